@@ -79,7 +79,7 @@ const walls: readonly Wall[] = [
   {
     name: 'only tracing knows OpenTelemetry',
     breaks: ({ from, to }) => to.startsWith('@opentelemetry/') && !inside('observe/tracing')(from),
-    planted: { from: 'gateway/stages/door.ts', to: '@opentelemetry/api' },
+    planted: { from: 'gateway/stages/request-guard.ts', to: '@opentelemetry/api' },
   },
   {
     name: 'the rules of limits have no side effects: they import nothing but each other',
@@ -96,7 +96,7 @@ const walls: readonly Wall[] = [
   {
     name: 'the command line does not reach into the gateway',
     breaks: ({ from, to }) => inside('cli')(from) && inside('gateway')(to),
-    planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/door.ts' },
+    planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/request-guard.ts' },
   },
   {
     name: 'only run/workers knows that there are several processes, and only the loader of contracts starts another one',
@@ -237,7 +237,7 @@ const words: readonly {
   {
     name: 'only a stage marks its own result: another order of stages does not compile',
     pattern: /\bas (?:unknown as )?(?:Target|KnownClient|Admitted|Checked)\b/,
-    allowed: (file) => /^gateway\/stages\/(door|authenticate|admit|contract)\.ts$/.test(file),
+    allowed: (file) => /^gateway\/stages\/(request-guard|authenticate|admit|contract)\.ts$/.test(file),
     planted: 'const admitted = client as unknown as Admitted;',
   },
   {

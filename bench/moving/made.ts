@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KeyRecord } from '../../src/keys/key.ts';
-import { type Conduct, type Ledger, newConduct } from '../../src/limits/ledger.ts';
+import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import { createFile } from '../../src/state/transfer/file-target.ts';
-import { BATCH, type SubjectLedger } from '../../src/state/transfer/records.ts';
+import { BATCH, type SubjectCounters } from '../../src/state/transfer/records.ts';
 
 const HOUR = 3_600_000;
 const WINDOWS = [
@@ -58,8 +58,8 @@ function entryOf(n: number, now: number) {
   return { number: n + 1, at: now - 10_000 + n, ...said };
 }
 
-function ledgerOf(n: number, now: number): SubjectLedger {
-  const ledger: Ledger = {
+function ledgerOf(n: number, now: number): SubjectCounters {
+  const ledger: Counters = {
     windows: WINDOWS,
     cells: [now - (n % 60_000), n % 60, now - HOUR, n % 1_000],
     conduct: null,
@@ -68,9 +68,9 @@ function ledgerOf(n: number, now: number): SubjectLedger {
   return { subject: `key:${idOf(n)}`, ledger };
 }
 
-function conductOf(n: number, now: number): Conduct {
+function conductOf(n: number, now: number): StrikeState {
   const strikes = {
-    ...newConduct(),
+    ...newStrikeState(),
     refusedAt: now - 5_000,
     refusedUntil: now + 1_000,
     strikes: [now - 4_000],

@@ -8,7 +8,7 @@ import { REASON_HEADER } from '../keys/operators/reason.ts';
 import { holdsToken, mayActAs, type Role } from '../keys/operators/tokens.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
-import { LedgerError, UnsavedError } from '../state/state.ts';
+import { CountersError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Task } from './call.ts';
 import { createChanges } from './change.ts';
@@ -132,7 +132,7 @@ function adminErrorOf(error: unknown, { method }: Pick<Call, 'method'>): unknown
   if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
     return new AdminError('conflict', 'The key was changed at the same time: try again.');
-  if (error instanceof Outage && (error.cause instanceof LedgerError || error.cause instanceof UnsavedError))
+  if (error instanceof Outage && (error.cause instanceof CountersError || error.cause instanceof UnsavedError))
     return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage) {
     const what = method === 'GET' ? 'cannot be reached, and this gateway has no copy of this' : 'cannot be reached';

@@ -3,7 +3,7 @@ import { DAY } from '../common/time.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
-import { time } from './shown.ts';
+import { time } from './view.ts';
 
 /** Entries read at once. */
 const PAGE = 500;

@@ -1,4 +1,4 @@
-import { Turns } from '../common/turns.ts';
+import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../keys/operators/audit-log.ts';
 import type { AdminAnswer, Task } from './call.ts';
 import { Corrections } from './corrections.ts';
@@ -42,7 +42,7 @@ export interface Changes {
 }
 
 export function createChanges(auditLog: AuditLog): Changes {
-  const turns = new Turns();
+  const turns = new KeyedMutex();
   const corrections = new Corrections(auditLog);
 
   async function makeParts<Body>(

@@ -2,10 +2,10 @@ import type { Config } from '../config/config.ts';
 import type { Uses } from '../keys/uses.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import type { Fleet } from '../observe/peers/fleet.ts';
+import type { Peers } from '../observe/peers/peers.ts';
 import type { State } from '../state/state.ts';
 import type { LastKnown, Records } from '../state/storage.ts';
-import type { WebhookDesk } from '../webhooks/desk.ts';
+import type { WebhookAdmin } from '../webhooks/admin.ts';
 import type { Configured } from './differences.ts';
 
 /** What a reload changes. */
@@ -36,9 +36,9 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   /** What is shown while the state is away; absent where there is nothing to show. */
   readonly lastKnown?: LastKnown | undefined;
   /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
-  readonly fleet: () => Fleet;
+  readonly fleet: () => Peers;
   readonly uses: Pick<Uses, 'lastUsed'>;
-  readonly webhooks: () => Promise<WebhookDesk>;
+  readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;
   readonly plans: () => Plans;
   /** The windows of the contract. Throws AdminError if it cannot be used. */

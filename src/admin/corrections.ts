@@ -1,4 +1,4 @@
-import { Turns } from '../common/turns.ts';
+import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { Outage } from '../errors/outage.ts';
 import { type AuditDraft, type AuditLog, failedEntry } from '../keys/operators/audit-log.ts';
 
@@ -11,7 +11,7 @@ const RETRY = 1_000;
  */
 export class Corrections {
   readonly #auditLog: AuditLog;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
   readonly #waiting: (() => Promise<void>)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #closed = false;

@@ -6,7 +6,7 @@ import { differences, keepsValue } from '../config/restart.ts';
 import { settingSchema } from '../config/settings.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
-import { besideLimits, shownLadder } from './shown.ts';
+import { escalationView, planOptions } from './view.ts';
 
 /** A configuration with its contract: what is in force, or what the files say. */
 export interface Configured {
@@ -17,7 +17,7 @@ export interface Configured {
 /** How the files differ from what is in force, safe to show to people. */
 export function differencesBetween(inForce: Configured, inFiles: Configured) {
   const [before, after] = [inForce.config.plans, inFiles.config.plans];
-  const bans = pair(before.ladder && shownLadder(before.ladder), after.ladder && shownLadder(after.ladder));
+  const bans = pair(before.ladder && escalationView(before.ladder), after.ladder && escalationView(after.ladder));
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
     plans: entriesThatDiffer(before.plans, after.plans, shownPlan),
@@ -66,7 +66,7 @@ function entriesThatDiffer<T, S>(
 }
 
 function shownPlan(plan: Plan) {
-  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...besideLimits(plan) };
+  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };
 }
 
 /** In words: `5000/minute,2000000/day, 200 in flight`. */

@@ -3,7 +3,7 @@ import type { KeyStore } from '../keys/store.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { limitOf } from './page.ts';
-import { shownKey, statusOf } from './shown.ts';
+import { keyView, statusOf } from './view.ts';
 
 type Query = Readonly<Record<string, string>>;
 interface Context extends Pick<AdminContext, 'uses'> {
@@ -19,7 +19,7 @@ export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: stri
 export async function keyPage(context: Context, query: Query, now: number) {
   const { items, next } = await pageOf(context, query, now);
   const uses = await context.uses.lastUsed(items.map(({ id }) => id));
-  return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
+  return { keys: items.map((record) => keyView(record, now, uses.get(record.id) ?? null)), next };
 }
 
 async function pageOf(

@@ -1,24 +1,24 @@
 import { DAY } from '../common/time.ts';
 import { subjectOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import { type Hindsight, hindsight } from '../limits/hindsight.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
+import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
 import { planRow } from '../observe/history/minute.ts';
 import { verdictsIn } from '../observe/history/row.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
-import { ask } from '../observe/peers/fleet.ts';
 import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
+import { ask } from '../observe/peers/peers.ts';
 import type { AdminContext } from './context.ts';
-import { time } from './shown.ts';
+import { time } from './view.ts';
 
 /** Keys and accounts in one answer. */
-const MOST_PARTIES = 100;
+const MOST_SUBJECTS = 100;
 
 /** What one window would have refused to one party. */
-type Refusing = Hindsight & { readonly window: Window };
+type Refusing = Simulation & { readonly window: Window };
 
 /**
  * What the windows of the plan `name` in `planned` would have done to the requests of these keys that were admitted in the last day,
@@ -55,7 +55,7 @@ export async function lastDay(
       const since = Math.max(...heard.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
       return { ...told(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
     }),
-    parties: parties.slice(0, MOST_PARTIES).map(({ key, account, windows }) => ({
+    parties: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
       ...{ key, account },
       windows: windows.map(({ window, peak, at, times, refused }) => ({
         ...{ window: window.name, peak, began: time(beganAt(window, at)), times, refused },
@@ -72,15 +72,15 @@ function beganAt(window: Window, at: number): number {
   return kindOf(window).resetsAsWhole ? at - window.span : at;
 }
 
-interface Party {
+interface SubjectUses {
   readonly key: string | null;
   readonly account: string;
 }
 
-type RefusedParty = Party & { readonly windows: readonly Refusing[] };
+type RefusedSubject = SubjectUses & { readonly windows: readonly Refusing[] };
 
 /** Who is behind each subject. */
-function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, Party> {
+function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, SubjectUses> {
   return new Map(
     keys.map((key) => {
       const isOfKey = planned.plans.get(key.plan)?.count !== 'account';
@@ -93,17 +93,17 @@ function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string
 function refusedTo(
   windows: readonly Window[],
   { windows: uses, costliest }: PeakCounts,
-  names: ReadonlyMap<string, Party>,
-): RefusedParty[] {
+  names: ReadonlyMap<string, SubjectUses>,
+): RefusedSubject[] {
   const found = new Map<string, Refusing[]>();
   for (const [i, window] of windows.entries()) {
     for (const [subject, readings] of uses[i]!.rows) {
       if (!names.has(subject)) continue;
-      const refusing = hindsight(window, usesIn(readings), { floor: uses[i]!.floor, costliest });
+      const refusing = simulateLimit(window, usesIn(readings), { floor: uses[i]!.floor, costliest });
       if (refusing) found.set(subject, [...(found.get(subject) ?? []), { ...refusing, window }]);
     }
   }
-  const most = ({ windows: refusing }: RefusedParty) =>
+  const most = ({ windows: refusing }: RefusedSubject) =>
     Math.max(...refusing.map(({ refused }) => refused.most ?? refused.least));
   return [...found]
     .map(([subject, refusing]) => ({ ...names.get(subject)!, windows: refusing }))
@@ -115,7 +115,7 @@ function usesIn(readings: readonly number[]) {
 }
 
 /** One window, and what it would have refused to all. `place`: of its uses in what is known; -1: it was not counted. */
-function told(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedParty[]) {
+function told(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
   const { name, kind, limit } = window;
   if (place < 0 || known === null) return { name, kind, limit, counted: false, floor: null, limited: 0, refused: null };
   const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));

@@ -1,7 +1,7 @@
 import { Outage } from '../errors/outage.ts';
-import { LedgerError } from '../state/state.ts';
+import { CountersError } from '../state/state.ts';
 import { type AdminAnswer, ok } from './call.ts';
-import { time } from './shown.ts';
+import { time } from './view.ts';
 
 /** The answer that `ask` makes, or while the state is away that of what is known here, with the time that it is from. */
 export async function orLastKnown<K extends { readonly asOf: number }, Body extends object>(
@@ -12,7 +12,7 @@ export async function orLastKnown<K extends { readonly asOf: number }, Body exte
   try {
     return ok(await ask());
   } catch (error) {
-    const isAway = error instanceof Outage && !(error.cause instanceof LedgerError);
+    const isAway = error instanceof Outage && !(error.cause instanceof CountersError);
     const last = (isAway && known?.()) || null;
     if (last === null) throw error;
     return ok({ ...(await show(last)), asOf: time(last.asOf) });

@@ -5,7 +5,7 @@ import { AdminError } from './admin-error.ts';
 
 /** Milliseconds between two attempts to get the lock, and after which somebody who waits for it gives up. */
 const RETRY = 20;
-const PATIENCE = 10_000;
+const LOCK_TIMEOUT = 10_000;
 
 /**
  * Runs `work` while no other storegate process changes `file`, if the file still says `text`; else answers `null`.
@@ -17,7 +17,7 @@ const PATIENCE = 10_000;
  *
  * @throws {AdminError} when the lock cannot be had
  */
-export async function whileItSays<T>(file: string, text: string, work: () => Promise<T>): Promise<T | null> {
+export async function whileUnchanged<T>(file: string, text: string, work: () => Promise<T>): Promise<T | null> {
   const lock = await lockOf(file);
   try {
     return readFileSync(file, 'utf8') === text ? await work() : null;
@@ -28,7 +28,7 @@ export async function whileItSays<T>(file: string, text: string, work: () => Pro
 
 async function lockOf(file: string): Promise<{ release(): void }> {
   const name = `${file}.lock`;
-  const giveUpAt = performance.now() + PATIENCE;
+  const giveUpAt = performance.now() + LOCK_TIMEOUT;
   try {
     makeLock(name, file);
     for (;;) {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as Package from 'rate-limiter-flexible';
-import type { Standing } from '../limits/admission.ts';
+import type { Readings } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
 
@@ -16,9 +16,9 @@ const SHARED_COUNTERS = 1_024;
 /** Counts units per caller in one window each. A caller is an address, a /64 of IPv6, or the id of a key. */
 export interface CallerWindow {
   /** Takes units from the window of a caller; `exhausted` once it took more than the window has. */
-  take(caller: string, units?: number): Promise<Standing & { readonly exhausted: boolean }>;
+  take(caller: string, units?: number): Promise<Readings & { readonly exhausted: boolean }>;
   /** The standing of the caller; takes nothing. */
-  look(caller: string): Promise<Standing>;
+  look(caller: string): Promise<Readings>;
   /** Number of counters. To find it costs a copy of all counters. */
   readonly size: number;
 }
@@ -44,7 +44,7 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
     return `shared ${spread(caller) % SHARED_COUNTERS}`;
   }
 
-  function standing(result: Package.RateLimiterRes | null, now: number): Standing {
+  function standing(result: Package.RateLimiterRes | null, now: number): Readings {
     const open = result !== null && result.msBeforeNext > 0 ? result : null;
     const resetAt = now + (open?.msBeforeNext ?? span);
     return { readings: [{ window, remaining: open?.remainingPoints ?? limit, resetAt }], now };

@@ -5,7 +5,7 @@ import { loadContract, type ReadContract } from '../config/contract/contract.ts'
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
+import { keysLeftBehind, leftBehindText } from '../run/unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
@@ -21,7 +21,7 @@ export async function check(terminal: Terminal): Promise<void> {
   for (const warning of warningsOf(readCertificates(config), Date.now())) terminal.err(`note: ${warning}\n`);
   const contract = readContract(config, terminal);
   refuseUnknownUpstreams(contract, config);
-  for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);
+  for (const note of overBodyLimit(config, contract)) terminal.err(`note: ${note}\n`);
   for (const note of countedByEach(config)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);
   for (const line of exempted) terminal.err(`lenient: ${line}\n`);
@@ -63,7 +63,7 @@ function scopesNeeded({ operations }: ReadContract): string {
 }
 
 /** Operations whose own limit of a body is above that of the door. The contract does not know the settings. */
-function moreThanTheDoor({ http: door }: Config, { operations }: ReadContract): string[] {
+function overBodyLimit({ http: door }: Config, { operations }: ReadContract): string[] {
   return operations
     .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > door.maxBodyBytes)
     .map(

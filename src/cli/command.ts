@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
-import { type Api, CallError, type Sent } from './reach/api.ts';
-import type { Reach } from './reach/reach.ts';
+import { type Api, CallError, type Sent } from './connect/api.ts';
+import type { Reach } from './connect/connect.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options of every operator command. */
@@ -60,7 +60,7 @@ export async function withApi(
   { reason, ...options }: Reach & Pick<Common, 'reason'>,
   work: (api: Api) => Promise<void>,
 ): Promise<void> {
-  const { reach } = await import('./reach/reach.ts');
+  const { reach } = await import('./connect/connect.ts');
   const api = await reach(terminal, options);
   try {
     await work({

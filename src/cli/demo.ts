@@ -1,4 +1,4 @@
-import { auditedKey } from '../admin/shown.ts';
+import { auditedKey } from '../admin/view.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
 import { windowsOf } from '../keys/counting.ts';

@@ -7,14 +7,14 @@ import {
   simulationGaps,
   unitsInWords,
 } from '@storegate/console/words';
-import { inSentence, withSilent } from './fleet.ts';
+import { inSentence, withUnresponsive } from './peers.ts';
 import { card, type Row, table } from './table.ts';
 
 const WINDOWS = ['window', 'limit', 'would have limited', 'refused'] as const;
 const PARTIES = ['key', 'account', 'window', 'peak', 'began', 'times', 'refused'] as const;
 
 /** What a plan would change now, and what it would have done in the last day, for a person. */
-export function showTrial({ lastDay, ...now }: Trial, colour: boolean): string {
+export function printSimulation({ lastDay, ...now }: Trial, colour: boolean): string {
   const told = card(now, colour);
   if (!lastDay) return told;
   return `${told}\n${showLastDay(lastDay, colour)}`;
@@ -22,7 +22,7 @@ export function showTrial({ lastDay, ...now }: Trial, colour: boolean): string {
 
 function showLastDay(day: LastDay, colour: boolean): string {
   const { since, windows, parties, gateways } = day;
-  if (since === null) return withSilent([NO_LAST_DAY], day);
+  if (since === null) return withUnresponsive([NO_LAST_DAY], day);
   const remarks = [
     ...simulatedRequests(day, inSentence),
     ...simulationGaps(day, inSentence),
@@ -31,7 +31,7 @@ function showLastDay(day: LastDay, colour: boolean): string {
   return [
     table<string>(WINDOWS, windows.map(rowOf), colour),
     ...(parties.length === 0 ? [] : ['\n', table<string>(PARTIES, parties.flatMap(rowsOf), colour)]),
-    withSilent(remarks, day),
+    withUnresponsive(remarks, day),
   ].join('');
 }
 

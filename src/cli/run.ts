@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { isExpected } from '../common/expected-error.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
+import { CallError, type CallFailure } from './connect/api.ts';
 import { createProgram } from './program.ts';
-import { CallError, type CallFailure } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };

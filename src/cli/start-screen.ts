@@ -3,7 +3,7 @@ import { REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { printable } from '../config/problems/quote.ts';
-import { type LeftBehind, leftBehindText } from '../run/left-behind.ts';
+import { type LeftBehind, leftBehindText } from '../run/unmigrated-keys.ts';
 import type { DemoKey } from './demo.ts';
 import { sampleRequests } from './sample-requests.ts';
 

@@ -9,7 +9,7 @@ export async function withKeys<T>(
   work: (store: KeyStore) => Promise<T>,
 ): Promise<T> {
   if (redis) {
-    const { openBeside } = await import('../state/redis/open.ts');
+    const { openOffline: openBeside } = await import('../state/redis/open.ts');
     const { keys, close } = await openBeside(redis, audit);
     return await work(keys).finally(close);
   }

@@ -14,12 +14,12 @@ export const SCOPE_FORM = `1 to ${MAX_SCOPE_LENGTH} visible characters of ASCII 
 export const isScope = (name: string): boolean => SCOPE.test(name);
 
 /** What is wrong with a list of scopes. */
-export type ScopesFlaw =
+export type ScopesError =
   | { readonly kind: 'many' }
   /** `at`: the place of the first such name, from 0. */
   | { readonly kind: 'form' | 'twice'; readonly at: number };
 
-export function scopesFlaw(scopes: readonly string[]): ScopesFlaw | null {
+export function scopesError(scopes: readonly string[]): ScopesError | null {
   if (scopes.length > MOST_SCOPES) return { kind: 'many' };
   const odd = scopes.findIndex((name) => !isScope(name));
   if (odd !== -1) return { kind: 'form', at: odd };

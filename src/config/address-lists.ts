@@ -18,7 +18,7 @@ interface WrittenLists {
 /** Bytes of a file: half a million addresses. */
 const LARGEST = 8 * 1024 * 1024;
 /** Mistakes of one file that are told. */
-const MOST_TOLD = 20;
+const MOST_REPORTED = 20;
 const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
 /** The files of addresses that settings name, as they are now. */
@@ -121,9 +121,9 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
     const entry = withoutComment(line);
     if (entry === '') continue;
     if (blockOf(entry) !== null) entries.push(entry);
-    else if (++wrong <= MOST_TOLD) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
+    else if (++wrong <= MOST_REPORTED) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
   }
-  if (wrong > MOST_TOLD) problems.push(problemIn(name, null, `has ${wrong - MOST_TOLD} more such lines`));
+  if (wrong > MOST_REPORTED) problems.push(problemIn(name, null, `has ${wrong - MOST_REPORTED} more such lines`));
   return { entries: Object.freeze(entries), problems };
 }
 

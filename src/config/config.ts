@@ -18,7 +18,7 @@ export interface Config extends Omit<GatewaySettings, 'redis' | 'upstream' | 'up
   readonly upstreams: Readonly<Record<string, Upstream>>;
   readonly contract: GatewaySettings['contract'] & { readonly file: string };
   readonly plans: Plans;
-  readonly http: Door;
+  readonly http: HttpLimits;
   /** The files of this configuration, for reloading and for messages. */
   readonly files: { readonly gateway: string; readonly plans: string; readonly addresses: readonly string[] };
 }
@@ -42,7 +42,7 @@ export type EjectionSettings = Upstream['ejection'];
 export type RetriesSettings = Upstream['retries'];
 
 /** `auto` of the budget is already resolved. */
-export type Door = GatewaySettings['http'] & { readonly bodyBudget: number };
+export type HttpLimits = GatewaySettings['http'] & { readonly bodyBudget: number };
 
 /** The budget of bodies holds so many of the largest: one key may have a quarter, and a body twice its size while it grows. */
 export const BODIES_AT_LEAST = 8;

@@ -2,7 +2,7 @@ import { suggest } from '../common/suggest.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { Problem } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
-import { schemaFlaws } from './schema/flaws.ts';
+import { schemaErrors } from './schema/errors.ts';
 import type { Schema } from './schema/schema.ts';
 import { readSecret } from './secret-file.ts';
 import { putAt, settingsOf } from './settings.ts';
@@ -116,7 +116,7 @@ function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): 
 function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
   const document: Record<string, unknown> = {};
   for (const [setting, { value }] of values) putAt(document, setting, value);
-  const flaws = schemaFlaws(document, 'gateway');
+  const flaws = schemaErrors(document, 'gateway');
   return [...values].flatMap(([setting, { name }]) => {
     const flaw = flaws.find(({ pointer }) => pointer === pointerTo(setting));
     return flaw === undefined ? [] : [{ setting, problem: problem(name, flaw.message) }];

@@ -2,7 +2,7 @@ import type { EnvironmentLayer } from './environment.ts';
 import { dotted, pointerTo, touches } from './problems/pointers.ts';
 import { byPosition, type Problem } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
-import { type Flaw, schemaFlaws } from './schema/flaws.ts';
+import { type SchemaError, schemaErrors } from './schema/errors.ts';
 import { type Origin, type Setting, type Settings, settingsOf, valueAt } from './settings.ts';
 import type { YamlFile } from './yaml/file.ts';
 
@@ -15,7 +15,7 @@ export function mergeSettings(
   file: YamlFile,
   shipped: { readonly contract: string; readonly plans: string },
 ): { settings: Settings; problems: readonly Problem[] } {
-  const flaws = file.value === undefined ? [] : schemaFlaws(file.value, 'gateway');
+  const flaws = file.value === undefined ? [] : schemaErrors(file.value, 'gateway');
   // The contents of an unreadable file are unknown, so no rule may report something missing.
   const unsound =
     file.value === undefined ? [''] : [...flaws.map((flaw) => flaw.pointer), ...environment.unsound.map(pointerTo)];
@@ -69,6 +69,6 @@ function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile
   });
 }
 
-function problemIn(file: YamlFile, { pointer, at, message }: Flaw): Problem {
+function problemIn(file: YamlFile, { pointer, at, message }: SchemaError): Problem {
   return { source: file.name, place: { position: file.locate(pointer, at), path: dotted(pointer) }, message };
 }

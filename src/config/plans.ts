@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
-import type { Ladder } from '../limits/limits.ts';
+import type { BanEscalation } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
-import { type Flaw, schemaFlaws } from './schema/flaws.ts';
+import { type SchemaError, schemaErrors } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
-import { toWindows, type WindowEntry, windowFlaws } from './windows.ts';
+import { toWindows, type WindowEntry, windowErrors } from './windows.ts';
 import { readYamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
   readonly plans: Readonly<Record<string, PlanEntry>>;
   readonly accounts?: Readonly<Record<string, AccountEntry>> | null;
-  readonly bans?: 'off' | Partial<LadderEntry>;
+  readonly bans?: 'off' | Partial<BansEntry>;
 }
 
 interface PlanEntry extends Partial<AccountEntry> {
@@ -28,7 +28,7 @@ interface AccountEntry {
   readonly concurrency?: number;
 }
 
-interface LadderEntry {
+interface BansEntry {
   readonly strikes: number;
   readonly window: string;
   readonly grace: string;
@@ -53,9 +53,9 @@ export function readPlans(file: string, cwd: string): { plans: Plans | null; pro
   const { name, value, problems: unreadable, locate } = readYamlFile(file, cwd);
   if (value === undefined) return { plans: null, problems: unreadable };
 
-  const schema = schemaFlaws(value, 'plans');
+  const schema = schemaErrors(value, 'plans');
   const sound = (pointer: string) => !schema.some((flaw) => touches(flaw.pointer, pointer));
-  const found = [...schema, ...ruleFlaws(value, sound)].map(({ pointer, at, message }) => ({
+  const found = [...schema, ...ruleErrors(value, sound)].map(({ pointer, at, message }) => ({
     source: name,
     place: { position: locate(pointer, at), path: dotted(pointer) },
     message,
@@ -65,12 +65,12 @@ export function readPlans(file: string, cwd: string): { plans: Plans | null; pro
 }
 
 /** Checks only the parts that passed the schema, so that each mistake is reported once. */
-function ruleFlaws(value: unknown, sound: (pointer: string) => boolean): Flaw[] {
+function ruleErrors(value: unknown, sound: (pointer: string) => boolean): SchemaError[] {
   const { plans, accounts, bans } = Object(value) as Partial<PlansDocument>;
   const windows = [...windowsIn('/plans', plans), ...windowsIn('/accounts', accounts)];
   const checked = windows.filter(({ pointer }) => sound(pointer));
   const durations = typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
-  return [...checked.flatMap(({ pointer, entries }) => windowFlaws(entries, pointer)), ...lengthFlaws(durations)];
+  return [...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)), ...durationErrors(durations)];
 }
 
 function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
@@ -80,7 +80,7 @@ function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocum
   });
 }
 
-function lengthFlaws(durations: readonly string[]): Flaw[] {
+function durationErrors(durations: readonly string[]): SchemaError[] {
   return durations.flatMap((length, index) => {
     const before = durations[index - 1];
     if (before === undefined || parseDuration(before)! <= parseDuration(length)!) return [];
@@ -102,7 +102,7 @@ function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
   );
   return {
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
-    ladder: bans === 'off' ? null : ladderOf({ ...ladderDefaults(), ...bans }),
+    ladder: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
     accounts: new Map(own.map(([name, { windows }]) => [name, toWindows(windows)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };
@@ -125,15 +125,15 @@ function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
-function ladderOf({ strikes, window: within, grace, durations, decay: forget }: LadderEntry): Ladder {
+function escalationOf({ strikes, window: within, grace, durations, decay: forget }: BansEntry): BanEscalation {
   const span = (text: string): number => parseDuration(text)!;
   return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(forget) };
 }
 
 /** The default ladder of the schema. */
-function ladderDefaults(): LadderEntry {
+function escalationDefaults(): BansEntry {
   const settings = [...settingsOf('plans')].filter(([name]) => name.startsWith('bans.'));
   return Object.fromEntries(
     settings.map(([name, schema]) => [name.replace('bans.', ''), schema.default]),
-  ) as unknown as LadderEntry;
+  ) as unknown as BansEntry;
 }

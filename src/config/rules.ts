@@ -1,16 +1,16 @@
 import { OWN_PATHS } from '../common/own-paths.ts';
 import { BODIES_AT_LEAST } from './config.ts';
 import { pointerTo } from './problems/pointers.ts';
-import type { Flaw } from './schema/flaws.ts';
+import type { SchemaError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
 import { type Settings, written } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
-import { mountFlaws, STATUSES, upstreamFlaws, upstreamsFlaws } from './upstreams.ts';
+import { mountErrors, STATUSES, upstreamErrors, upstreamsErrors } from './upstreams.ts';
 
 /** A rule between settings that a schema cannot express. It is only checked if all settings that it reads are valid. */
 export interface Rule {
   readonly reads: readonly string[];
-  readonly flaws: (settings: Settings) => readonly Flaw[];
+  readonly flaws: (settings: Settings) => readonly SchemaError[];
 }
 
 export const rules: readonly Rule[] = [
@@ -24,10 +24,10 @@ export const rules: readonly Rule[] = [
   rule(['http.bodyBudget', 'http.maxBodyBytes'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
-  { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamFlaws },
-  { reads: ['upstreams', ...STATUSES], flaws: upstreamsFlaws },
+  { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
+  { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], rewrittenTwice),
-  { reads: ['mounts', 'upstreams'], flaws: mountFlaws },
+  { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
   rule(['webhooks.endpoints', 'webhooks.url'], repeatedReceivers),
 ];
@@ -35,12 +35,12 @@ export const rules: readonly Rule[] = [
 /** A rule that gets the values of the settings that it reads, as written. */
 function rule<Values extends readonly unknown[]>(
   reads: { readonly [Index in keyof Values]: string },
-  flaws: (...values: Values) => readonly Flaw[],
+  flaws: (...values: Values) => readonly SchemaError[],
 ): Rule {
   return { reads, flaws: (settings) => flaws(...(reads.map((name) => written(settings, name)) as unknown as Values)) };
 }
 
-function workersWithoutRedis(workers: number | 'auto', redis: string | null): Flaw[] {
+function workersWithoutRedis(workers: number | 'auto', redis: string | null): SchemaError[] {
   if (workers === 'auto' || workers === 1 || redis !== null) return [];
   const way = 'share the state in a Redis (REDIS_URL), or set workers: 1';
   return [
@@ -48,13 +48,13 @@ function workersWithoutRedis(workers: number | 'auto', redis: string | null): Fl
   ];
 }
 
-function openAdmin(host: string, token: string | null): Flaw[] {
+function openAdmin(host: string, token: string | null): SchemaError[] {
   if (token !== null || isLoopback(host)) return [];
   const why = `because ${host} can be reached from other machines; 127.0.0.1 needs none`;
   return [flaw('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
 }
 
-function sharedPort(port: number, other: number, ...hosts: readonly string[]): Flaw[] {
+function sharedPort(port: number, other: number, ...hosts: readonly string[]): SchemaError[] {
   const meet = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
   if (port === 0 || port !== other || !meet) return [];
   return [flaw('/admin/port', `admin and public listener must not share port ${port}`)];
@@ -67,14 +67,14 @@ function notAbove(small: string, large: string, measure: (text: string) => numbe
   });
 }
 
-function narrowBudget(budget: string | number, maxBodyBytes: string | number): Flaw[] {
+function narrowBudget(budget: string | number, maxBodyBytes: string | number): SchemaError[] {
   const least = BODIES_AT_LEAST * parseSize(maxBodyBytes)!;
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
   const message = `must be at least ${formatSize(least)}, ${BODIES_AT_LEAST} times http.maxBodyBytes`;
   return [flaw('/http/bodyBudget', message)];
 }
 
-function anyAndMore(origins: readonly string[]): Flaw[] {
+function anyAndMore(origins: readonly string[]): SchemaError[] {
   const any = origins.indexOf('*');
   if (any === -1 || origins.length === 1) return [];
   return [flaw(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
@@ -86,7 +86,7 @@ interface WrittenMount {
   readonly rewrite?: string;
 }
 
-function overlappingMounts(mounts: readonly WrittenMount[]): Flaw[] {
+function overlappingMounts(mounts: readonly WrittenMount[]): SchemaError[] {
   const paths = mounts.map((mount) => mount.path);
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
@@ -97,20 +97,20 @@ function overlappingMounts(mounts: readonly WrittenMount[]): Flaw[] {
   });
 }
 
-function rewrittenTwice(mounts: readonly WrittenMount[]): Flaw[] {
+function rewrittenTwice(mounts: readonly WrittenMount[]): SchemaError[] {
   const message = 'must not stand beside stripPrefix: it takes the place of the prefix already';
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
     stripPrefix && rewrite !== undefined ? [flaw(`/mounts/${index}/rewrite`, message)] : [],
   );
 }
 
-function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): Flaw[] {
+function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
   const why = 'by which receivers know that an event is true';
   return [flaw('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
 }
 
-function repeatedReceivers(endpoints: readonly { readonly url: string }[], first: string | null): Flaw[] {
+function repeatedReceivers(endpoints: readonly { readonly url: string }[], first: string | null): SchemaError[] {
   const urls = endpoints.map(({ url }) => new URL(url).href);
   const all = [...(first === null ? [] : [new URL(first).href]), ...urls];
   const before = all.length - urls.length;
@@ -126,6 +126,6 @@ function overlap(one: string, other: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-function flaw(pointer: string, message: string): Flaw {
+function flaw(pointer: string, message: string): SchemaError {
   return { pointer, at: 'value', message };
 }

@@ -2,7 +2,7 @@ import type { GatewaySettings } from './config.generated.ts';
 import type { StoreAddress, Upstream } from './config.ts';
 import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
-import type { Flaw } from './schema/flaws.ts';
+import type { SchemaError } from './schema/errors.ts';
 import { isObject } from './schema/schema.ts';
 import { documentOf, type Settings, valueAt, written } from './settings.ts';
 
@@ -58,7 +58,7 @@ export function storeLabel(url: string): string {
 export const STATUSES = ['upstream.healthChecks.statuses', 'upstream.ejection.statuses'] as const;
 
 /** What is wrong with the stores of the section `upstream`. */
-export function upstreamFlaws(settings: Settings): Flaw[] {
+export function upstreamErrors(settings: Settings): SchemaError[] {
   const upstream = defaultIn(settings);
   const fromVariable = settings.get('upstream.url')?.origin.kind === 'environment';
   return [
@@ -69,7 +69,7 @@ export function upstreamFlaws(settings: Settings): Flaw[] {
 }
 
 /** What is wrong with `upstreams`. */
-export function upstreamsFlaws(settings: Settings): Flaw[] {
+export function upstreamsErrors(settings: Settings): SchemaError[] {
   const own = ownSections(settings);
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
     const at = step('/upstreams', name);
@@ -79,7 +79,7 @@ export function upstreamsFlaws(settings: Settings): Flaw[] {
 }
 
 /** What is wrong with where mounts lead to. */
-export function mountFlaws(settings: Settings): Flaw[] {
+export function mountErrors(settings: Settings): SchemaError[] {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
   const mounts = written<readonly { target?: string; upstream?: string }[]>(settings, 'mounts');
   return mounts.flatMap(({ target, upstream }, i) => {
@@ -93,7 +93,7 @@ export function mountFlaws(settings: Settings): Flaw[] {
 }
 
 /** Of both in one file nobody could tell which is meant. */
-function bothWays({ url, stores }: WrittenUpstream, at: string): Flaw[] {
+function bothWays({ url, stores }: WrittenUpstream, at: string): SchemaError[] {
   if (url === null || stores.length === 0) return [];
   return [flaw(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
 }
@@ -103,7 +103,7 @@ function storeUrls({ url, stores }: WrittenUpstream): string[] {
 }
 
 /** Log, metrics and commands tell stores by host and port. */
-function storesTwice(upstream: WrittenUpstream, at: string): Flaw[] {
+function storesTwice(upstream: WrittenUpstream, at: string): SchemaError[] {
   const labels = storeUrls(upstream).map(storeLabel);
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
@@ -111,7 +111,7 @@ function storesTwice(upstream: WrittenUpstream, at: string): Flaw[] {
   return [flaw(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
 }
 
-function turnedRanges(upstream: unknown, at: string): Flaw[] {
+function turnedRanges(upstream: unknown, at: string): SchemaError[] {
   return STATUSES.flatMap((name) => {
     const [, section, key] = name.split('.');
     const statuses = (valueAt(upstream, `${section}.${key}`) ?? []) as readonly (string | number)[];
@@ -122,6 +122,6 @@ function turnedRanges(upstream: unknown, at: string): Flaw[] {
   });
 }
 
-function flaw(pointer: string, message: string): Flaw {
+function flaw(pointer: string, message: string): SchemaError {
   return { pointer, at: 'value', message };
 }

@@ -1,13 +1,13 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Window } from '../limits/limits.ts';
+import { formatWindows, nameOfSpan, readShort, spanOf, toWindows, type WindowEntry } from '../limits/notation.ts';
 import { scopeInWords } from '../limits/scopes.ts';
-import { formatWindows, nameOfSpan, readShort, spanOf, toWindows, type WindowEntry } from '../limits/written.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
-import { type Flaw, schemaFlaws } from './schema/flaws.ts';
+import { type SchemaError, schemaErrors } from './schema/errors.ts';
 
-export { formatWindows, toWindows, type WindowEntry } from '../limits/written.ts';
+export { formatWindows, toWindows, type WindowEntry } from '../limits/notation.ts';
 
 /**
  * Reads the own limits of a key: the short form `60/minute,1000/day` (`10/10s:sliding`), or a list of
@@ -19,8 +19,8 @@ export { formatWindows, toWindows, type WindowEntry } from '../limits/written.ts
  */
 export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
   const entries = typeof value === 'string' ? entriesIn(value, source) : value;
-  refuse(schemaFlaws(entries, 'plans', 'windows'), source);
-  refuse(windowFlaws(entries as readonly WindowEntry[], ''), source);
+  refuse(schemaErrors(entries, 'plans', 'windows'), source);
+  refuse(windowErrors(entries as readonly WindowEntry[], ''), source);
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
@@ -31,7 +31,7 @@ export function formatLimit(limit: Omit<Window, 'name'>): string {
 }
 
 /** The flaws between windows that are each valid by themselves. */
-export function windowFlaws(entries: readonly WindowEntry[], pointer: string): readonly Flaw[] {
+export function windowErrors(entries: readonly WindowEntry[], pointer: string): readonly SchemaError[] {
   return entries.flatMap(({ per }, index) => {
     const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));
     if (same === index) return [];
@@ -49,7 +49,7 @@ function entriesIn(text: string, source: string): readonly unknown[] {
   return entries;
 }
 
-function notShort(entry: string, index: number): Flaw {
+function notShort(entry: string, index: number): SchemaError {
   return {
     pointer: step('', index),
     at: 'value',
@@ -57,7 +57,7 @@ function notShort(entry: string, index: number): Flaw {
   };
 }
 
-function refuse(flaws: readonly Flaw[], source: string): void {
+function refuse(flaws: readonly SchemaError[], source: string): void {
   if (flaws.length === 0) return;
   throw new ConfigError(
     flaws.map(({ pointer, message }) => ({ source, place: { position: null, path: dotted(pointer) }, message })),

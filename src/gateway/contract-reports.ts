@@ -1,19 +1,19 @@
 import { type Fault, unescapeToken } from '@storegate/openapi';
 import type { Contract } from '../config/contract/contract.ts';
-import type { Observe, ToldFault } from '../observe/events.ts';
+import type { Observe, ReportedFault } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Which side broke the contract: the caller with its request, or the store with its answer. */
 export type Side = 'request' | 'response';
 
 /** Tells the first of some faults, each by its place and the rule that it breaks. */
-export type TellFaults = (faults: readonly Fault[]) => readonly ToldFault[];
+export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
 
 /** Reports faults that cause no refusal, or whose details only the operator may see. */
 export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
 
 /** Most faults reported for one request: a few show a pattern, and callers must not make the log grow. */
-const MOST_TOLD = 10;
+const MOST_REPORTED = 10;
 
 type Names = Pick<Contract, 'names'>;
 
@@ -30,16 +30,18 @@ function maskOf({ names }: Names): (pointer: string) => string {
   };
 }
 
-export function createTellFaults(contract: Names): TellFaults {
+export function createFaultReporter(contract: Names): ReportFaults {
   const masked = maskOf(contract);
   return (faults) =>
-    faults.slice(0, MOST_TOLD).map(({ in: place, pointer, rule }) => ({ in: place, pointer: masked(pointer), rule }));
+    faults
+      .slice(0, MOST_REPORTED)
+      .map(({ in: place, pointer, rule }) => ({ in: place, pointer: masked(pointer), rule }));
 }
 
 export function createReport(contract: Names, observe: Observe): Report {
   const masked = maskOf(contract);
   return (exchange, side, faults) => {
-    const told = faults.slice(0, MOST_TOLD).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
+    const told = faults.slice(0, MOST_REPORTED).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
     observe({
       type: 'contract.fault',
       id: exchange.id,

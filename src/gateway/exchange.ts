@@ -1,7 +1,7 @@
 import type { Operation } from '../config/contract/contract.ts';
 import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
-import type { Admission, Standing } from '../limits/admission.ts';
+import type { Admission, Readings } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
 import type { RequestSpan, StoreName } from '../observe/events.ts';
 import type { Call } from './wire/call.ts';
@@ -31,7 +31,7 @@ export interface Exchange {
   client: Client | null;
   operation: Operation | null;
   /** The standing in the answer's limit headers; `null` before anything is counted. */
-  standing: Standing | null;
+  standing: Readings | null;
   admission: Admission | null;
   /** The units that admission was asked for, and the scopes whose windows it counted in. */
   cost: number;

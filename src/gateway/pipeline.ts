@@ -12,15 +12,15 @@ import type { CheckAddress } from './stages/addresses.ts';
 import type { Admit } from './stages/admit.ts';
 import type { Authenticate } from './stages/authenticate.ts';
 import type { CheckContract } from './stages/contract.ts';
-import type { Door } from './stages/door.ts';
 import type { Forward } from './stages/forward.ts';
+import type { RequestGuard } from './stages/request-guard.ts';
 import type { Inspect } from './upstream/inspection.ts';
 import type { Mounts } from './upstream/mounts.ts';
 import type { Call } from './wire/call.ts';
 
 /** The stages in their order, and the parts that answer beside them. */
 export interface Parts {
-  readonly door: Door;
+  readonly door: RequestGuard;
   /** `null`: requests are taken from everywhere. */
   readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;

@@ -33,7 +33,7 @@ export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'pl
 }
 
 /** As whom the requests of a key wait for a busy store. */
-export function waitingPartyOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): Party {
+export function queueOwnerOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): Party {
   const { plan } = record;
   return { group: plan, weight: plans.plans.get(plan)?.weight ?? DEFAULT_WEIGHT, member: subjectOf(record, plans) };
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { ExpectedError } from '../common/expected-error.ts';
-import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesFlaw } from '../common/scopes.ts';
+import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesError } from '../common/scopes.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
@@ -34,7 +34,7 @@ export class KeyError extends ExpectedError {
 }
 
 /** One mistake of a draft. */
-export interface DraftFlaw {
+export interface DraftError {
   /** The field's name in the admin API. */
   readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'scopes' | 'metadata';
   /** Without any value of the draft, which may be a secret that stands in the wrong place. */
@@ -49,48 +49,48 @@ const MOST_METADATA = 20;
 
 /** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
-  const [flaw] = draftFlaws(plans, draft, now);
+  const [flaw] = draftErrors(plans, draft, now);
   if (flaw) throw new KeyError(flaw.quoting ?? flaw.message);
 }
 
 /** Every mistake of a draft; none: a key can be made of it. `now` in Unix milliseconds. */
-export function draftFlaws(plans: Plans, draft: KeyDraft, now: number): DraftFlaw[] {
+export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftError[] {
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
   return [
-    ...accountFlaws(draft),
-    ...planFlaws(plans, draft),
-    ...labelFlaws(draft),
+    ...accountErrors(draft),
+    ...planErrors(plans, draft),
+    ...labelErrors(draft),
     ...(past ? [{ field: 'expires', message: 'the expiry is in the past' } as const] : []),
-    ...addressFlaws(draft.addresses ?? []),
-    ...scopeFlaws(draft.scopes ?? []),
-    ...metadataFlaws(draft.metadata ?? {}),
+    ...addressErrors(draft.addresses ?? []),
+    ...scopeErrors(draft.scopes ?? []),
+    ...metadataErrors(draft.metadata ?? {}),
   ];
 }
 
 /** The mistakes that show without plans and clock. */
-export function formFlaws(draft: Omit<KeyDraft, 'plan'>): DraftFlaw[] {
+export function formErrors(draft: Omit<KeyDraft, 'plan'>): DraftError[] {
   return [
-    ...accountFlaws(draft),
-    ...labelFlaws(draft),
-    ...addressFlaws(draft.addresses ?? []),
-    ...scopeFlaws(draft.scopes ?? []),
-    ...metadataFlaws(draft.metadata ?? {}),
+    ...accountErrors(draft),
+    ...labelErrors(draft),
+    ...addressErrors(draft.addresses ?? []),
+    ...scopeErrors(draft.scopes ?? []),
+    ...metadataErrors(draft.metadata ?? {}),
   ];
 }
 
-function accountFlaws({ account }: Pick<KeyDraft, 'account'>): DraftFlaw[] {
+function accountErrors({ account }: Pick<KeyDraft, 'account'>): DraftError[] {
   if (ACCOUNT.test(account)) return [];
   const message =
     'an account is 1 to 64 letters, digits, dots, dashes, underscores or @, and starts with a letter or digit';
   return [{ field: 'account', message }];
 }
 
-function labelFlaws({ label }: Pick<KeyDraft, 'label'>): DraftFlaw[] {
+function labelErrors({ label }: Pick<KeyDraft, 'label'>): DraftError[] {
   return (label ?? '').length > 200 ? [{ field: 'label', message: 'a label has at most 200 characters' }] : [];
 }
 
-function planFlaws(plans: Plans, { account, plan: name, windows = null }: KeyDraft): DraftFlaw[] {
+function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDraft): DraftError[] {
   const plan = plans.plans.get(name);
   const names = [...plans.plans.keys()].join(', ');
   if (!plan) {
@@ -106,7 +106,7 @@ function planFlaws(plans: Plans, { account, plan: name, windows = null }: KeyDra
   return [{ field: 'limits', message }];
 }
 
-function addressFlaws(addresses: readonly string[]): DraftFlaw[] {
+function addressErrors(addresses: readonly string[]): DraftError[] {
   if (addresses.length > MOST_ADDRESSES)
     return [{ field: 'addresses', message: `a key has at most ${MOST_ADDRESSES} address blocks` }];
   const at = addresses.findIndex((block) => !isBlock(block));
@@ -123,8 +123,8 @@ function isBlock(block: string): boolean {
   return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-function scopeFlaws(scopes: readonly string[]): DraftFlaw[] {
-  const flaw = scopesFlaw(scopes);
+function scopeErrors(scopes: readonly string[]): DraftError[] {
+  const flaw = scopesError(scopes);
   if (flaw === null) return [];
   if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MOST_SCOPES} scopes` }];
   const wrong = flaw.kind === 'twice' ? 'is there before' : `is no name of a scope: ${SCOPE_FORM}`;
@@ -132,7 +132,7 @@ function scopeFlaws(scopes: readonly string[]): DraftFlaw[] {
   return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
 }
 
-function metadataFlaws(metadata: Readonly<Record<string, string>>): DraftFlaw[] {
+function metadataErrors(metadata: Readonly<Record<string, string>>): DraftError[] {
   const entries = Object.entries(metadata);
   if (entries.length > MOST_METADATA)
     return [{ field: 'metadata', message: `a key has at most ${MOST_METADATA} metadata entries` }];

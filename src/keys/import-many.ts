@@ -1,5 +1,5 @@
 import type { Plans } from '../limits/plans.ts';
-import { draftFlaws, type KeyDraft, KeyError } from './draft.ts';
+import { draftErrors, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { newRecord } from './manage.ts';
 import type { AuditNote } from './operators/audit-log.ts';
@@ -12,7 +12,7 @@ export interface ForeignKey extends KeyDraft {
 }
 
 /** Why one of many keys cannot be imported. The message has no value of the key. */
-export interface ImportFlaw {
+export interface ImportError {
   /** The place of the key among those that were given, from 0. */
   readonly index: number;
   /** The field's name in the admin API. */
@@ -27,7 +27,7 @@ export interface ImportPlan {
   /** How many are there already, and say the same. */
   readonly already: number;
   /** Every mistake of the others. */
-  readonly flaws: readonly ImportFlaw[];
+  readonly flaws: readonly ImportError[];
 }
 
 /** Finds out what becomes of keys of another system, and changes nothing. `now` in Unix milliseconds. */
@@ -38,7 +38,7 @@ export async function planImport(
   now: number,
 ): Promise<ImportPlan> {
   const fresh: ForeignKey[] = [];
-  const flaws: ImportFlaw[] = [];
+  const flaws: ImportError[] = [];
   let already = 0;
   const found = await store.findMany(keys.map(({ hash }) => hash));
   const seen = new Set<string>();
@@ -48,7 +48,7 @@ export async function planImport(
       ? [{ field: 'hash', message: 'the key is there twice' }]
       : there
         ? differences(there, key)
-        : draftFlaws(plans, key, now).map(({ field, message }) => ({ field, message }));
+        : draftErrors(plans, key, now).map(({ field, message }) => ({ field, message }));
     seen.add(key.hash);
     flaws.push(...wrong.map((flaw) => ({ index, ...flaw })));
     if (wrong.length > 0) continue;
@@ -83,7 +83,7 @@ export async function importPlanned(
 }
 
 /** In what the key of this hash differs from the one that is there. */
-function differences(there: KeyRecord, key: ForeignKey): Omit<ImportFlaw, 'index'>[] {
+function differences(there: KeyRecord, key: ForeignKey): Omit<ImportError, 'index'>[] {
   const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
   if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');
   if (there.revokedAt !== null) return differs('hash', 'which is revoked for good');

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Cache } from '../common/cache.ts';
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { concurrencyOf, limitsOf, waitingPartyOf, windowsOf } from './counting.ts';
+import { concurrencyOf, limitsOf, queueOwnerOf, windowsOf } from './counting.ts';
 import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
@@ -96,7 +96,7 @@ export class Keyring {
   }
 
   /** The client of a key; `null`: no such key exists. Throws `Outage` if the store cannot be asked. */
-  find(hash: string): Eventually<Client | null> {
+  find(hash: string): MaybePromise<Client | null> {
     const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
     if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
@@ -158,7 +158,7 @@ export class Keyring {
     }
   }
 
-  #lookUp(hash: string, stale: Found | undefined): Eventually<Client | null> {
+  #lookUp(hash: string, stale: Found | undefined): MaybePromise<Client | null> {
     const asked = this.#store.find(hash, stale !== undefined);
     if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
@@ -206,7 +206,7 @@ export class Keyring {
 
   #clientOf(record: KeyRecord, hash: string): Client {
     const windows = windowsOf(record, this.#plans);
-    const party = waitingPartyOf(record, this.#plans);
+    const party = queueOwnerOf(record, this.#plans);
     return {
       keyId: record.id,
       account: record.account,

@@ -1,4 +1,4 @@
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { KeyRecord } from './key.ts';
 import type { AuditNote } from './operators/audit-log.ts';
 
@@ -21,33 +21,33 @@ export interface KeyStore {
    * By SHA-256 of the secret, or of the secret before a rotation while the record has it. `hasFallback`: whoever asks can go on
    * without the answer, so a store that is slow need not be waited for.
    */
-  find(hash: string, hasFallback?: boolean): Eventually<KeyRecord | null>;
-  get(id: string): Eventually<KeyRecord | null>;
+  find(hash: string, hasFallback?: boolean): MaybePromise<KeyRecord | null>;
+  get(id: string): MaybePromise<KeyRecord | null>;
   /** As `find` for each hash, in their order; for operators, who can wait. */
-  findMany(hashes: readonly string[]): Eventually<(KeyRecord | null)[]>;
+  findMany(hashes: readonly string[]): MaybePromise<(KeyRecord | null)[]>;
   /**
    * Some at a time, so that requests are served in between: oldest first unless told otherwise, those of one millisecond in an order that
    * stays. A part may be empty.
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
   /** All of them, oldest first. */
-  list(): Eventually<KeyRecord[]>;
+  list(): MaybePromise<KeyRecord[]>;
   /** Whether no key was ever issued. Cheap, however many there are. */
-  isEmpty(): Eventually<boolean>;
+  isEmpty(): MaybePromise<boolean>;
   /** Throws IdempotencyConflict before all else, and KeyTaken where another key has the id or the hash. */
-  add(record: KeyRecord, note: AuditNote): Eventually<void>;
+  add(record: KeyRecord, note: AuditNote): MaybePromise<void>;
   /**
    * Adds all of them or none, with one note for all; throws as `add`. A thousand at the most: others wait meanwhile. After
    * an `Outage` some may be there and others not.
    */
-  addMany(records: readonly KeyRecord[], note: AuditNote): Eventually<void>;
+  addMany(records: readonly KeyRecord[], note: AuditNote): MaybePromise<void>;
   /**
    * Puts `record` in the place of the one with its id. Throws IdempotencyConflict before all else; where there is no such
    * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.
    */
-  replace(record: KeyRecord, note: AuditNote): Eventually<void>;
+  replace(record: KeyRecord, note: AuditNote): MaybePromise<void>;
   /** Whether any key was imported from another system. Throws `Outage` if that is not known. */
-  hasImported(): Eventually<boolean>;
+  hasImported(): MaybePromise<boolean>;
   /**
    * Calls `changed` whenever somebody may have changed keys: with the hash of the changed key, or without one if any key may
    * have changed. Answers a function that stops this.

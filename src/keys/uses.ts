@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 
 /** Stores when keys were last used: Unix milliseconds by key id. The latest time wins. */
 export interface LastUseStore {
-  save(uses: ReadonlyMap<string, number>): Eventually<void>;
-  load(ids: readonly string[]): Eventually<Map<string, number>>;
+  save(uses: ReadonlyMap<string, number>): MaybePromise<void>;
+  load(ids: readonly string[]): MaybePromise<Map<string, number>>;
 }
 
 /** When deprecated operations were last called, Unix milliseconds, by operation. */

@@ -1,10 +1,10 @@
-import { noteRefusal, recentStrikes } from './ladder.ts';
-import { adoptWindows, eachWindow, type Ledger, newConduct } from './ledger.ts';
-import type { Ladder, Limits, Window } from './limits.ts';
+import { noteRefusal, recentStrikes } from './ban-escalation.ts';
+import { adoptWindows, type Counters, eachWindow, newStrikeState } from './counters.ts';
+import type { BanEscalation, Limits, Window } from './limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
 /** Where a caller stands: in its own windows, or in the guard window of its address before it is known. */
-export interface Standing {
+export interface Readings {
   /** One per window, in the order of the limits. */
   readonly readings: readonly Reading[];
   /** The clock that the times of the readings belong to, Unix milliseconds; waits are counted from here. */
@@ -14,7 +14,7 @@ export interface Standing {
 }
 
 /** The answer to "may this request go on", by the state's clock. Times are Unix milliseconds. */
-export interface Admission extends Standing {
+export interface Admission extends Readings {
   readonly verdict: 'admitted' | 'limited' | 'banned';
   /** When to come back: never before the longest violated window resets or the ban ends. 0 when admitted. */
   readonly retryAt: number;
@@ -49,7 +49,7 @@ export interface Reading {
  * while refused is a strike, enough strikes are a ban. Updates `ledger` in place; its owner holds it alone meanwhile.
  */
 export function admit(
-  ledger: Ledger,
+  ledger: Counters,
   limits: Limits,
   cost: number,
   now: number,
@@ -71,7 +71,7 @@ export function admit(
 }
 
 /** What `admit` would say to a request of cost 0: how the subject stands, with nothing charged and nothing noted. */
-export function look(looked: Ledger, limits: Limits, now: number): Admission {
+export function look(looked: Counters, limits: Limits, now: number): Admission {
   // To look under other limits must not make the ledger forget the windows that it counts in.
   const ledger = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
   adoptWindows(ledger, limits.windows);
@@ -90,8 +90,8 @@ export function bindingReading(readings: readonly Reading[]): Reading {
 }
 
 function answer(
-  ledger: Ledger,
-  ladder: Ladder | null,
+  ledger: Counters,
+  ladder: BanEscalation | null,
   now: number,
   verdict: Admission['verdict'],
   violated: Window | null,
@@ -110,17 +110,23 @@ function answer(
   return banBegins ? { ...answered, rung: ledger.conduct!.rung } : answered;
 }
 
-function refuse(ledger: Ledger, ladder: Ladder | null, violated: Window | null, fitsAt: number, now: number): boolean {
+function refuse(
+  ledger: Counters,
+  ladder: BanEscalation | null,
+  violated: Window | null,
+  fitsAt: number,
+  now: number,
+): boolean {
   if (!ladder) return false;
-  ledger.conduct ??= newConduct();
+  ledger.conduct ??= newStrikeState();
   return noteRefusal(ledger.conduct, ladder, violated, fitsAt, now) === 'ban';
 }
 
-function banEnd(ledger: Ledger, now: number): number {
+function banEnd(ledger: Counters, now: number): number {
   return ledger.conduct && ledger.conduct.bannedUntil > now ? ledger.conduct.bannedUntil : 0;
 }
 
-function longestViolated(ledger: Ledger, cost: number, now: number, scopes: Scopes): Window | null {
+function longestViolated(ledger: Counters, cost: number, now: number, scopes: Scopes): Window | null {
   let violated: Window | null = null;
   eachWindow(ledger.windows, (window, at, meter) => {
     if (meter.used(ledger.cells, at, window, now) + cost > window.limit && countsIn(window, scopes)) violated = window;
@@ -128,7 +134,7 @@ function longestViolated(ledger: Ledger, cost: number, now: number, scopes: Scop
   return violated;
 }
 
-function latestFit(ledger: Ledger, cost: number, now: number, scopes: Scopes): number {
+function latestFit(ledger: Counters, cost: number, now: number, scopes: Scopes): number {
   let latest = 0;
   eachWindow(ledger.windows, (window, at, meter) => {
     if (countsIn(window, scopes)) latest = Math.max(latest, meter.fitsAt(ledger.cells, at, window, cost, now));

@@ -26,7 +26,7 @@ export interface Window {
 }
 
 /** How keys that keep sending after a refusal are banned, longer each time. All times in milliseconds. */
-export interface Ladder {
+export interface BanEscalation {
   /** So many strikes within `within` are a ban. */
   readonly strikes: number;
   readonly window: number;
@@ -57,5 +57,5 @@ export interface Limits {
    */
   readonly windows: readonly Window[];
   /** `null`: keys of this plan are never banned. */
-  readonly ladder: Ladder | null;
+  readonly ladder: BanEscalation | null;
 }

@@ -1,9 +1,9 @@
-import type { Ladder, Window } from './limits.ts';
+import type { BanEscalation, Window } from './limits.ts';
 
 /** All plans of a gateway, the bans that go with them, and the limits that accounts have of their own. */
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
-  readonly ladder: Ladder | null;
+  readonly ladder: BanEscalation | null;
   /** Own limits of accounts, by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
   /** Own bounds of accounts for requests in flight, by account name; they replace the plan's. Absent: none has one. */

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Fault } from '@storegate/openapi';
-import type { Admission, Standing } from '../limits/admission.ts';
-import type { Ladder, Window } from '../limits/limits.ts';
+import type { Admission, Readings } from '../limits/admission.ts';
+import type { BanEscalation, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';
 
 /** The events of the gateway. Code emits events; listeners (log, metrics) decide what to do with them. */
@@ -10,7 +10,7 @@ export type Event =
   | { readonly type: 'outage' | 'bug'; readonly id: string; readonly error: unknown }
   | { readonly type: 'ban'; readonly id: string; readonly keyId: string; readonly plan: string; readonly until: number }
   /** A ban of the ladder began, as the log of bans gets it. */
-  | { readonly type: 'ban.begun'; readonly ban: TellableBan; readonly strike: LastStrike | null }
+  | { readonly type: 'ban.begun'; readonly ban: ReportedBan; readonly strike: LastStrike | null }
   /** A key was used that was never used before, as far as is known. `at`: Unix milliseconds. */
   | { readonly type: 'key.first_used'; readonly keyId: string; readonly at: number }
   /** What became of events for a receiver of webhooks; `lost`: they are never delivered. */
@@ -186,13 +186,13 @@ export interface RequestTrace {
   readonly message: string | null;
   readonly reason: string | null;
   /** Why it was refused as not fitting the contract; the first faults of `faultCount`. */
-  readonly faults: readonly ToldFault[] | null;
+  readonly faults: readonly ReportedFault[] | null;
   readonly faultCount: number;
   /** As in the limit headers of the answer. */
-  readonly standing: Standing | null;
+  readonly standing: Readings | null;
   /** `null`: nothing was to be charged, or it came not so far. */
   readonly admission: Admission | null;
-  readonly ladder: Ladder | null;
+  readonly ladder: BanEscalation | null;
   /** The units that admission was asked for, and the scopes whose windows it counted in beside the client's own. */
   readonly cost: number;
   readonly scopes: Scopes;
@@ -252,7 +252,7 @@ export interface AttemptSpan {
 }
 
 /** A ban of the ladder. Times are Unix milliseconds. */
-export interface TellableBan {
+export interface ReportedBan {
   readonly subject: string;
   readonly at: number;
   readonly until: number;
@@ -271,7 +271,7 @@ export interface LastStrike {
 }
 
 /** A fault by its place and the rule that it breaks. A name that the contract does not have is `*`. */
-export type ToldFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
+export type ReportedFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
 
 /** What became of so many spans: the receiver took them or not, or they were dropped: the queue was full, or the gateway stopped. */
 export type SpansEvent = { readonly type: 'spans'; readonly count: number } & (
@@ -319,7 +319,7 @@ export interface ContractFaultEvent {
   readonly side: 'request' | 'response';
   /** The number of all faults; `faults` has the first of them. */
   readonly count: number;
-  readonly faults: readonly (ToldFault & Pick<Fault, 'message'>)[];
+  readonly faults: readonly (ReportedFault & Pick<Fault, 'message'>)[];
 }
 
 export type Observe = (event: Event) => void;

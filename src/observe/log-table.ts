@@ -2,7 +2,7 @@ import { MINUTE } from '../common/time.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Code } from '../errors/refusals.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
-import { seldom } from './seldom.ts';
+import { throttle } from './throttle.ts';
 
 /** One line of the log. */
 export interface Line {
@@ -38,7 +38,7 @@ const SPANS_DROPPED = {
 const FLOOD = MINUTE;
 
 /** An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between. */
-const TOLD_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
+const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
 
 interface LogTableOptions {
   /** Milliseconds of a clock that never goes back. */
@@ -47,10 +47,10 @@ interface LogTableOptions {
 
 /** The rows of one log. */
 export function createLogTable({ now = () => performance.now() }: LogTableOptions = {}): LogTable {
-  const inFlood = seldom(FLOOD, now);
+  const inFlood = throttle(FLOOD, now);
 
   /** One line for each kind and span; `count`: the events since the line before. */
-  function seldomly(kind: string, line: (count: number) => Line): Line | null {
+  function throttled(kind: string, line: (count: number) => Line): Line | null {
     const count = inFlood(kind);
     return count === null ? null : line(count);
   }
@@ -58,7 +58,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
   const rows: Rows = {
     request: requestLine,
     outage: ({ id, error }) =>
-      error instanceof Outage && TOLD_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
+      error instanceof Outage && LOGGED_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: err }) => error({ id, err }),
     ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }),
     'ban.begun': silent,
@@ -67,7 +67,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'webhook.told': ({ result, endpoint }) =>
       result !== 'lost'
         ? null
-        : seldomly(`webhook.lost ${endpoint}`, (times) => ({ ...warn({ endpoint, times }), message: 'webhook.lost' })),
+        : throttled(`webhook.lost ${endpoint}`, (times) => ({ ...warn({ endpoint, times }), message: 'webhook.lost' })),
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
     'webhook.well': ({ endpoint, failures }) => info({ endpoint, failures }),
     'bans.unrecorded': ({ count }) => warn({ count }),
@@ -106,19 +106,19 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     spans: (event) =>
       event.result !== 'dropped'
         ? null
-        : seldomly(`spans.dropped ${event.reason}`, () => ({
+        : throttled(`spans.dropped ${event.reason}`, () => ({
             ...warn({ reason: SPANS_DROPPED[event.reason] }),
             message: 'spans.dropped',
           })),
-    'collector.away': ({ error }) => seldomly('collector.away', (count) => warn({ reason: reasonOf(error), count })),
-    'collector.back': ({ after, lost }) => seldomly('collector.back', () => info({ after, lost })),
+    'collector.away': ({ error }) => throttled('collector.away', (count) => warn({ reason: reasonOf(error), count })),
+    'collector.back': ({ after, lost }) => throttled('collector.back', () => info({ after, lost })),
     'connection.refused': ({ reason, address }) =>
-      seldomly(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
+      throttled(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
     'tls.opened': silent,
     // Whoever looks for open ports comes by all the time; a balancer that is not set up well is a matter of ours.
     'tls.failed': ({ reason, address }) =>
-      seldomly(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
-    'proxy.refused': ({ reason, address }) => seldomly('proxy.refused', (count) => warn({ reason, address, count })),
+      throttled(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
+    'proxy.refused': ({ reason, address }) => throttled('proxy.refused', (count) => warn({ reason, address, count })),
     'tls.warning': ({ warning }) => warn({ warning }),
     'worker.started': ({ worker, pid }) => info({ worker, pid }),
     'worker.ended': ({ unexpected, worker, pid, reason, replacedAfter }) =>

@@ -1,5 +1,5 @@
-import type { LabelNames, LabelValue } from './cells.ts';
 import type { Event, EventOf } from './events.ts';
+import type { LabelNames, LabelValue } from './label-tree.ts';
 
 /** The gauges of a process that carries requests, read when Prometheus asks. */
 export interface RequestGauges {
@@ -114,8 +114,7 @@ export interface HistogramRow<T extends EventType = EventType, L extends LabelNa
 }
 
 /** A gauge whose labels are its value: the labels set last are 1, and there are no others. */
-export interface StandingRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
-  extends RowOfEvents<T, L> {
+export interface InfoRow<T extends EventType = EventType, L extends LabelNames = LabelNames> extends RowOfEvents<T, L> {
   readonly kind: 'standing';
   /** The labels before the first event; there are none if absent. */
   readonly initially?: ValuesFor<L>;
@@ -137,7 +136,7 @@ export interface StoreRow extends Row {
   readonly read: (store: StoreReading) => number;
 }
 
-export type MetricRow = CounterRow | HistogramRow | StandingRow | GaugeRow | StoreRow;
+export type MetricRow = CounterRow | HistogramRow | InfoRow | GaugeRow | StoreRow;
 
 type Told<R extends MetricRow> = Omit<R, 'kind'>;
 
@@ -150,9 +149,10 @@ export const histogram = <const T extends EventType, const L extends LabelNames>
   row: Told<HistogramRow<T, L>>,
 ): HistogramRow => ({ kind: 'histogram', ...row });
 
-export const standing = <const T extends EventType, const L extends LabelNames>(
-  row: Told<StandingRow<T, L>>,
-): StandingRow => ({ kind: 'standing', ...row });
+export const standing = <const T extends EventType, const L extends LabelNames>(row: Told<InfoRow<T, L>>): InfoRow => ({
+  kind: 'standing',
+  ...row,
+});
 
 export const gauge = (row: Told<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
+import type { Figures } from './aggregate.ts';
 import type { Event, Observe } from './events.ts';
-import type { Figures } from './figures.ts';
 import type {
   CopyGauges,
   GaugeName,
@@ -14,8 +14,8 @@ import type {
   WebhookGauges,
 } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
+import { type CurrentTrace, counterTally, histogramTally, infoGauge, readGauge, readStores } from './metric-types.ts';
 import { openMetricsText } from './open-metrics.ts';
-import { type CurrentTrace, counterTally, histogramTally, readGauge, readStores, standingGauge } from './tallies.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -118,6 +118,6 @@ function prepare(
     case 'histogram':
       return row.count(histogramTally(registry, row, row.buckets ?? SECONDS, trace));
     case 'standing':
-      return row.count(standingGauge(registry, row, row.initially ?? null));
+      return row.count(infoGauge(registry, row, row.initially ?? null));
   }
 }

@@ -27,7 +27,7 @@ export function prettyLine(json: string, colour: boolean): string {
   const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
   const [name, style] = LEVELS[level] ?? [String(level), 'red'];
   const said = Object.entries(fields).filter(([, value]) => value !== null);
-  const shown = said.map(([field, value]) => `${paint('dim', `${field}=`)}${shownValue(value)}`);
+  const shown = said.map(([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`);
   const head = [paint('dim', timeOfDay(time)), paint(style, name.padEnd(5)), paint('bold', printable(msg)), ...shown];
   return `${[head.join(' '), ...stackOf(err)].join('\n')}\n`;
 }
@@ -41,7 +41,7 @@ function timeOfDay(time: string): string {
 }
 
 /** Text that callers wrote must not control this terminal. */
-function shownValue(value: unknown): string {
+function printableValue(value: unknown): string {
   const plain = typeof value === 'string' && /^[^\s"=]+$/.test(value);
   return printable(plain ? value : JSON.stringify(value));
 }

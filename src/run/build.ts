@@ -1,14 +1,14 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import type { Guard } from '../callers/guard.ts';
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/refusals.ts';
-import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
+import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
@@ -24,10 +24,10 @@ import { behindMounts, createAddresses } from '../gateway/stages/addresses.ts';
 import { createAdmit } from '../gateway/stages/admit.ts';
 import { createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
-import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
 import type { LargeChecks } from '../gateway/stages/large-checks.ts';
+import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { requestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
@@ -51,7 +51,7 @@ export interface Lasting {
   readonly keyring: Keyring;
   readonly keys: KeyStore;
   readonly uses: Uses;
-  readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
+  readonly deprecatedBy: (keyId: string) => MaybePromise<CallsOfDeprecated>;
   readonly guard: Guard;
   readonly flights: Flights;
   readonly upstreams: Upstreams;
@@ -80,10 +80,10 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
   /** The contract comes before mounts. */
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
-    door: createDoor({
+    door: createRequestGuard({
       config: config.http,
       observe,
-      tell: createTellFaults(contract),
+      tell: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
     addresses: createAddresses(config.addresses),

@@ -6,18 +6,18 @@ import { Recorder } from '../observe/history/recorder.ts';
 import type { Log } from '../observe/log.ts';
 import type { RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { oneMoment } from '../observe/moment.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { type ProcessSources, partOf } from '../observe/peers/questions.ts';
-import type { Ability } from '../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../observe/peers/readiness.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
+import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';
 import { receiverOf } from '../observe/tracing/receiver.ts';
 import { openTracing } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../state/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
-import { abilityOf } from './ability.ts';
 import { ProcessHealth } from './process-health.ts';
+import { readinessOf } from './process-readiness.ts';
 import type { ActiveConfig } from './reload.ts';
 import { createServing, type Serving, type ServingParts } from './serving.ts';
 import { processStatus } from './status.ts';
@@ -55,7 +55,7 @@ export interface Carrier {
   readonly serving: Omit<Serving, 'use' | 'close'>;
   readonly metrics: Metrics;
   /** Whether it could answer requests. */
-  readonly ability: Ability;
+  readonly ability: ProcessReadiness;
   /** Its part of the answer to a question that is known to be valid. */
   answer(question: string, argument: unknown): unknown;
   /** Puts these settings in force from the next request on. */
@@ -86,7 +86,7 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
     serving,
     metrics,
     get ability() {
-      return abilityOf(storage, health, serving);
+      return readinessOf(storage, health, serving);
     },
     answer: (question, argument) => partOf(sources, question, argument),
     use(settings) {
@@ -111,7 +111,7 @@ export async function openListeners(
   gauges: Gauges,
   stores: Parameters<typeof createMetrics>[1],
 ) {
-  const moment = oneMoment(clock);
+  const moment = sharedClock(clock);
   const listeners = {
     log,
     health: new ProcessHealth(),

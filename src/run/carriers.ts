@@ -1,6 +1,6 @@
 import type { Contract } from '@storegate/openapi';
 import type { AdminContext } from '../admin/context.ts';
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { CopyGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
@@ -9,7 +9,7 @@ import type { Parts } from '../observe/peers/question.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import type { State } from '../state/state.ts';
 import type { Storage } from '../state/storage.ts';
-import type { Heard } from '../webhooks/teller.ts';
+import type { Detection } from '../webhooks/detector.ts';
 import type { ListenerParts } from './carrier.ts';
 import type { ActiveConfig } from './reload.ts';
 
@@ -18,7 +18,7 @@ export interface CarriersParts extends Pick<ListenerParts, 'clock' | 'log' | 'mi
   /** The gauges of the operators' half. */
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
   /** Takes what receivers of webhooks are to hear of a worker. */
-  readonly heard: (heard: Heard, worker: number) => void;
+  readonly heard: (heard: Detection, worker: number) => void;
 }
 
 /** What carries the requests of a gateway, as its operators' half sees it: this process, or workers. */
@@ -44,8 +44,8 @@ export interface Carriers {
   /** Does what can be done before a contract is in force. */
   prepare(contract: Contract): Promise<void>;
   /** Puts these settings in force from the next request on; done once every process has them. */
-  use(settings: ActiveConfig<ServedConfig>): Eventually<void>;
-  inFlight(): Eventually<number>;
+  use(settings: ActiveConfig<ServedConfig>): MaybePromise<void>;
+  inFlight(): MaybePromise<number>;
   /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
   drain(): Promise<number>;
   /** Ends what requests and their events go through; the last minutes are handed on. */

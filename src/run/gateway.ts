@@ -4,17 +4,17 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { type Fleet, gatewayName } from '../observe/peers/fleet.ts';
+import { gatewayName, type Peers } from '../observe/peers/peers.ts';
 import { answerOf, type GatewaySources, isQuestion } from '../observe/peers/questions.ts';
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { GatewayHistory } from './history.ts';
-import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import type { ActiveConfig } from './reload.ts';
 import { gatewayStatus } from './status.ts';
+import { type LeftBehind, reportUnmigratedKeys } from './unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
-import { deskOf, GatewayWebhooks } from './webhooks.ts';
+import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 
 export interface Started {
   readonly url: string;
@@ -86,7 +86,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const parts = { config, contracts, carriers, past, webhooks, fleet, log, ownToken };
   try {
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
-    const desk = deskOf({ config, gateway, outbox: webhooks.outbox, clock });
+    const desk = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
       ...{ initial, load, contracts, carriers, webhooks: desk, ownToken, readiness, fleet, clock },
     });
@@ -117,7 +117,7 @@ interface GatewayParts {
   readonly operating: Operating;
   readonly past: GatewayHistory;
   readonly webhooks: GatewayWebhooks;
-  readonly fleet: Fleet;
+  readonly fleet: Peers;
   readonly log: Log;
   /** For commands on this machine, where they cannot reach the state by themselves. */
   readonly ownToken: string | null;
@@ -174,7 +174,7 @@ async function listen({ config, carriers, operating, ownToken }: GatewayParts, {
   const url = await carriers.listen();
   if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
   observe({ type: 'started', url, adminUrl, state: storage.kind });
-  const leftBehind = await tellLeftBehind(config, storage.keys, { observe, stopped: stopping.signal });
+  const leftBehind = await reportUnmigratedKeys(config, storage.keys, { observe, stopped: stopping.signal });
   return { url, adminUrl, leftBehind };
 }
 

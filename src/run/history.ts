@@ -1,11 +1,11 @@
 import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
-import { type KeptHistory, keepHistory } from '../state/history/folder.ts';
+import { keepHistory, type StoredHistory } from '../state/history/folder.ts';
 
 /** The last day of this gateway: in memory, and in the data folder for the next one. */
 export class GatewayHistory {
   readonly #history = new History();
-  #kept: KeptHistory | null = null;
+  #kept: StoredHistory | null = null;
 
   /** Reads what the folder has, and keeps there what comes. What goes wrong is told, and stops nothing. */
   open(folder: string, observe: Observe): void {

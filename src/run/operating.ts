@@ -12,7 +12,7 @@ import type { Contract } from '../config/contract/contract.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
-import type { Fleet } from '../observe/peers/fleet.ts';
+import type { Peers } from '../observe/peers/peers.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
 import type { Carriers } from './carriers.ts';
@@ -34,7 +34,7 @@ export interface OperatingParts {
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   /** The fleet that this gateway is one of. Its owner closes it. */
-  readonly fleet: Fleet;
+  readonly fleet: Peers;
   readonly clock: () => number;
 }
 

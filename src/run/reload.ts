@@ -5,8 +5,8 @@ import {
   isSameReading,
 } from '@storegate/openapi';
 import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
-import type { Eventually } from '../common/eventually.ts';
-import { Turns } from '../common/turns.ts';
+import { KeyedMutex } from '../common/keyed-mutex.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -49,7 +49,7 @@ export interface ReloaderParts<C extends Config> {
   /** Does what can be done before a contract is in force. */
   readonly prepare: (contract: Contract) => Promise<void>;
   /** Puts new settings in force; done once every process has them. */
-  readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
+  readonly swap: (settings: ActiveConfig<C>) => MaybePromise<void>;
   readonly observe: Observe;
 }
 
@@ -70,11 +70,11 @@ export interface Reloader<C extends Config> {
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
   const { load, contracts, keys, prepare, swap, observe } = parts;
-  const turns = new Turns();
+  const turns = new KeyedMutex();
   let current = parts.initial;
   let waiting: readonly string[] = [];
   let last: LastReload | null = null;
-  tellExempted(current.contract, observe);
+  reportExempted(current.contract, observe);
 
   async function orProblems<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -107,7 +107,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
         const before = current;
         current = next;
         await swap(next);
-        if (next.contract !== before.contract) tellExempted(next.contract, observe);
+        if (next.contract !== before.contract) reportExempted(next.contract, observe);
       }),
     );
     last = { at: Date.now(), reason, problems: [] };
@@ -158,7 +158,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
 }
 
 /** Tells each operation that is not enforced, with the first mistake in it. */
-function tellExempted({ exempted }: Contract, observe: Observe): void {
+function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
 

@@ -9,8 +9,8 @@ import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
-import { createEntrance } from '../gateway/wire/entrance.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
+import { createPreamble } from '../gateway/wire/preamble.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -24,7 +24,7 @@ import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
 /** Milliseconds in which a contract is compiled before it is in force. What is left is compiled when a request needs it. */
-const PATIENCE = 5_000;
+const PREPARE_TIMEOUT = 5_000;
 
 export interface ServingParts {
   readonly settings: ActiveConfig<ServedConfig>;
@@ -80,14 +80,14 @@ export function createServing(parts: ServingParts): Serving {
   };
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
-  const entrance = createEntrance(ticketSecret);
+  const entrance = createPreamble(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, entrance, observe });
   // The only reference to the first settings, so that their contract goes with the first reload.
   let inForce = settings;
-  useEntrance(settings);
+  usePreamble(settings);
 
   /** What comes before HTTP: TLS, and what balancers say. */
-  function useEntrance({ config, certificates }: ActiveConfig<ServedConfig>): void {
+  function usePreamble({ config, certificates }: ActiveConfig<ServedConfig>): void {
     listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.trustedProxies });
   }
 
@@ -124,7 +124,7 @@ export function createServing(parts: ServingParts): Serving {
       compileRest(inForce.contract);
       return url;
     },
-    prepare: (contract) => contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)])),
+    prepare: (contract) => contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)])),
     use(settings) {
       inForce = settings;
       keyring.usePlans(plansIn(settings));
@@ -132,7 +132,7 @@ export function createServing(parts: ServingParts): Serving {
       readAhead.most = settings.config.http.bodyBudget;
       limits.use(connectionLimits(settings.config));
       upstreams.use(settings.config, settings.certificates);
-      useEntrance(settings);
+      usePreamble(settings);
       pipeline = buildPipeline(settings, lasting);
       compileRest(settings.contract);
     },

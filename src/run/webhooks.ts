@@ -3,10 +3,10 @@ import type { Event, Observe } from '../observe/events.ts';
 import type { WebhookGauges } from '../observe/metric-rows.ts';
 import { StateFileError } from '../state/embedded/file.ts';
 import type { Records, Storage } from '../state/storage.ts';
-import type { WebhookDesk } from '../webhooks/desk.ts';
+import type { WebhookAdmin } from '../webhooks/admin.ts';
+import type { Detection } from '../webhooks/detector.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import type { Heard } from '../webhooks/teller.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** Events that are kept until webhooks can hear of them: the state that they are kept in comes first. */
@@ -59,7 +59,7 @@ export class GatewayWebhooks {
   readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
 
   /** Takes what a worker has seen. */
-  readonly hear = (heard: Heard, worker: number): void => {
+  readonly hear = (heard: Detection, worker: number): void => {
     this.#webhooks?.hear(heard, worker);
   };
 
@@ -77,9 +77,14 @@ export class GatewayWebhooks {
 }
 
 /** What operators ask of webhooks. */
-export function deskOf({ config, gateway, outbox, clock }: Omit<WebhookParts, 'records'>): () => Promise<WebhookDesk> {
+export function webhookAdminOf({
+  config,
+  gateway,
+  outbox,
+  clock,
+}: Omit<WebhookParts, 'records'>): () => Promise<WebhookAdmin> {
   return async () => {
-    const { createDesk } = await import('../webhooks/desk.ts');
+    const { createWebhookAdmin: createDesk } = await import('../webhooks/admin.ts');
     return createDesk({ settings: config.webhooks, gateway, outbox, clock });
   };
 }

@@ -6,8 +6,8 @@ import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
 import { targetIn } from '../keys/counting.ts';
 import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../keys/operators/audit-log.ts';
-import { lengthOnRung } from '../limits/ladder.ts';
-import type { LastStrike, TellableBan } from '../observe/events.ts';
+import { durationAtLevel } from '../limits/ban-escalation.ts';
+import type { LastStrike, ReportedBan } from '../observe/events.ts';
 import type { BegunBan } from './state.ts';
 
 /** Bans that wait to be written; later ones are dropped, and told. */
@@ -20,7 +20,7 @@ const LAST = 2_000;
 const STRUCK = 5_000;
 
 /** Who names bans of the ladder in the log of bans. */
-const LADDER_ACTOR = 'storegate';
+const ESCALATION_ACTOR = 'storegate';
 
 export interface BanRecorderOptions {
   readonly log: Pick<AuditLog, 'append' | 'answered'>;
@@ -32,7 +32,7 @@ export interface BanRecorderOptions {
   readonly dropped: (count: number) => void;
   readonly failed: (error: unknown) => void;
   /** Is told of each ban that is to be written. */
-  readonly begun?: (ban: TellableBan, strike: LastStrike | null) => void;
+  readonly begun?: (ban: ReportedBan, strike: LastStrike | null) => void;
 }
 
 interface Recorded {
@@ -113,7 +113,7 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
   ].join(', ');
   return {
     at: beginOf({ until, limits, rung }),
-    actor: LADDER_ACTOR,
+    actor: ESCALATION_ACTOR,
     action: 'bans.begin',
     target,
     before: { plan, until: null },
@@ -123,4 +123,4 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
 }
 
 const beginOf = ({ until, limits, rung }: Pick<BegunBan, 'until' | 'limits' | 'rung'>): number =>
-  until - lengthOnRung(limits.ladder!, rung - 1);
+  until - durationAtLevel(limits.ladder!, rung - 1);

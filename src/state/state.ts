@@ -1,4 +1,4 @@
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';
@@ -49,7 +49,7 @@ export type BanLimit = Omit<Window, 'name'>;
  * The state holds something else where one subject's counters should be; all other subjects are well. The message tells
  * operators what it is and where.
  */
-export class LedgerError extends Error {
+export class CountersError extends Error {
   override name = 'LedgerError';
 }
 
@@ -78,21 +78,21 @@ export interface State {
    * Charges `cost` units (an integer, at least 0) to all windows that the request counts in, or refuses and charges nothing.
    * `scopes`: none if left out. The readings are of all windows.
    */
-  admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): Eventually<Admission>;
+  admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
   /** How the subject stands; charges and notes nothing. */
-  look(subject: string, limits: Limits): Eventually<Admission>;
+  look(subject: string, limits: Limits): MaybePromise<Admission>;
   /** Ends a ban, forgets strikes and earlier bans, and opens all windows afresh: a full window would soon end in the next ban. */
-  pardon(subject: string): Eventually<void>;
+  pardon(subject: string): MaybePromise<void>;
   /** Opens all windows afresh. A ban stays. */
-  reset(subject: string): Eventually<void>;
+  reset(subject: string): MaybePromise<void>;
   /** Gives back up to `units` of what was used, in the window of this full name (`fullNameOf`) or in all of them. */
-  grant(subject: string, limits: Limits, units: number, window: string | null): Eventually<void>;
+  grant(subject: string, limits: Limits, units: number, window: string | null): MaybePromise<void>;
   /** Bans from now on for `length` milliseconds, whatever happened before. Counts on the ladder as every ban does. */
-  ban(subject: string, limits: Limits, length: number): Eventually<void>;
+  ban(subject: string, limits: Limits, length: number): MaybePromise<void>;
   /** All who are banned now. Walks through all subjects, so it is for operators and not for requests. */
-  bans(): Eventually<Ban[]>;
+  bans(): MaybePromise<Ban[]>;
   /** Where on the ladder the subject stands: how many of its bans are not yet forgotten. */
-  rung(subject: string, limits: Limits): Eventually<number>;
+  rung(subject: string, limits: Limits): MaybePromise<number>;
   /** Saves what must survive and frees everything else. Calling it again does nothing. */
   close(): Promise<void>;
 }

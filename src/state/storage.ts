@@ -2,7 +2,7 @@ import type { AuditLog } from '../keys/operators/audit-log.ts';
 import type { TokenStore } from '../keys/operators/tokens.ts';
 import type { KeyStore, KeysAsOf } from '../keys/store.ts';
 import type { LastUseStore } from '../keys/uses.ts';
-import type { Fleet, Self } from '../observe/peers/fleet.ts';
+import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { BansAsOf, BegunBan, State } from './state.ts';
 
@@ -49,7 +49,7 @@ export interface Storage extends Records {
 }
 
 /** `failed` is told of an answer of this gateway that could not be made. */
-export type Join = (self: Self, failed: (error: unknown) => void) => Fleet;
+export type Join = (self: Self, failed: (error: unknown) => void) => Peers;
 
 /**
  * How commands reach the gateway that has locked a folder. The token is good for this run alone, so another gateway at the

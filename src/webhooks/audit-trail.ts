@@ -1,7 +1,7 @@
 import { DAY } from '../common/time.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
+import { remembered, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
-import { type Told, told } from './told.ts';
 
 /** Entries read at once. */
 const PART = 500;
@@ -15,7 +15,7 @@ export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
   outbox: Outbox,
   since: number,
-  add: (told: Told) => Promise<void>,
+  add: (told: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
   for (let at = from; ; ) {
@@ -57,12 +57,16 @@ interface AuditedKey {
   readonly rotation: { readonly overlapEnds: string | null } | null;
 }
 
-function toldIn({ number, at, actor, action, after }: AuditEntry): Told | null {
+function toldIn({ number, at, actor, action, after }: AuditEntry): WebhookEvent | null {
   const isNew = action === 'keys.create' || action === 'keys.import';
   if (!isNew && action !== 'keys.rotate') return null;
   const { id, account, plan, expires, imported, rotation } = after as AuditedKey;
   const key = { key: id, account, plan };
   const identity = `${number} ${id}`;
-  if (isNew) return told('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
-  return told('key.rotated', at, identity, at + DAY, { ...key, overlapEnds: rotation?.overlapEnds ?? null, by: actor });
+  if (isNew) return remembered('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
+  return remembered('key.rotated', at, identity, at + DAY, {
+    ...key,
+    overlapEnds: rotation?.overlapEnds ?? null,
+    by: actor,
+  });
 }

@@ -6,7 +6,7 @@ const STEPS = [5 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
 /** What a receiver asks for with `Retry-After` is heeded up to this. */
-const LONGEST_ASKED = HOUR;
+const LONGEST_RETRY_AFTER = HOUR;
 
 /** Milliseconds until an event is tried again after so many attempts. `random`: from 0 to 1. */
 export function waitAfter(attempts: number, asked: number | null, random: number): number {
@@ -20,10 +20,10 @@ export function pauseAfter(failures: number, asked: number | null, random: numbe
 }
 
 /** The milliseconds in a `Retry-After`; `null`: it says nothing that is understood. `now`: Unix milliseconds. */
-export function askedFor(header: string | null, now: number): number | null {
+export function retryAfterOf(header: string | null, now: number): number | null {
   if (header === null) return null;
   const wait = /^\d{1,9}$/.test(header) ? Number(header) * SECOND : Date.parse(header) - now;
-  return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_ASKED);
+  return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_RETRY_AFTER);
 }
 
 /** A tenth more or less, so that gateways that failed together do not come back together. */

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { DAY, HOUR } from '../common/time.ts';
 import type { KeyStore } from '../keys/store.ts';
+import { remembered, timeOf, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
-import { type Told, timeOf, told } from './told.ts';
 
 /** Milliseconds from one look at all keys to the next, whichever gateway looks. */
 const EVERY = HOUR;
@@ -13,7 +13,7 @@ export async function sweepExpiring(
   keys: Pick<KeyStore, 'read'>,
   outbox: Outbox,
   { ahead, now }: { readonly ahead: number; readonly now: number },
-  add: (told: Told) => Promise<void>,
+  add: (told: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const before = await outbox.mark(MARK);
   if (before !== null && before <= now && now < before + EVERY) return;
@@ -22,7 +22,7 @@ export async function sweepExpiring(
     for (const { id, account, plan, expiresAt, revokedAt } of part) {
       if (expiresAt === null || revokedAt !== null || expiresAt <= now || expiresAt > now + ahead) continue;
       const data = { key: id, account, plan, expires: timeOf(expiresAt) };
-      await add(told('key.expiring', now, `${id} ${expiresAt}`, expiresAt + DAY, data));
+      await add(remembered('key.expiring', now, `${id} ${expiresAt}`, expiresAt + DAY, data));
     }
     await setImmediate();
   }

@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import { type Data, type Told, timeOf, type WebhookType } from './told.ts';
+import { type Data, timeOf, type WebhookEvent, type WebhookType } from './event.ts';
 
 const WEEK = 7 * DAY;
 
@@ -31,7 +31,7 @@ export class Incidents {
     this.#gateway = gateway;
   }
 
-  see(sighting: Sighting, process: number | null): Told | null {
+  see(sighting: Sighting, process: number | null): WebhookEvent | null {
     const name = `${sighting.sight} ${sighting.name}`;
     const incident = this.#open.get(name);
     if (sighting.isAway) {
@@ -45,11 +45,11 @@ export class Incidents {
   }
 
   /** A process has ended: what it alone saw away is seen anew by the one that takes its place. */
-  forget(process: number, at: number): Told[] {
+  forget(process: number, at: number): WebhookEvent[] {
     return [...this.#open.values()].flatMap(({ last }) => this.see({ ...last, isAway: false, at }, process) ?? []);
   }
 
-  #away(name: string, { sight, at, about }: Sighting): Told {
+  #away(name: string, { sight, at, about }: Sighting): WebhookEvent {
     const data = { ...about, gateway: this.#gateway };
     // Gateways that cannot ask each other make the same of one minute, so that receivers can tell.
     if (sight === 'state') {
@@ -61,7 +61,7 @@ export class Incidents {
   }
 
   /** Whoever is the first to see it back tells it for all who saw it away meanwhile. */
-  #back(name: string, { sight, at, about }: Sighting, since: number): Told {
+  #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
     const type: WebhookType = sight === 'state' ? 'state.back' : 'store.back';
     const kept = Object.fromEntries(Object.entries(about).filter(([field]) => ['upstream', 'store'].includes(field)));
     const data = { ...kept, since: timeOf(since), after: Math.max(0, at - since), gateway: this.#gateway };

@@ -1,4 +1,4 @@
-import type { Eventually } from '../common/eventually.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 
 /** An event as every receiver gets it. */
 export interface Message {
@@ -107,21 +107,21 @@ export const MOST_NAMES = 100_000;
  * - The times of its callers count, it has no clock. It throws `Outage` where it cannot be asked.
  */
 export interface Outbox {
-  add(addition: Addition): Eventually<Added>;
+  add(addition: Addition): MaybePromise<Added>;
   /** The next job of a receiver that is due; `null`: none is, or the receiver is to be left alone. */
-  take(endpoint: string, now: number): Eventually<Job | null>;
+  take(endpoint: string, now: number): MaybePromise<Job | null>;
   /** It was delivered: the receiver is well, and all that waits for it is due, `DUE_AT_ONCE` with each that is. */
-  done(job: Job, now: number): Eventually<void>;
-  failed(job: Job, failure: Failure): Eventually<void>;
+  done(job: Job, now: number): MaybePromise<void>;
+  failed(job: Job, failure: Failure): MaybePromise<void>;
   /** It is not tried again. */
-  giveUp(job: Job, now: number): Eventually<void>;
+  giveUp(job: Job, now: number): MaybePromise<void>;
   /** The receiver answered well beside any event. */
-  well(endpoint: string, now: number): Eventually<void>;
+  well(endpoint: string, now: number): MaybePromise<void>;
   /** In the order of `endpoints`. */
-  states(endpoints: readonly string[]): Eventually<EndpointState[]>;
+  states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
   /** How far something was done that all gateways together do once; `null`: it never was. */
-  mark(name: string): Eventually<number | null>;
+  mark(name: string): MaybePromise<number | null>;
   /** Moves a mark, unless somebody else has moved it meanwhile; answers whether it did. */
-  move(name: string, from: number | null, to: number): Eventually<boolean>;
+  move(name: string, from: number | null, to: number): MaybePromise<boolean>;
   close(): void;
 }

@@ -5,10 +5,10 @@ import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
-import { type Told, timeOf, told } from './told.ts';
+import { remembered, timeOf, type WebhookEvent } from './event.ts';
 
 /** Percent of a window that are told when they are used. */
-const TOLD_AT = [80, 100] as const;
+const NOTIFY_AT = [80, 100] as const;
 /** What this process has told, by subject, window and percent: callers at the edge of a quota reach it again and again. */
 const REMEMBERED = 10_000;
 
@@ -18,11 +18,11 @@ const REMEMBERED = 10_000;
  */
 export class Quotas {
   readonly #shortest: number;
-  readonly #tell: (told: Told) => void;
+  readonly #tell: (told: WebhookEvent) => void;
   readonly #last = new Cache<number>(REMEMBERED);
 
   /** `shortest`: milliseconds; shorter windows are not told. */
-  constructor(shortest: number, tell: (told: Told) => void) {
+  constructor(shortest: number, tell: (told: WebhookEvent) => void) {
     this.#shortest = shortest;
     this.#tell = tell;
   }
@@ -40,7 +40,7 @@ export class Quotas {
       // A window of another scope was read alone.
       if (window.span < this.#shortest || !countsIn(window, trace.scopes)) continue;
       const used = window.limit - remaining;
-      for (const percent of TOLD_AT) {
+      for (const percent of NOTIFY_AT) {
         const threshold = window.limit * percent;
         if (used * 100 >= threshold && (used - trace.cost) * 100 < threshold)
           this.#found(event, trace, reading, percent);
@@ -84,7 +84,7 @@ export class Quotas {
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: what is told of it holds for one span.
-    this.#tell(told('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
+    this.#tell(remembered('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
   }
 }
 

@@ -1,5 +1,5 @@
 import { readVersion } from '../common/version.ts';
-import { askedFor } from './backoff.ts';
+import { retryAfterOf } from './backoff.ts';
 import { signaturesOf } from './signature.ts';
 
 /** What one attempt came to. */
@@ -55,7 +55,7 @@ export async function send({ url, id, body, secrets, timeout, now, signal }: Sen
     response.body?.cancel().catch(() => {});
     const { status, headers } = response;
     if (response.ok) return { delivered: true, status };
-    const retryAfter = askedFor(headers.get('retry-after'), now);
+    const retryAfter = retryAfterOf(headers.get('retry-after'), now);
     return { delivered: false, status, error: answerInWords(status), retryAfter, isGone: status === GONE };
   } catch (error) {
     return { delivered: false, status: null, error: reasonOf(error, timeout), retryAfter: null, isGone: false };

@@ -8,19 +8,19 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import { beginAuditTrail, readAuditTrail } from './audit-trail.ts';
 import { Deliveries } from './deliveries.ts';
+import { createDetector, type Detection } from './detector.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
+import { type Data, messageOf, type WebhookEvent } from './event.ts';
 import { sweepExpiring } from './expiring.ts';
 import { Incidents } from './incidents.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
-import { createTeller, type Heard } from './teller.ts';
-import { type Data, messageOf, type Told } from './told.ts';
 
 /** Events that wait to be written into the outbox; of more, the newest are lost. Some 10 MB: a launch has thousands of first uses at once. */
 const MOST = 10_000;
 /** Events written before others have their turn: an embedded outbox writes on this thread. */
 const AT_ONCE = 10;
 /** Milliseconds between two looks into the audit log and at how receivers stand. */
-const BEAT = 2_000;
+const CHECK_INTERVAL = 2_000;
 /** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
 const SOON = 100;
 /** Milliseconds for which a name is remembered at the least: other gateways may find the same event later, however old it is. */
@@ -58,7 +58,7 @@ export class Webhooks {
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: () => void;
   #soon: NodeJS.Timeout | null = null;
-  readonly #queue: WriteBehind<Told>;
+  readonly #queue: WriteBehind<WebhookEvent>;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** From when on nothing is missed that operators do, Unix milliseconds. */
@@ -73,7 +73,7 @@ export class Webhooks {
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
     this.#incidents = new Incidents(gateway);
-    this.#teller = createTeller({
+    this.#teller = createDetector({
       quota: settings.minQuotaWindow,
       gateway,
       clock,
@@ -88,7 +88,7 @@ export class Webhooks {
       ...{ most: MOST, atOnce: AT_ONCE, pause: 0 },
       lost: (count) => observe({ type: 'webhook.told', endpoint: 'none', event: 'any', result: 'lost', count }),
     });
-    this.#timer = setInterval(() => this.#beat(), BEAT).unref();
+    this.#timer = setInterval(() => this.#beat(), CHECK_INTERVAL).unref();
     this.#stopWatching = options.keys.watch(() => {
       this.#soon ??= setTimeout(() => this.#beat(), SOON).unref();
     });
@@ -113,7 +113,7 @@ export class Webhooks {
   };
 
   /** Takes what a process has seen: a worker by its number, or this one. */
-  hear(heard: Heard, process: number | null): void {
+  hear(heard: Detection, process: number | null): void {
     const found = 'sight' in heard ? this.#incidents.see(heard, process) : heard;
     if (found !== null) this.#queue.add(found);
   }
@@ -129,7 +129,7 @@ export class Webhooks {
     await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
   }
 
-  async #isWritten(found: Told): Promise<boolean> {
+  async #isWritten(found: WebhookEvent): Promise<boolean> {
     try {
       await this.#writeDown(found);
     } catch (error) {
@@ -140,7 +140,7 @@ export class Webhooks {
   }
 
   /** Where the state of all gateways is away, this one keeps the event by itself. Throws Outage where that fails too. */
-  async #writeDown(found: Told): Promise<void> {
+  async #writeDown(found: WebhookEvent): Promise<void> {
     const { outbox, apart } = this.#options;
     if (apart === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
       try {
@@ -154,7 +154,7 @@ export class Webhooks {
     await this.#addTo(apart ?? outbox, found);
   }
 
-  async #addTo(outbox: Outbox, found: Told): Promise<void> {
+  async #addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
     const wanting = this.#endpoints.filter(({ wants }) => wants(found.type));
     if (wanting.length === 0) return;
     const message = messageOf({ ...found, data: await this.#whole(found.data) });
@@ -198,7 +198,7 @@ export class Webhooks {
 
   async #look(): Promise<void> {
     const { outbox, keys, auditLog, settings, clock } = this.#options;
-    const add = (found: Told) => this.#addTo(outbox, found);
+    const add = (found: WebhookEvent) => this.#addTo(outbox, found);
     await readAuditTrail(auditLog, outbox, this.#since, add);
     await sweepExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
     this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());

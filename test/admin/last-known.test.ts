@@ -3,7 +3,7 @@ import { createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeysAsOf } from '../../src/keys/store.ts';
-import { LedgerError } from '../../src/state/state.ts';
+import { CountersError } from '../../src/state/state.ts';
 import { keyRecord } from '../support/records.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';
@@ -64,7 +64,7 @@ test('what this gateway does not know is 503, with what to do', async () => {
 });
 
 test('a key whose record has the wrong shape is not shown from the copy', async () => {
-  const failing = () => Promise.reject(new Outage('state_unavailable', { cause: new LedgerError('wrong') }));
+  const failing = () => Promise.reject(new Outage('state_unavailable', { cause: new CountersError('wrong') }));
   await expect(api({ keys: () => copy, bans: () => bans }, failing)('/keys')).rejects.toMatchObject({
     message: 'Wrong.',
   });

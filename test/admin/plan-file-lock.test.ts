@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { whileItSays } from '../../src/admin/plan-file-lock.ts';
+import { whileUnchanged } from '../../src/admin/plan-file-lock.ts';
 import { lockFile } from '../../src/common/lock.ts';
 
 let folder: string;
@@ -16,29 +16,29 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('whoever comes second waits, and finds that the file says something else by then', async () => {
   const lock = lockFile(`${file}.lock`);
-  const waiting = whileItSays(file, 'as read', async () => 'written');
+  const waiting = whileUnchanged(file, 'as read', async () => 'written');
   writeFileSync(file, 'changed');
   lock.release();
   expect(await waiting).toBeNull();
-  expect(await whileItSays(file, 'changed', async () => 'written')).toBe('written');
+  expect(await whileUnchanged(file, 'changed', async () => 'written')).toBe('written');
 });
 
 test('the lock is held until the work is through, and is let go of when it fails', async () => {
   const steps: string[] = [];
-  const first = whileItSays(file, 'as read', async () => {
+  const first = whileUnchanged(file, 'as read', async () => {
     steps.push('first begins');
     await new Promise((resolve) => setImmediate(resolve));
     steps.push('first ends');
     throw new Error('unfit');
   });
-  const second = whileItSays(file, 'as read', async () => void steps.push('second'));
+  const second = whileUnchanged(file, 'as read', async () => void steps.push('second'));
   await expect(first).rejects.toThrow('unfit');
   await second;
   expect(steps).toEqual(['first begins', 'first ends', 'second']);
 });
 
 test('the lock file is empty, stays, and is as open as the plans file', async () => {
-  await whileItSays(file, 'as read', async () => {});
+  await whileUnchanged(file, 'as read', async () => {});
   const { size, mode } = statSync(`${file}.lock`);
   expect({ size, mode }).toEqual({ size: 0, mode: statSync(file).mode });
   expect(readFileSync(file, 'utf8')).toBe('as read');
@@ -46,7 +46,7 @@ test('the lock file is empty, stays, and is as open as the plans file', async ()
 
 test('a folder that cannot hold a lock is told', async () => {
   writeFileSync(`${file}.lock`, 'this is no lock file');
-  await expect(whileItSays(file, 'as read', async () => {})).rejects.toMatchObject({
+  await expect(whileUnchanged(file, 'as read', async () => {})).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(`${file}.lock (file is not a database)`),
   });

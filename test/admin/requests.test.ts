@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Task } from '../../src/admin/call.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { requestOperations } from '../../src/admin/operations/requests.ts';
-import type { Explained, ListedRequest, ToldRequest } from '../../src/observe/peers/requests.ts';
+import type { Explained, ListedRequest, RequestView } from '../../src/observe/peers/requests.ts';
 
 const ID = '01890000-0000-7000-8000-000000000000';
 const LISTED: ListedRequest = {
@@ -20,7 +20,7 @@ const LISTED: ListedRequest = {
   address: '127.0.0.1',
   more: 0,
 };
-const TOLD: ToldRequest = {
+const TOLD: RequestView = {
   ...LISTED,
   path: '/pets',
   reason: null,

@@ -21,7 +21,7 @@ test('what is loaded on start is followed through every file, and not into types
   expect([...importsOnLoad('cli/commands/serve.ts')]).toEqual([]);
 });
 
-test.each(['cli/serve.ts', 'run/gateway.ts', 'run/only-process.ts', 'cli/check.ts', 'cli/reach/beside.ts'])(
+test.each(['cli/serve.ts', 'run/gateway.ts', 'run/only-process.ts', 'cli/check.ts', 'cli/connect/local.ts'])(
   '%s loads on start nothing that only some need: Redis, workers, the store, mounts with a target',
   (file) => {
     const loaded = [...importsOnLoad(file)];

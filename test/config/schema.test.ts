@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { configType } from '../../scripts/config-type.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
-import { schemaFlaws } from '../../src/config/schema/flaws.ts';
+import { schemaErrors } from '../../src/config/schema/errors.ts';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
 import { isValid } from '../../src/config/schema/valid.ts';
 import { validator } from '../../src/config/schema/validators.ts';
@@ -56,7 +56,7 @@ describe('the schema that editors show', () => {
   test.each(settings)('says what would be right for %s', (name, schema) => {
     // A map of names takes any map.
     const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
-    const [flaw] = schemaFlaws(withValue(name, value), 'gateway');
+    const [flaw] = schemaErrors(withValue(name, value), 'gateway');
     expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
   });
 
@@ -92,6 +92,6 @@ describe('the schema that editors show', () => {
   });
 
   test('accepts the shipped plans', () => {
-    expect(schemaFlaws(parse(readFileSync(resolve(root, 'plans.yaml'), 'utf8')), 'plans')).toEqual([]);
+    expect(schemaErrors(parse(readFileSync(resolve(root, 'plans.yaml'), 'utf8')), 'plans')).toEqual([]);
   });
 });

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { accessTests } from './browser/access.ts';
 import { auditAndConfigurationTests } from './browser/audit-and-configuration.ts';
 import { bansTests } from './browser/bans.ts';
+import { whoTests } from './browser/clients.ts';
 import { keysTests } from './browser/keys.ts';
-import { nowTests } from './browser/now.ts';
+import { nowTests } from './browser/overview.ts';
 import { plansTests } from './browser/plans.ts';
 import { referenceTests } from './browser/reference.ts';
 import { requestsTests } from './browser/requests.ts';
@@ -11,7 +12,6 @@ import { sessionTests } from './browser/session.ts';
 import { ConsoleStand } from './browser/stand.ts';
 import { storesTests } from './browser/stores.ts';
 import { topTests } from './browser/top.ts';
-import { whoTests } from './browser/who.ts';
 
 // One suite, because a browser, a gateway and an open page cost more than most tests. Their order matters where a view shows all.
 describe('the console in a browser', () => {

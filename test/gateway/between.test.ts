@@ -9,8 +9,8 @@ import { createAnswer } from '../../src/gateway/reply/answer.ts';
 import { createCors } from '../../src/gateway/reply/cors.ts';
 import { createRelay } from '../../src/gateway/reply/relay.ts';
 import type { Checked } from '../../src/gateway/results.ts';
-import { createDoor } from '../../src/gateway/stages/door.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
+import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { requestFields } from '../../src/gateway/upstream/headers.ts';
 import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
@@ -52,7 +52,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const parts: Parts = {
-    door: createDoor({ config: door, observe, tell: () => [], beginSpan: null }),
+    door: createRequestGuard({ config: door, observe, tell: () => [], beginSpan: null }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),

@@ -7,7 +7,7 @@ import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
-import { createDoor } from '../../src/gateway/stages/door.ts';
+import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
@@ -41,7 +41,7 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, window: 60_000 });
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
-    door: createDoor({ config: gateway.config.http, observe, tell: () => [], beginSpan: null }),
+    door: createRequestGuard({ config: gateway.config.http, observe, tell: () => [], beginSpan: null }),
     addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
-import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
-import { KEY_COPY } from '../../src/state/shared/key-copy/standing.ts';
-import type { Kept } from '../../src/state/shared/standings/kept.ts';
-import { unpackStandings } from '../../src/state/shared/standings/packing.ts';
+import { KEY_COPY } from '../../src/state/shared/key-cache/freshness.ts';
+import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
+import type { LastKnownEntry } from '../../src/state/shared/last-known-counters/entries.ts';
+import { unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -264,10 +264,10 @@ test('under local, a gateway that is killed in an outage and started again gives
 
   /** What is left of the key in the files of the folder. */
   function keptOf(data: string, id: string): number | undefined {
-    let kept: Kept | undefined;
+    let kept: LastKnownEntry | undefined;
     readJournal(data, 'standings.1', () => ({
       batch: (payload, file) =>
-        unpackStandings(payload, file, (subject, one) => {
+        unpackLastKnown(payload, file, (subject, one) => {
           if (subject === `key:${id}`) kept = one;
         }),
     }));

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isDeep } from '../runner/fast-check.ts';
 import { Acts } from '../support/acts.ts';
+import { ledgersIn } from '../support/counters.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
-import { ledgersIn } from '../support/ledgers.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, admit, bindingReading, look } from '../../src/limits/admission.ts';
+import { type Counters, eachWindow, newCounters, newStrikeState } from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
-import { eachWindow, type Ledger, newConduct, newLedger } from '../../src/limits/ledger.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, window } from '../support/limits.ts';
 
@@ -29,9 +29,9 @@ const requests = fc.array(
 function send(
   given: Limits,
   sent: readonly { pass: number; cost: number }[],
-  visit: (answer: Admission, cost: number, before: Ledger, ledger: Ledger) => void,
+  visit: (answer: Admission, cost: number, before: Counters, ledger: Counters) => void,
 ): void {
-  const ledger = newLedger(given.windows);
+  const ledger = newCounters(given.windows);
   let now = NOW;
   for (const { pass, cost } of sent) {
     now += pass;
@@ -93,7 +93,7 @@ describe('a request', () => {
   test('gets the same answer under limits that are made anew for it', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        const [kept, anew] = [newLedger(given.windows), newLedger(given.windows)];
+        const [kept, anew] = [newCounters(given.windows), newCounters(given.windows)];
         const banning = limits([...given.windows]);
         let now = NOW;
         for (const { pass, cost } of sent) {
@@ -110,7 +110,7 @@ describe('refusals', () => {
   const tight = limits([window(1, HOUR)]);
 
   test('are strikes once the grace is over, and the last strike is told to have begun the ban', () => {
-    const ledger = newLedger(tight.windows);
+    const ledger = newCounters(tight.windows);
     admit(ledger, tight, 1, NOW);
     admit(ledger, tight, 1, NOW);
     const answers = Array.from({ length: LADDER.strikes + 1 }, () => admit(ledger, tight, 1, NOW + LADDER.grace));
@@ -120,7 +120,7 @@ describe('refusals', () => {
   });
 
   test('leave a conduct only where there is a ladder', () => {
-    const ledger = newLedger(tight.windows);
+    const ledger = newCounters(tight.windows);
     for (const given of [{ ...tight, ladder: null }, tight]) {
       expect(ledger.conduct).toBeNull();
       for (let i = 0; i < 3; i++) admit(ledger, given, 1, NOW);
@@ -133,17 +133,17 @@ describe('refusals', () => {
     ['until the window has room, where that is later', 1, 20 * MINUTE, 'banned', HOUR],
     ['no longer than until its end', 0, 0, 'admitted', 0],
   ] as const)('by a ban hold %s', (_name, used, banned, verdict, retryAfter) => {
-    const ledger = newLedger(tight.windows);
+    const ledger = newCounters(tight.windows);
     if (used > 0) admit(ledger, tight, used, NOW);
-    ledger.conduct = { ...newConduct(), bannedUntil: NOW + banned, rung: 1 };
+    ledger.conduct = { ...newStrikeState(), bannedUntil: NOW + banned, rung: 1 };
     const answer = admit(ledger, tight, 1, NOW);
     expect(answer).toMatchObject({ verdict, retryAt: retryAfter && NOW + retryAfter, banBegins: false, strikes: 0 });
     expect(answer.bannedUntil).toBe(banned && NOW + banned);
   });
 
   test('by a ban charge nothing and note nothing', () => {
-    const ledger = newLedger(tight.windows);
-    ledger.conduct = { ...newConduct(), bannedUntil: NOW + HOUR, rung: 1 };
+    const ledger = newCounters(tight.windows);
+    ledger.conduct = { ...newStrikeState(), bannedUntil: NOW + HOUR, rung: 1 };
     const before = structuredClone(ledger);
     for (let i = 0; i < 20; i++) admit(ledger, tight, 1, NOW + i * LADDER.grace);
     expect(ledger).toEqual(before);
@@ -166,7 +166,7 @@ describe('a look', () => {
 
   test('under other limits leaves the ledger the windows that it counts in', () => {
     const given = limits([window(3, MINUTE)]);
-    const ledger = newLedger(given.windows);
+    const ledger = newCounters(given.windows);
     for (let i = 0; i < 4; i++) admit(ledger, given, 1, NOW);
     const kept = structuredClone(ledger);
     expect(remaining(look(ledger, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([2, 9]);
@@ -175,7 +175,7 @@ describe('a look', () => {
   });
 
   test('never tells fewer than 0 units, also when the limit was lowered below what is used', () => {
-    const ledger = newLedger([window(9, MINUTE)]);
+    const ledger = newCounters([window(9, MINUTE)]);
     eachWindow(ledger.windows, (one, at) => meterOf(one).charge(ledger.cells, at, one, 9, NOW));
     expect(remaining(look(ledger, limits([window(4, MINUTE)]), NOW))).toEqual([0]);
   });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/problems/problems.ts';
 import { parseWindows } from '../../src/config/windows.ts';
-import { readWindows } from '../../src/limits/written.ts';
+import { readWindows } from '../../src/limits/notation.ts';
 
 const per = fc.oneof(
   fc.constantFrom('minute', 'hour', 'day', '90s'),

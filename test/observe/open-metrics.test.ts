@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { totalOpenMetrics, totalText } from '../../src/observe/figures.ts';
+import { totalOpenMetrics, totalText } from '../../src/observe/aggregate.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { prefersOpenMetrics } from '../../src/observe/open-metrics.ts';
 import { requestEvent } from '../support/request-event.ts';

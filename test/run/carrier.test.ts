@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/load.ts';
 import { admit } from '../../src/limits/admission.ts';
-import { newLedger } from '../../src/limits/ledger.ts';
+import { newCounters } from '../../src/limits/counters.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
 import { openListeners } from '../../src/run/carrier.ts';
 import { CARRYING } from '../support/gauges.ts';
@@ -21,7 +21,7 @@ test('every listener of a process hears of a request', async () => {
   };
   const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(parts, CARRYING, () => []);
   const windows = [window(5, MINUTE)];
-  const admission = admit(newLedger(windows), limits(windows), 1, Date.now());
+  const admission = admit(newCounters(windows), limits(windows), 1, Date.now());
   const trace = { subject: 'key:key_1', admission, standing: admission, cost: 1, scopes: [] };
   const request = requestEvent({ id: 'r1', trace: trace as unknown as RequestTrace });
   observe(request);

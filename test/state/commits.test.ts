@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Eventually } from '../../src/common/eventually.ts';
+import type { MaybePromise } from '../../src/common/maybe-promise.ts';
 import { auditLogInFile, auditWriterIn } from '../../src/state/embedded/audit-log.ts';
 import { syncsCommitsOf } from '../../src/state/embedded/commits.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
@@ -35,7 +35,7 @@ const token = { name: 'ci', hash: 'hash', role: 'read', createdAt: 1 } as const;
 const first = keyRecord();
 
 describe('a change in the state file', () => {
-  test.each<[string, (records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>) => Eventually<unknown>]>([
+  test.each<[string, (records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>) => MaybePromise<unknown>]>([
     ['a key', ({ keys }) => keys.add(keyRecord(), note())],
     ['a changed key', ({ keys }) => keys.replace(changed(first, { label: 'changed' }), note())],
     ['a token', ({ tokens }) => tokens.add(token, note())],

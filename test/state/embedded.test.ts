@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { ledgersInFolder } from '../../src/state/embedded/ledgers.ts';
 import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { keepsThePromisesOfState } from './contract.ts';
@@ -16,7 +16,7 @@ describe('the embedded state', () => {
     keepsThePromisesOfState(async (clock) => {
       const folder = folderOf();
       const db = openStateFile(folder);
-      const store = ledgersInFolder(folder, db);
+      const store = countersInFolder(folder, db);
       const close = () => store.close().finally(() => db.close());
       return new EmbeddedState({ clock: clock.read, store: { ...store, close } });
     });

@@ -6,7 +6,7 @@ import { History } from '../../src/observe/history/history.ts';
 import { ALL, packMinute } from '../../src/observe/history/minute.ts';
 import { Packing } from '../../src/observe/history/packing.ts';
 import { COLUMNS } from '../../src/observe/history/row.ts';
-import { type KeptHistory, keepHistory } from '../../src/state/history/folder.ts';
+import { keepHistory, type StoredHistory } from '../../src/state/history/folder.ts';
 import { replaceJournal } from '../../src/state/journal/replace.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
@@ -16,7 +16,7 @@ const folder = temporaryFolders();
 const minute = (start: number) =>
   packMinute({ start, policies: 0, rows: new Map([[ALL, new Uint32Array(COLUMNS).fill(7, 3, 4)]]) });
 
-const open: KeptHistory[] = [];
+const open: StoredHistory[] = [];
 afterEach(async () => {
   for (const kept of open.splice(0)) await kept.close();
 });

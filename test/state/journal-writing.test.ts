@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Compactor } from '../../src/state/journal/compactor.ts';
 import { Journal, NotWritten } from '../../src/state/journal/journal.ts';
-import { Keeper } from '../../src/state/journal/keeper.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import { FailingFiles } from '../support/journal-files.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -159,7 +159,7 @@ describe('the writing side of a journal', () => {
 describe('what keeps entries in a journal', () => {
   let living: Map<string, string>;
   let journal: Journal;
-  let keeper: Keeper<string>;
+  let keeper: Compactor<string>;
   beforeEach(() => {
     living = new Map();
     start();
@@ -168,7 +168,7 @@ describe('what keeps entries in a journal', () => {
 
   function start(): void {
     journal = open();
-    keeper = new Keeper(
+    keeper = new Compactor(
       journal,
       {
         get size() {

@@ -3,9 +3,9 @@ import type { Cluster } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { ClusterData } from '../../src/state/redis/cluster-data.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
+import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { slotOf } from '../../src/state/redis/slots.ts';
-import { LedgerError } from '../../src/state/state.ts';
+import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
@@ -43,7 +43,7 @@ async function found({ keys }: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof LedgerError;
+const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
 
 test('a master of a Cluster that comes up without its data makes no key unknown', async () => {
   const set = await open();

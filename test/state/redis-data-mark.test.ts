@@ -4,8 +4,8 @@ import { Outage } from '../../src/errors/outage.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { DataMark } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
-import { LedgerError } from '../../src/state/state.ts';
+import { disconnect } from '../../src/state/redis/reconnect.ts';
+import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -37,7 +37,7 @@ async function found(gateway: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(gateway.keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof LedgerError;
+const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
 
 describe('a Redis that has come up without its data', () => {
   test('makes no key unknown, until it has the data again', async () => {
@@ -103,7 +103,7 @@ describe('a mark of the data', () => {
   test('that does not come back for half a minute is lost with the data, and another one is made', async () => {
     await mark.learn();
     await server.admin.flushall();
-    await expect(mark.lookUp('sg:none')).rejects.toThrow(LedgerError);
+    await expect(mark.lookUp('sg:none')).rejects.toThrow(CountersError);
     clock.pass(29_999);
     await expect(mark.confirm()).rejects.toThrow('Redis may have come up without its data');
     expect(lost).toBe(0);

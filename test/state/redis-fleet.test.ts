@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Fleet } from '../../src/observe/peers/fleet.ts';
+import type { Peers } from '../../src/observe/peers/peers.ts';
 import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 import { connect } from '../../src/state/redis/client.ts';
-import { fleetInRedis } from '../../src/state/redis/fleet.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
+import { peersInRedis } from '../../src/state/redis/peers.ts';
+import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { reasonText } from '../../src/state/redis/shards.ts';
 import { Subscriber } from '../../src/state/redis/subscriber.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
@@ -13,7 +13,7 @@ import { STATUS } from '../support/status.ts';
 import { until } from '../support/until.ts';
 
 const own = redisForSuite();
-const fleets: Fleet[] = [];
+const fleets: Peers[] = [];
 const subscribers: Subscriber[] = [];
 
 beforeEach(() => own.server.admin.flushall());
@@ -23,14 +23,14 @@ afterEach(async () => {
 });
 
 /** A gateway of this name that answers what `status` does, known to all as soon as this resolves. */
-async function join(name: string, status: () => unknown): Promise<Fleet> {
+async function join(name: string, status: () => unknown): Promise<Peers> {
   const answer = (question: string) => (question === 'status' ? Promise.resolve(status()) : null);
   const failed = (error: unknown) => {
     throw error;
   };
   const subscriber = new Subscriber(own.redis);
   subscribers.push(subscriber);
-  const fleet = fleetInRedis(own.redis, subscriber, { self: { name, answer }, failed });
+  const fleet = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
   fleets.push(fleet);
   await until('it is known', async () => (await own.server.admin.zscore(keyOf.fleet, name)) !== null);
   return fleet;

@@ -4,8 +4,8 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
-import { LedgerError } from '../../src/state/state.ts';
+import { disconnect } from '../../src/state/redis/reconnect.ts';
+import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
@@ -61,8 +61,8 @@ describe.each(STEPS)('%s', (_name, step) => {
     expect(error).toBeInstanceOf(Outage);
     const { code, cause } = error as Outage;
     expect(code).toBe('state_unavailable');
-    expect(cause).toBeInstanceOf(LedgerError);
-    expect((cause as LedgerError).message).toBe(
+    expect(cause).toBeInstanceOf(CountersError);
+    expect((cause as CountersError).message).toBe(
       'the Redis key sg:s:{key:foreign} holds something that is no ledger: rename or delete it',
     );
     expect(await server.admin.get(keyOf.ledger(SUBJECT))).toBe('not a hash');

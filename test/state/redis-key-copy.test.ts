@@ -6,7 +6,7 @@ import type { RedisSettings } from '../../src/config/config.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
+import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
+import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { slotOf } from '../../src/state/redis/slots.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { Outage } from '../../src/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
-import { checkDone, readBan, readRung } from '../../src/state/redis/answers.ts';
+import { checkDone, readBan, readLevel } from '../../src/state/redis/answers.ts';
 import { Batch } from '../../src/state/redis/batches.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { WrongAnswer } from '../../src/state/redis/shapes.ts';
-import { LedgerError } from '../../src/state/state.ts';
+import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -51,7 +51,7 @@ describe('any answer of Redis', () => {
   });
 
   test.each<[string, (answer: unknown) => unknown]>([
-    ['the rung of a subject', readRung],
+    ['the rung of a subject', readLevel],
     ['the ban of a subject', (answer) => readBan('key:a', answer)],
     ['a change of a ledger', (answer) => checkDone('grant', answer, 'key:a')],
   ])('about %s is understood or refused', (_, read) => {
@@ -60,7 +60,7 @@ describe('any answer of Redis', () => {
         try {
           read(answer);
         } catch (error) {
-          if (!(error instanceof LedgerError)) expect(error).toBeInstanceOf(WrongAnswer);
+          if (!(error instanceof CountersError)) expect(error).toBeInstanceOf(WrongAnswer);
         }
       }),
     );
@@ -145,7 +145,7 @@ test('a record that somebody has overwritten is an outage for its key alone, wit
     for (let i = 0; i < 2; i++)
       await expect(gateway.keys.find('h')).rejects.toMatchObject({
         code: 'state_unavailable',
-        cause: new LedgerError(
+        cause: new CountersError(
           `the Redis key ${keyOf.apiKey('h')} holds something that is not the record of a key: delete it`,
         ),
       });

@@ -11,8 +11,8 @@ import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
 import { createLog } from '../../src/observe/log.ts';
 import type { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
+import { patientConfig } from './deadlines.ts';
 import { TestClock } from './limits.ts';
-import { patientConfig } from './patience.ts';
 import { note } from './records.ts';
 import { RememberingLoader } from './remembering-loader.ts';
 

@@ -1,4 +1,4 @@
-import type { Ladder, Limits, Window } from '../../src/limits/limits.ts';
+import type { BanEscalation, Limits, Window } from '../../src/limits/limits.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60_000;
@@ -15,7 +15,7 @@ export function scoped(scope: string, limit: number, span: number, kind: Window[
 }
 
 /** The shipped ladder. */
-export const LADDER: Ladder = {
+export const LADDER: BanEscalation = {
   strikes: 10,
   window: MINUTE,
   grace: 100,
@@ -23,7 +23,7 @@ export const LADDER: Ladder = {
   decay: DAY,
 };
 
-export function limits(windows: Window[], ladder: Ladder | null = LADDER): Limits {
+export function limits(windows: Window[], ladder: BanEscalation | null = LADDER): Limits {
   return { windows, ladder };
 }
 

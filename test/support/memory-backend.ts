@@ -5,8 +5,8 @@ import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import type { InDoubtCharges, Reconciliation, Shards, SharedBackend } from '../../src/state/shared/backend.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
-import type { Strikes } from '../../src/state/shared/refused.ts';
-import { type Ban, LedgerError } from '../../src/state/state.ts';
+import type { Strikes } from '../../src/state/shared/refusal-cache.ts';
+import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
 /** How a shard behaves: it does nothing and says so; does its work and loses the answer; answers when it is too late. */
@@ -148,7 +148,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   async #reach<T>(name: string, work: () => T): Promise<T> {
     const trouble = this.troubles.get(this.shardOf(name));
     if (trouble === 'away') throw new Outage('state_unavailable', { cause: new Error('away') });
-    if (this.unfit.has(name)) throw new Outage('state_unavailable', { cause: new LedgerError(`${name} is unfit`) });
+    if (this.unfit.has(name)) throw new Outage('state_unavailable', { cause: new CountersError(`${name} is unfit`) });
     const result = work();
     if (trouble) throw new Outage('state_unavailable', { cause: new Error('no answer') });
     return result;

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
-import { type Conduct, type Ledger, newConduct } from '../../src/limits/ledger.ts';
-import { ledgerIn, ledgerLine } from '../../src/state/transfer/lines.ts';
+import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import { counterLine, countersIn } from '../../src/state/transfer/lines.ts';
 import { Missing } from '../../src/state/transfer/missing.ts';
 import { type Moved, type MoveOptions, move } from '../../src/state/transfer/move.ts';
 import type { Source, Target, TargetOptions } from '../../src/state/transfer/port.ts';
 import {
   type Batch,
   type RecordType,
-  type SubjectLedger,
+  type SubjectCounters,
   TYPES,
   type ValueOf,
 } from '../../src/state/transfer/records.ts';
@@ -41,9 +41,9 @@ export function movableEntry(number: number, changes: Partial<AuditEntry> = {}):
 }
 
 /** A ledger of an hour, opened at `opened`. */
-export function hourly(used: number, opened: number, conduct: Partial<Conduct> | null = null): Ledger {
+export function hourly(used: number, opened: number, conduct: Partial<StrikeState> | null = null): Counters {
   const windows = [window(100, HOUR)];
-  return { windows, cells: [opened, used], conduct: conduct && { ...newConduct(), ...conduct } };
+  return { windows, cells: [opened, used], conduct: conduct && { ...newStrikeState(), ...conduct } };
 }
 
 /** Everything of a state that has something of each type. */
@@ -111,9 +111,9 @@ export async function readWhole(source: Source): Promise<Whole> {
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   // What nothing depends on is kept by no state: names of windows, and limits where there is no conduct.
-  whole.ledger = (whole.ledger as SubjectLedger[]).map(({ subject, ledger }) => ({
+  whole.ledger = (whole.ledger as SubjectCounters[]).map(({ subject, ledger }) => ({
     subject,
-    ledger: ledgerIn(ledgerLine(ledger)),
+    ledger: countersIn(counterLine(ledger)),
   }));
   const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
   for (const type of ['key', 'token', 'ledger', 'use'] as const) whole[type].sort(byName);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AdminCall } from './admin.ts';
 import { adminOf } from './admin.ts';
+import { patientText } from './deadlines.ts';
 import { bodyOf } from './failure.ts';
-import { patientText } from './patience.ts';
 import { finished, type Running, storegate } from './storegate.ts';
 import { until } from './until.ts';
 

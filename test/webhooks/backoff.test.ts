@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { askedFor, pauseAfter, waitAfter } from '../../src/webhooks/backoff.ts';
+import { pauseAfter, retryAfterOf, waitAfter } from '../../src/webhooks/backoff.ts';
 
 const S = 1_000;
 const M = 60 * S;
@@ -44,7 +44,7 @@ describe('what a receiver asks for', () => {
     ['Sun, 22 Nov 2026 09:00:00 GMT', null],
     ['Mon, 23 Nov 2026 10:00:00 GMT', H],
   ])('%j is %p ms', (header, asked) => {
-    expect(askedFor(header, NOW)).toBe(asked);
+    expect(retryAfterOf(header, NOW)).toBe(asked);
   });
 
   test('is never less than what it would wait anyway', () => {
@@ -56,7 +56,7 @@ describe('what a receiver asks for', () => {
   test('whatever it sends, the wait is a number from 0 to an hour, or nothing', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
-        const asked = askedFor(header, NOW);
+        const asked = retryAfterOf(header, NOW);
         expect(asked === null || (asked >= 0 && asked <= H)).toBe(true);
       }),
     );

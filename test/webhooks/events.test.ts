@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { schemaOf } from '../../src/config/schema/schema.ts';
 import type { Event } from '../../src/observe/events.ts';
+import { createDetector, type Detection } from '../../src/webhooks/detector.ts';
+import { messageOf, WEBHOOK_TYPES } from '../../src/webhooks/event.ts';
 import { Incidents } from '../../src/webhooks/incidents.ts';
-import { createTeller, type Heard } from '../../src/webhooks/teller.ts';
-import { messageOf, WEBHOOK_TYPES } from '../../src/webhooks/told.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { faultsOfEvent } from '../support/receiver.ts';
 
@@ -16,8 +16,8 @@ const T = Date.UTC(2026, 0, 1);
 
 /** What is told of events of a process, as receivers get it. */
 function told(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
-  const heard: Heard[] = [];
-  const teller = createTeller({ quota: 1, gateway: 'gw-1', clock: () => T, hear: (one) => void heard.push(one) });
+  const heard: Detection[] = [];
+  const teller = createDetector({ quota: 1, gateway: 'gw-1', clock: () => T, hear: (one) => void heard.push(one) });
   for (const event of events) teller(event);
   const incidents = new Incidents('gw-1');
   const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { messageOf, type WebhookEvent } from '../../src/webhooks/event.ts';
 import { Incidents, type Sighting } from '../../src/webhooks/incidents.ts';
-import { messageOf, type Told } from '../../src/webhooks/told.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
@@ -66,7 +66,7 @@ test('gateways that see one store away and back at different times tell it once,
   const other = new Incidents('gw-2');
   const outbox = openOutbox(null);
   const told: string[] = [];
-  function tell(found: Told | null): void {
+  function tell(found: WebhookEvent | null): void {
     const { once, at } = found!;
     if (outbox.add({ message: messageOf(found!), endpoints: ['a'], once, most: 10, now: at }) === 0)
       told.push(`${found!.type} ${found!.at - T}`);

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, admit } from '../../src/limits/admission.ts';
-import { newLedger } from '../../src/limits/ledger.ts';
+import { newCounters } from '../../src/limits/counters.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
+import type { WebhookEvent } from '../../src/webhooks/event.ts';
 import { Quotas } from '../../src/webhooks/quotas.ts';
-import type { Told } from '../../src/webhooks/told.ts';
 import { DAY, HOUR, limits, MINUTE, scoped, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
-let found: Told[];
+let found: WebhookEvent[];
 let quotas: Quotas;
 beforeEach(() => {
   found = [];
@@ -27,7 +27,7 @@ function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scop
 
 /** Requests of these costs, one after the other; what was told of each. */
 function told(given: Limits, costs: readonly number[], at = T): (readonly number[])[] {
-  const ledger = newLedger(given.windows);
+  const ledger = newCounters(given.windows);
   return costs.map((cost, i) => {
     const before = found.length;
     quotas.read(eventOf(admit(ledger, given, cost, at + i), cost));
@@ -71,7 +71,7 @@ describe('a quota', () => {
 
   test('of one scope is told by requests that count in it, and by no others', () => {
     const given = limits([window(1000, DAY), scoped('searchPets', 5, DAY)]);
-    const ledger = newLedger(given.windows);
+    const ledger = newCounters(given.windows);
     const ask = (scopes: Scopes) => {
       const admission = admit(ledger, given, 1, T, scopes);
       quotas.read(eventOf(admission, 1, 'key:key_1', scopes));
@@ -88,7 +88,7 @@ describe('a quota', () => {
 
   test('whose limit is changed is another one', () => {
     const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
-    const ledger = newLedger(before.windows);
+    const ledger = newCounters(before.windows);
     const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(ledger, given, cost, T), cost));
     use(before, 8);
     use(after, 70);
@@ -104,7 +104,7 @@ describe('a quota', () => {
 
   test('that slides is told once by each process in its span, however often a caller comes back to it', () => {
     const given = limits([window(10, DAY, 'sliding')]);
-    const ledger = newLedger(given.windows);
+    const ledger = newCounters(given.windows);
     const use = (at: number) => quotas.read(eventOf(admit(ledger, given, 1, at), 1));
     for (let i = 0; i < 10; i++) use(T + i);
     found = [];
@@ -120,7 +120,7 @@ describe('a quota', () => {
 
   test('of an account is told by the account', () => {
     const given = limits([window(1, DAY)]);
-    quotas.read(eventOf(admit(newLedger(given.windows), given, 1, T), 1, 'account:team:acme'));
+    quotas.read(eventOf(admit(newCounters(given.windows), given, 1, T), 1, 'account:team:acme'));
     expect(found[0]!.data).toMatchObject({ key: null, account: 'acme' });
   });
 
@@ -147,7 +147,7 @@ describe('a quota', () => {
           found = [];
           quotas = new Quotas(DAY, (one) => void found.push(one));
           const given = limits([window(limit, DAY, kind)]);
-          const ledger = newLedger(given.windows);
+          const ledger = newCounters(given.windows);
           let used = 0;
           for (const [i, cost] of costs.entries()) {
             const admission = admit(ledger, given, cost, T + i);

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
-import { type AnswerHead, readAnswerHead } from './heads.ts';
-import { type AnswerTaker, type Question, questionHead, type StreamedBody } from './question.ts';
+import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
+import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './writing.ts';
@@ -42,23 +42,23 @@ const HINT_MARGIN = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** One connection to a server, one request at a time. Unsolicited bytes close it. */
-export class ClientConnection implements MessageSink<AnswerHead> {
+export class ClientConnection implements MessageSink<ResponseHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
-  readonly #reader: MessageReader<AnswerHead>;
+  readonly #reader: MessageReader<ResponseHead>;
   #connected = false;
   #closed = false;
   /** Complete responses. */
   #served = 0;
-  #question: Question | null = null;
-  #upgraded: AnswerHead | null = null;
-  #taker: AnswerTaker | null = null;
+  #question: ClientRequest | null = null;
+  #upgraded: ResponseHead | null = null;
+  #taker: ResponseReceiver | null = null;
   #begun = false;
   #interim = 0;
   #sent = true;
   #streamed: StreamedBody | null = null;
   /** The response head, held until its read ends, so that a response in one read is passed on as one. */
-  #held: AnswerHead | null = null;
+  #held: ResponseHead | null = null;
   #whole: Buffer = EMPTY;
   #stream: BodyStream | null = null;
   #paused = false;
@@ -75,7 +75,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#idleTimeout = shared.idleTimeout;
     this.#deadline = shared.now + shared.connectTimeout;
     this.#reader = new MessageReader({
-      parse: (text) => readAnswerHead(text, this.#question!.method),
+      parse: (text) => readResponseHead(text, this.#question!.method),
       sink: this,
       mostHeadBytes: shared.mostHeadBytes,
       skipsEmptyLine: false,
@@ -107,9 +107,9 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   }
 
   /** Sends a request on a free connection. Throws if the request cannot be sent; the connection then stays free. */
-  ask(question: Question, taker: AnswerTaker): void {
+  ask(question: ClientRequest, taker: ResponseReceiver): void {
     const { body } = question;
-    const head = questionHead(question, this.#shared);
+    const head = requestHead(question, this.#shared);
     this.#question = question;
     this.#taker = taker;
     this.#begun = false;
@@ -129,7 +129,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   }
 
   /** Cancels a request that is still in progress: its receiver gets no further call. */
-  cancel(question: Question): void {
+  cancel(question: ClientRequest): void {
     if (this.#question !== question) return;
     this.#taker = null;
     this.#stream = null;
@@ -164,7 +164,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
 
   // Called by the reader.
 
-  head(head: AnswerHead): void {
+  head(head: ResponseHead): void {
     const { status, framing, persistent } = head;
     if (status < 200) {
       if (status === 101) {
@@ -242,7 +242,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   }
 
   /** After an upgrade the socket is not HTTP: it leaves the pool open. */
-  #handOver({ reason, fields }: AnswerHead): void {
+  #handOver({ reason, fields }: ResponseHead): void {
     const upgraded = this.#question!.upgraded!;
     const rest = this.#reader.takeRest();
     this.#closed = true;
@@ -370,7 +370,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#streamed.resumeBody();
   }
 
-  #readHint({ fields: { list } }: AnswerHead): void {
+  #readHint({ fields: { list } }: ResponseHead): void {
     for (let i = 0; i < list.length; i += 2) {
       if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive') continue;
       const seconds = /^timeout=(\d{1,5})(?:,|$)/i.exec(list[i + 1]!)?.[1];

@@ -1,5 +1,5 @@
 /** The owner of a waiting item. Pass the same object each time, so that waiting allocates nothing for it. */
-export interface Party {
+export interface QueueOwner {
   readonly group: string;
   /** Share of its group relative to other groups; above 0. */
   readonly weight: number;
@@ -81,7 +81,7 @@ export class FairQueue<T> {
   }
 
   /** Adds `item`. Returns the dropped item, which may be `item` itself; `null` if there was room. */
-  add(item: T, party: Party, deadline: number): T | null {
+  add(item: T, party: QueueOwner, deadline: number): T | null {
     const group = this.#groupOf(party);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);
     const member = memberOf(group, party.member);
@@ -126,13 +126,13 @@ export class FairQueue<T> {
   }
 
   /** Removes `item` if it still waits. */
-  leave(item: T, { group, member }: Party): void {
+  leave(item: T, { group, member }: QueueOwner): void {
     const entries = this.#groups.get(group)?.members.get(member)?.entries;
     const entry = entries?.find((entry) => entry.item === item);
     if (entry !== undefined) this.#takeOut(entry);
   }
 
-  #groupOf({ group: name, weight }: Party): Group<T> {
+  #groupOf({ group: name, weight }: QueueOwner): Group<T> {
     const known = this.#groups.get(name);
     if (known === undefined) {
       const group = { name, weight, members: new Map(), byLength: [], size: 0, serving: 0, time: 0, mean: null };

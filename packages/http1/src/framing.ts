@@ -28,7 +28,7 @@ export function framingOfRequest({ lengths, codings }: Fields, minor: number): n
 /**
  * Where the body of a response ends (same section). `method` is that of the request. Throws WireError as for requests.
  */
-export function framingOfAnswer(fields: Fields, minor: number, method: string, status: number): Framing {
+export function framingOfResponse(fields: Fields, minor: number, method: string, status: number): Framing {
   const { lengths, codings } = fields;
   const known = lengths.length > 0 || codings.length > 0;
   // Checked although unused: a server with invalid framing must not keep its connection.

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { type Fields, readFields } from './fields.ts';
-import { claimsBodyOf204, type Framing, framingOfAnswer, framingOfRequest } from './framing.ts';
+import { claimsBodyOf204, type Framing, framingOfRequest, framingOfResponse } from './framing.ts';
 import { REQUEST_LINE, STATUS_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
@@ -19,7 +19,7 @@ export interface RequestHead extends Head {
   readonly framing: number | 'chunked';
 }
 
-export interface AnswerHead extends Head {
+export interface ResponseHead extends Head {
   readonly status: number;
   /** As received; often empty. */
   readonly reason: string;
@@ -73,7 +73,7 @@ export class RequestHeads {
 }
 
 /** Parses the head of a response to a request with `method`. Throws WireError as strictly as for requests. */
-export function readAnswerHead(text: string, method: string): AnswerHead {
+export function readResponseHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
   const line = STATUS_LINE.exec(text.slice(0, lineEnd));
   if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
@@ -82,7 +82,7 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
   if (status > 599) throw malformed(`The status is ${status}.`);
   const fields = readFields(text.slice(lineEnd + 2));
   const tenth = minor === '0';
-  const framing = framingOfAnswer(fields, tenth ? 0 : 1, method, status);
+  const framing = framingOfResponse(fields, tenth ? 0 : 1, method, status);
   const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
   const persistent = endsClearly && isPersistent(fields, tenth);
   return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };

@@ -3,12 +3,18 @@ export { type BodySink, BodyStream, EMPTY } from './body-stream.ts';
 export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';
 export { ClientError } from './client-error.ts';
-export type { Party } from './fair-queue.ts';
+export type {
+  ClientRequest as Question,
+  ClientResponse as ClientAnswer,
+  ResponseReceiver as AnswerTaker,
+  StreamedBody,
+  Tunnel,
+} from './client-request.ts';
+export type { QueueOwner as Party } from './fair-queue.ts';
 export { listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';
-export type { AnswerTaker, ClientAnswer, Question, StreamedBody, Tunnel } from './question.ts';
 export { Server, type ServerOptions } from './server.ts';
 export { type Carrier, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';

@@ -1,7 +1,7 @@
 import { connect, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
-import { FairQueue, type Party, type Turn } from './fair-queue.ts';
+import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 
@@ -66,13 +66,13 @@ interface Waiting {
 }
 
 /** A connection in use by a request that waited for it. */
-interface Lent {
+interface Lease {
   readonly turn: Turn<Waiting>;
   readonly since: number;
 }
 
 /** The owner of requests without one. */
-const ANYBODY: Party = { group: '', weight: 1, member: '' };
+const NO_OWNER: QueueOwner = { group: '', weight: 1, member: '' };
 
 /** Keep-alive connections to one server, the last used first, up to a limit. One timer serves all. */
 export class Pool {
@@ -83,7 +83,7 @@ export class Pool {
   readonly #left = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
-  readonly #lent = new Map<ClientConnection, Lent>();
+  readonly #lent = new Map<ClientConnection, Lease>();
   /** While requests wait: the bytes that receivers had read, and when. */
   readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
@@ -176,7 +176,7 @@ export class Pool {
    * A connection for one request, at once if one is free; otherwise groups share connection time by weight. Rejects or
    * throws PoolBusy.
    */
-  take(party: Party = ANYBODY, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
+  take(party: QueueOwner = NO_OWNER, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;

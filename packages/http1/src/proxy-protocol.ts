@@ -18,7 +18,7 @@ const LONGEST_LINE = 107;
 /** Version 2: bytes after the first 16. Addresses have at most 216; few balancers send further fields. */
 const LONGEST_REST = 4_096;
 const FIXED = 16;
-const NOBODY: Announced = Object.freeze({ address: null, secure: false });
+const UNKNOWN_ORIGIN: Announced = Object.freeze({ address: null, secure: false });
 
 const SSL = 0x20;
 const CRC32C = 0x03;
@@ -49,7 +49,7 @@ function readLine(bytes: Buffer): ProxyHeader {
   const line = bytes.toString('latin1', 0, end);
   const length = end + 2;
   // The rest of the line is ignored (section 2.1).
-  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: NOBODY, length };
+  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: UNKNOWN_ORIGIN, length };
   const [, family, source = '', target = '', ...ports] =
     /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(line) ?? [];
   if (family === undefined) return 'its line is not in the form of version 1';
@@ -69,7 +69,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const length = FIXED + rest;
   if (bytes.length < length) return null;
   // LOCAL: the rest is ignored (section 2.2).
-  if (command === 0) return { announced: NOBODY, length };
+  if (command === 0) return { announced: UNKNOWN_ORIGIN, length };
   // Unspecified: the real addresses apply.
   const known = kind === 0 ? 0 : ADDRESSES[kind];
   if (known === undefined) return `it has the unknown family and transport ${kind}`;

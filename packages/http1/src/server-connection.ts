@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { type RequestHead, RequestHeads } from './heads.ts';
-import type { Origin } from './opening.ts';
+import type { Origin } from './preamble.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { type Carrier, ServerCall } from './server-call.ts';
-import type { Turns, TurnTaker } from './turns.ts';
+import type { TurnQueue, TurnTaker } from './turn-queue.ts';
 import { WireError } from './wire-error.ts';
 import type { Closing, FieldLines } from './writing.ts';
 
@@ -22,7 +22,7 @@ const QUIET = 100;
 export interface ServerShared {
   readonly limits: ServerLimits;
   readonly closing: Closing;
-  readonly turns: Turns;
+  readonly turns: TurnQueue;
   /**
    * Milliseconds on the clock of `performance.now()`, rounded up to the server's next check, so no deadline is early.
    */

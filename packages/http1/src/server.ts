@@ -1,11 +1,11 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { readShared } from './accepted.ts';
-import { Opening, type Openings, type Origin } from './opening.ts';
+import { type Origin, Preamble, type PreambleEvents } from './preamble.ts';
 import type { ServerCall } from './server-call.ts';
 import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
-import { Turns } from './turns.ts';
+import { TurnQueue } from './turn-queue.ts';
 import { malformed, type WireError } from './wire-error.ts';
 import { Closing } from './writing.ts';
 
@@ -15,9 +15,11 @@ export interface ServerOptions extends ServerLimits {
   /** Milliseconds in which a client must read part of a pending response. */
   readonly stallTimeout: number;
   /** As `takes`, with the address reported by a balancer. */
-  readonly takesFrom?: Openings['takesFrom'];
+  readonly takesFrom?: PreambleEvents['takesFrom'];
   /** Notified of connections that failed before their first request, and of completed handshakes. */
-  readonly openings?: Pick<Openings, 'unannounced' | 'unsecured'> & { readonly secured: (socket: TLSSocket) => void };
+  readonly openings?: Pick<PreambleEvents, 'unannounced' | 'unsecured'> & {
+    readonly secured: (socket: TLSSocket) => void;
+  };
   /** Handles each request. Never throws. */
   readonly handle: (call: ServerCall) => void;
   /** Responds to invalid input. */
@@ -32,7 +34,7 @@ interface Held extends Socket {
 }
 
 /** What precedes HTTP on new connections. */
-export interface Entrance {
+export interface PreambleOptions {
   /** Closed by its owner. */
   readonly tls: TlsServer | null;
   /** Whether a balancer at that address sends a PROXY protocol header; `null` if none does. */
@@ -52,7 +54,7 @@ export class Server {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #lookEvery: number;
   readonly #options: ServerOptions;
-  readonly #openings = new Map<Socket, Opening>();
+  readonly #openings = new Map<Socket, Preamble>();
   /** Closed before their handshake was complete. */
   readonly #late = new WeakSet<Socket>();
   /** Handles an accepted connection. */
@@ -66,7 +68,7 @@ export class Server {
     this.#shared = {
       limits: options,
       closing: new Closing(options.idleTimeout),
-      turns: new Turns(),
+      turns: new TurnQueue(),
       now: performance.now() + this.#lookEvery,
       inFlight: 0,
       handle: options.handle,
@@ -94,13 +96,13 @@ export class Server {
   }
 
   /** Applies to new connections. */
-  use({ tls, announces }: Entrance): void {
+  use({ tls, announces }: PreambleOptions): void {
     if (tls === null && announces === null) {
       this.#enter = (accepted) => this.#take(readShared(accepted, onRead));
       return;
     }
     const { takesFrom = () => true, openings } = this.#options;
-    const parts: Openings = {
+    const parts: PreambleEvents = {
       tls,
       takesFrom,
       plain: (accepted, origin, early) => this.#takeBegun(accepted, origin, early),
@@ -124,7 +126,7 @@ export class Server {
       if (!wantsHeader && tls === null) this.#take(readShared(accepted, onRead));
       else {
         const deadline = this.#shared.now + this.#options.headTimeout;
-        this.#openings.set(accepted, new Opening(accepted, { wantsHeader, deadline }, parts));
+        this.#openings.set(accepted, new Preamble(accepted, { wantsHeader, deadline }, parts));
       }
     };
   }

@@ -10,8 +10,8 @@ import { until } from '../../../test/support/until.ts';
 import { BodyStream } from '../src/body-stream.ts';
 import type { ClientConnection } from '../src/client-connection.ts';
 import type { ClientError } from '../src/client-error.ts';
+import type { ClientRequest, ClientResponse, StreamedBody, Tunnel } from '../src/client-request.ts';
 import { openerTo, Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
-import type { ClientAnswer, Question, StreamedBody, Tunnel } from '../src/question.ts';
 
 const HOUR = 3_600_000;
 /** More than the system keeps of a connection whose other side does not read. */
@@ -100,16 +100,16 @@ function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false):
 /** One question on its way. */
 interface Asking {
   readonly connection: ClientConnection;
-  readonly question: Question;
-  readonly answer: Promise<ClientAnswer>;
+  readonly question: ClientRequest;
+  readonly answer: Promise<ClientResponse>;
 }
 
-const GET: Question = { method: 'GET', target: '/a', fields: lines('x-own', '1'), body: null };
+const GET: ClientRequest = { method: 'GET', target: '/a', fields: lines('x-own', '1'), body: null };
 
-async function begin(pool: Pool, given: Partial<Question> = {}): Promise<Asking> {
+async function begin(pool: Pool, given: Partial<ClientRequest> = {}): Promise<Asking> {
   const connection = await pool.take();
   const question = { ...GET, ...given };
-  const answer = new Promise<ClientAnswer>((resolve, reject) =>
+  const answer = new Promise<ClientResponse>((resolve, reject) =>
     connection.ask(question, { begun: () => {}, answer: resolve, fail: reject }),
   );
   answer.catch(() => {});
@@ -117,7 +117,7 @@ async function begin(pool: Pool, given: Partial<Question> = {}): Promise<Asking>
 }
 
 /** The answer to a question, with its whole body as text. */
-async function asked(pool: Pool, given: Partial<Question> = {}) {
+async function asked(pool: Pool, given: Partial<ClientRequest> = {}) {
   const { answer } = await begin(pool, given);
   const { status, body } = await answer;
   return [status, await textOf(body)];
@@ -429,7 +429,7 @@ describe('a question', () => {
     const connection = await poolTo(store.url).take();
     const taker = { begun: () => {}, answer: () => {}, fail: () => {} };
     expect(() => connection.ask({ ...GET, target: '/a b' }, taker)).toThrow('no target can have');
-    const answer = new Promise<ClientAnswer>((resolve, reject) =>
+    const answer = new Promise<ClientResponse>((resolve, reject) =>
       connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
     );
     expect((await answer).status).toBe(200);
@@ -467,7 +467,7 @@ describe('a pool', () => {
     const ask = async (group: string, weight: number) => {
       const connection = await pool.take({ group, weight, member: group });
       order.push(group);
-      const answer = new Promise<ClientAnswer>((resolve, reject) =>
+      const answer = new Promise<ClientResponse>((resolve, reject) =>
         connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
       );
       return (await answer).status;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnswerHead, Head, RequestHead } from '../src/heads.ts';
+import type { Head, RequestHead, ResponseHead } from '../src/heads.ts';
 import type { AnswerCase, Case } from './arbitrary-messages.ts';
 import { type NodeMessage, type NodeReading, type NodeServer, readAnswerByNode } from './node-http.ts';
 import { isFinal, isTunnel, type Reading, readAnswers, readRequests, type Understood } from './reading.ts';
@@ -90,7 +90,7 @@ function isRefusedConnect({ method, target }: RequestHead): boolean {
 const HEAD_ONLY = { body: '', whole: false };
 
 /** By RFC 9112 section 6.3 these have no body, whatever they say of its length. llhttp reads one behind 204 and 101. */
-function hasNoBody({ status }: AnswerHead): boolean {
+function hasNoBody({ status }: ResponseHead): boolean {
   return status === 204 || status === 101;
 }
 

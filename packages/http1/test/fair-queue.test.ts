@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FairQueue, type Party, type Turn } from '../src/fair-queue.ts';
+import { FairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-const party = (group: string, weight = 1, member = group): Party => ({ group, weight, member });
+const party = (group: string, weight = 1, member = group): QueueOwner => ({ group, weight, member });
 
 /** Adds items named after their group and place: a0, a1, … */
-function fill(queue: FairQueue<string>, count: number, of: Party, from = 0): (string | null)[] {
+function fill(queue: FairQueue<string>, count: number, of: QueueOwner, from = 0): (string | null)[] {
   return Array.from({ length: count }, (_, i) => queue.add(`${of.member}${from + i}`, of, NEVER));
 }
 
@@ -231,7 +231,7 @@ describe('whatever happens', () => {
         const queue = new FairQueue<number>(most);
         const inside = new Set<number>();
         const turns: Turn<number>[] = [];
-        const parties: Party[] = [];
+        const parties: QueueOwner[] = [];
         const out = (item: number) => expect(inside.delete(item)).toBe(true);
         let now = 0;
         for (const [i, done] of acts.entries()) {

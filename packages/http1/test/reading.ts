@@ -1,4 +1,4 @@
-import { type AnswerHead, type Head, type RequestHead, RequestHeads, readAnswerHead } from '../src/heads.ts';
+import { type Head, type RequestHead, RequestHeads, type ResponseHead, readResponseHead } from '../src/heads.ts';
 import { MessageReader } from '../src/reader.ts';
 import { WireError, type WireFault } from '../src/wire-error.ts';
 
@@ -98,11 +98,11 @@ export function readRequests(pieces: readonly string[], options?: ReadingOptions
 export function readAnswers(
   pieces: readonly string[],
   { method = 'GET', ...options }: ReadingOptions & { readonly method?: string } = {},
-): Reading<AnswerHead> {
-  const kind = { parse: (text: string) => readAnswerHead(text, method), isLast: isFinal };
+): Reading<ResponseHead> {
+  const kind = { parse: (text: string) => readResponseHead(text, method), isLast: isFinal };
   return read(kind, pieces, { skipsEmptyLine: false, ...options });
 }
 
-export function isFinal({ status }: AnswerHead): boolean {
+export function isFinal({ status }: ResponseHead): boolean {
   return status >= 200 || status === 101;
 }

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault, Limit, Rule } from './fault.ts';
-import { escapeToken, shown, unescapeToken } from './names.ts';
+import { escapeToken, printable, unescapeToken } from './names.ts';
 
 /** The most faults reported at once, in one list or in one part of a value. */
 export const MAX_FAULTS = 50;
@@ -146,7 +146,7 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
   if (!sentence) return null;
   const pointer = instancePath
     .split('/')
-    .map((token) => escapeToken(shown(unescapeToken(token))))
+    .map((token) => escapeToken(printable(unescapeToken(token))))
     .join('/');
   const missing =
     keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';

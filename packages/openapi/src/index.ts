@@ -10,7 +10,7 @@ export { MAX_FAULTS } from './faults.ts';
 export type { Findings } from './findings.ts';
 export { formatExempted } from './leniency.ts';
 export type { MediaRule } from './media/rules.ts';
-export { shown, unescapeToken } from './names.ts';
+export { printable as shown, unescapeToken } from './names.ts';
 export type { Description } from './operations.ts';
 export { isSameReading, type Reading, type Treatment } from './options.ts';
 export { ContractError, formatProblems, type Problem } from './problems.ts';

@@ -1,6 +1,6 @@
 import { Bag } from './bag.ts';
 import type { Rule } from './fault.ts';
-import { shownPointer } from './names.ts';
+import { printablePointer } from './names.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
 
@@ -42,7 +42,7 @@ export class Reader {
 
   fault(): JsonFault {
     return {
-      pointer: shownPointer(this.way.slice(0, this.depth)),
+      pointer: printablePointer(this.way.slice(0, this.depth)),
       offset: Buffer.byteLength(this.text.slice(0, this.at)),
       message: this.message,
       rule: this.rule,

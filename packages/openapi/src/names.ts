@@ -3,7 +3,7 @@ const LONGEST = 64;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** A name that a caller may have chosen, made safe for an error text: at most 64 characters, all of them printable. */
-export function shown(name: string): string {
+export function printable(name: string): string {
   const short = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
   const printable = short.replace(UNPRINTABLE, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
   return printable.length > LONGEST ? `${printable.slice(0, LONGEST - 1)}…` : printable;
@@ -20,5 +20,5 @@ export const pointerTo = (tokens: readonly (string | number)[]): string =>
   tokens.map((token) => `/${escapeToken(String(token))}`).join('');
 
 /** A JSON pointer with names that a caller may have chosen, made safe for an error text. */
-export const shownPointer = (tokens: readonly (string | number)[]): string =>
-  pointerTo(tokens.map((token) => (typeof token === 'string' ? shown(token) : token)));
+export const printablePointer = (tokens: readonly (string | number)[]): string =>
+  pointerTo(tokens.map((token) => (typeof token === 'string' ? printable(token) : token)));

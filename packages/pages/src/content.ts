@@ -12,7 +12,7 @@ type Coding = (typeof CODINGS)[number];
 const NOTHING = Buffer.alloc(0);
 
 /** The header fields of a request that decide how its page is sent; fields of one name are joined with commas. */
-export interface Asked {
+export interface RequestFields {
   readonly ifNoneMatch?: string | undefined;
   readonly acceptEncoding?: string | undefined;
 }
@@ -66,7 +66,7 @@ export class Content {
   }
 
   /** The content in the best coding that the client accepts, or 304 if the client has it. `own`: more header fields of the response, flat. */
-  async page({ ifNoneMatch, acceptEncoding }: Asked, own: readonly string[]): Promise<Page> {
+  async page({ ifNoneMatch, acceptEncoding }: RequestFields, own: readonly string[]): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
     if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
     headers.push('Content-Type', `${this.#type}; charset=utf-8`);

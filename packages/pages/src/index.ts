@@ -1,5 +1,5 @@
 export { type Assets, BASE_STYLE, filesIn, loadAssets } from './assets.ts';
-export { type Asked, Content, type Page } from './content.ts';
+export { Content, type Page, type RequestFields as Asked } from './content.ts';
 export { entityTag, hasTag } from './entity-tag.ts';
 export { type Html, html, withCode } from './html.ts';
 export { createSite, type FindPage } from './site.ts';

@@ -1,9 +1,9 @@
 import type { Assets } from './assets.ts';
-import { type Asked, Content, type Page } from './content.ts';
+import { Content, type Page, type RequestFields } from './content.ts';
 import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
 
 /** Finds the page at a path; `null` if there is none. */
-export type FindPage = (path: string, asked: Asked) => Promise<Page | null>;
+export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
 
 /** One page with its files. */
 export interface PageParts {

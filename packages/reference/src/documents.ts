@@ -4,15 +4,15 @@ import { stringify } from 'yaml';
 import { publish } from './publish.ts';
 
 /** A text to be served, in UTF-8, and its entity tag. */
-interface Written {
+interface ServedText {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly tag: string;
 }
 
 /** The published contract. It keeps every digit of an int64. */
 export interface Published {
-  readonly json: Written;
-  readonly yaml: Written;
+  readonly json: ServedText;
+  readonly yaml: ServedText;
 }
 
 /** Writes the published form of a document. It takes a second for a large document, longer than a process that serves may wait. */
@@ -28,7 +28,7 @@ export function bothForms(document: Json): Published {
   };
 }
 
-function written(text: string): Written {
+function written(text: string): ServedText {
   const bytes = new TextEncoder().encode(text);
   return { bytes, tag: entityTag(bytes) };
 }
@@ -47,7 +47,7 @@ export function publishedDocuments({ json, yaml }: Published, paths: DocumentPat
   ]);
 }
 
-function contentOf(type: string, { bytes, tag }: Written): Content {
+function contentOf(type: string, { bytes, tag }: ServedText): Content {
   return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
 }
 

@@ -7,7 +7,7 @@ import { groupTags } from '../src/browser/groups.ts';
 import { asReceived } from '../src/browser/headers.ts';
 import { operationHash, placeOf } from '../src/browser/places.ts';
 import { tryIt } from '../src/browser/plugins/try-it.ts';
-import { toldWindows } from '../src/browser/rate-limit.ts';
+import { headerWindows } from '../src/browser/rate-limit.ts';
 import type { System } from '../src/browser/swagger-ui.ts';
 
 describe('tags', () => {
@@ -90,7 +90,7 @@ describe('the limits an answer tells', () => {
       ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
       'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
     };
-    expect(toldWindows(headers)).toEqual([
+    expect(headerWindows(headers)).toEqual([
       { name: 'minute', limit: 60, remaining: 59, seconds: 60 },
       { name: 'day', limit: 1000, remaining: 999, seconds: 86400 },
     ]);
@@ -99,7 +99,7 @@ describe('the limits an answer tells', () => {
   test.each([{}, { ratelimit: '' }, { ratelimit: 'limit=60' }, { ratelimit: '"minute";t=60' }])(
     'are none where there are none: %j',
     (headers) => {
-      expect(toldWindows(headers)).toEqual([]);
+      expect(headerWindows(headers)).toEqual([]);
     },
   );
 });

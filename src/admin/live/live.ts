@@ -1,21 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow } from '@storegate/console';
-import { ask } from '../../observe/peers/fleet.ts';
 import { type Followed, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import { ask } from '../../observe/peers/peers.ts';
 import { fits, newestOf } from '../../observe/peers/requests.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { shownInList } from '../operations/requests.ts';
+import { listView } from '../operations/requests.ts';
 import { Counting } from './counting.ts';
-import { type Heard, shownNow } from './shown.ts';
+import { nowView, type PeerReading } from './view.ts';
 
 /** Milliseconds from one tick to the next. */
 const TICK = 2_000;
 /** Listeners at a time: each may follow something else, and one question follows so much. */
 const MOST_LISTENERS = MOST_FOLLOWED;
 /** Refusals told at once. */
-const MOST_TOLD = 50;
+const MOST_REPORTED = 50;
 /** Ticks in a row that a listener does not read, until it is left. */
 const MOST_MISSED = 15;
 
@@ -105,7 +105,7 @@ export class Live {
     const { answers: heard, silent, apart } = await ask(this.#context.fleet(), live, question);
     const missing = { silent, apart };
     const processes = heard.map(({ answer }) => answer.processes);
-    this.#last = shownNow(Date.now(), heard, this.#counting.count(processes, at), missing);
+    this.#last = nowView(Date.now(), heard, this.#counting.count(processes, at), missing);
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;
       const { refused } = following.wanted;
@@ -114,18 +114,18 @@ export class Live {
   }
 
   /** `place`: of what it follows in what was asked. */
-  #tell(following: Following, heard: readonly Heard[], place: number, missing: object): void {
+  #tell(following: Following, heard: readonly PeerReading[], place: number, missing: object): void {
     const { wanted, listener } = following;
     let reads = !wanted.now || listener.send('now', this.#last);
     if (wanted.refused !== null) {
       const lists = heard.map(({ gateway, answer: { refusals } }) =>
         refusals.requests.filter((one) => fits(one, wanted.refused!)).map((one) => ({ gateway, ...one })),
       );
-      const told = newestOf(lists, MOST_TOLD);
+      const told = newestOf(lists, MOST_REPORTED);
       const all = following.left + heard.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
       if (all > 0) {
         const left = all - told.length;
-        reads &&= listener.send('refused', { requests: told.map(shownInList), left, ...missing });
+        reads &&= listener.send('refused', { requests: told.map(listView), left, ...missing });
         following.left = reads ? 0 : all;
       }
     }

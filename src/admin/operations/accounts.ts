@@ -5,7 +5,7 @@ import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { keyPage, keysOf } from '../key-lists.ts';
 import { page } from '../page.ts';
-import { statusOf } from '../shown.ts';
+import { statusOf } from '../view.ts';
 
 export function accountOperations(context: AdminContext) {
   function shown(account: string, keys: readonly KeyRecord[], now: number) {

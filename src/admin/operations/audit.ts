@@ -1,7 +1,7 @@
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
-import { shownEntry } from '../shown.ts';
+import { entryView } from '../view.ts';
 
 export function auditOperations({ auditLog }: AdminContext) {
   return {
@@ -14,7 +14,7 @@ export function auditOperations({ auditLog }: AdminContext) {
         above: above === undefined ? undefined : Number(above),
       };
       const found = await auditLog.list({ ...asked, limit: limit + 1 });
-      const entries = found.slice(0, limit).map(shownEntry);
+      const entries = found.slice(0, limit).map(entryView);
       return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
     },
   } satisfies Partial<AdminOperations>;

@@ -4,28 +4,28 @@ import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
-import { lengthOnRung } from '../../limits/ladder.ts';
+import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
+import { banAuthorOf } from '../ban-author.ts';
 import { endsOf, entriesSince, RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { impositionOf } from '../imposition.ts';
 import { orLastKnown } from '../last-known.ts';
 import { limitOf } from '../page.ts';
+import { sameReason } from '../reason.ts';
 import {
   countedOnes,
   giveBack,
-  type PartyStanding,
-  partiesOf,
-  standingOf,
+  type SubjectUsage,
+  subjectsOf,
   targetOf,
   targetsOf,
   turnOf,
-} from '../parties.ts';
-import { sameReason } from '../reason.ts';
-import { shownEntry, time } from '../shown.ts';
+  usageOf,
+} from '../subjects.ts';
+import { entryView, time } from '../view.ts';
 
 /** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
 const LONGEST = 3_650 * DAY;
@@ -39,7 +39,7 @@ export function banOperations(context: AdminContext, change: Change) {
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change({ ...task, reason }, await turnOf(context, task.path.party!), async ({ make }) => {
-      const parties = countedOnes(await partiesOf(context, task.path.party!));
+      const parties = countedOnes(await subjectsOf(context, task.path.party!));
       const planned = await Promise.all(
         parties.map(async (party) => {
           const { subject, key, account, plan, limits } = party;
@@ -47,7 +47,7 @@ export function banOperations(context: AdminContext, change: Change) {
           const length = lengthOf(Math.max(0, bannedUntil - now), subject);
           const rung = (await context.state().rung(subject, limits)) + 1;
           const ban = { subject, until: now + length, since: now, limit: null, rung };
-          const shown = { ...{ subject, key, account, plan }, ...shownTimes(context, ban), reason, by: task.actor };
+          const shown = { ...{ subject, key, account, plan }, ...escalationView(context, ban), reason, by: task.actor };
           return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, shown };
         }),
       );
@@ -71,12 +71,12 @@ export function banOperations(context: AdminContext, change: Change) {
         async (): Promise<Bans> => {
           const bans = await context.state().bans();
           const recent = await RecentBans.before(now, context);
-          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => shownBan(context, ban, recent)))) };
+          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => banView(context, ban, recent)))) };
         },
         context.lastKnown?.bans,
         async ({ bans }) => {
           const copied = context.lastKnown?.keys() ?? null;
-          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => shownKnownBan(copied, ban)))) };
+          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => cachedBanView(copied, ban)))) };
         },
       ),
     listBanHistory: async ({ now, query }) => {
@@ -93,7 +93,7 @@ export function banOperations(context: AdminContext, change: Change) {
       const shown = found.slice(0, limit);
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({
-        ...shownEntry(entry),
+        ...entryView(entry),
         after: entry.after as BanEntry['after'],
         ended: ends.get(entry.number) ?? null,
       }));
@@ -107,8 +107,8 @@ export function banOperations(context: AdminContext, change: Change) {
       }),
     pardon: async (task) =>
       await change(task, await turnOf(context, task.path.party!), async ({ make }) => {
-        const parties = countedOnes(await partiesOf(context, task.path.party!));
-        const before = await Promise.all(parties.map((party) => standingOf(context, party)));
+        const parties = countedOnes(await subjectsOf(context, task.path.party!));
+        const before = await Promise.all(parties.map((party) => usageOf(context, party)));
         const usage = before.map((standing) => ({
           ...giveBack(standing, Number.POSITIVE_INFINITY, null),
           ...{ banned: null, strikes: 0, rung: 0 },
@@ -136,7 +136,7 @@ function lengthIn({ body }: Task): number {
   );
 }
 
-function conduct({ plan, banned, strikes, rung, windows }: PartyStanding) {
+function conduct({ plan, banned, strikes, rung, windows }: SubjectUsage) {
   return {
     plan,
     until: banned,
@@ -151,20 +151,20 @@ function firstEndFirst<B extends { readonly until: string | null }>(bans: B[]): 
 }
 
 /** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */
-async function shownBan(context: AdminContext, ban: Ban, recent: RecentBans) {
+async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
   const history: BanRecord = recent.of(ban.subject);
   const cause = await causeOf(context, ban, recent);
-  return { ...(await bannedParty(context.keys, ban)), ...shownTimes(context, ban), ...cause, history };
+  return { ...(await bannedSubject(context.keys, ban)), ...escalationView(context, ban), ...cause, history };
 }
 
 /** The same as far as this gateway knows it while the state is away. `keys`: the copy, if there is one. */
-async function shownKnownBan(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
+async function cachedBanView(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
   const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
   const unknown = { rung: null, next: null, forgotten: null, reason: null, by: null };
-  return { ...(await bannedParty(keys, { subject })), ...times, ...unknown };
+  return { ...(await bannedSubject(keys, { subject })), ...times, ...unknown };
 }
 
-async function bannedParty(keys: Pick<KeyStore, 'get'> | null, { subject }: Pick<Ban, 'subject'>) {
+async function bannedSubject(keys: Pick<KeyStore, 'get'> | null, { subject }: Pick<Ban, 'subject'>) {
   const [kind, ...rest] = subject.split(':');
   const id = kind === 'key' ? rest.join(':') : null;
   const record = id === null ? null : await keys?.get(id);
@@ -177,19 +177,19 @@ async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ba
   const told = recent.reasonOf(subject, until);
   if (told !== null) return { reason: told, by: null };
   if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
-  const imposed = await impositionOf(auditLog, subject, until);
+  const imposed = await banAuthorOf(auditLog, subject, until);
   return { reason: imposed?.reason ?? null, by: imposed?.by ?? null };
 }
 
 /** What led to a ban, and what comes after it by the ladder that is in force now. */
-function shownTimes({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
+function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
   const { ladder } = plans();
   return {
     since: time(since),
     until: time(until),
     limit: limit && formatLimit(limit),
     rung,
-    next: ladder && formatDuration(lengthOnRung(ladder, rung)),
+    next: ladder && formatDuration(durationAtLevel(ladder, rung)),
     forgotten: ladder && time(until + rung * ladder.decay),
   };
 }

@@ -4,7 +4,6 @@ import { quantile } from '../../observe/history/buckets.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
 import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
-import { ask, type Gathered } from '../../observe/peers/fleet.ts';
 import {
   HISTORY_STEPS,
   type HistoryAnswer,
@@ -14,10 +13,11 @@ import {
   MOST_STEPS,
   mergeHistory,
 } from '../../observe/peers/history.ts';
+import { ask, type Gathered } from '../../observe/peers/peers.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { rounded, time } from '../shown.ts';
+import { rounded, time } from '../view.ts';
 
 export function historyOperations(context: AdminContext) {
   /** Asks for as many steps at a time as gateways tell at once. */

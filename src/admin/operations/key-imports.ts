@@ -2,7 +2,7 @@ import { ConfigError } from '../../config/problems/problems.ts';
 import { readHash } from '../../keys/foreign.ts';
 import {
   type ForeignKey,
-  type ImportFlaw,
+  type ImportError,
   type ImportPlan,
   importPlanned,
   planImport,
@@ -36,7 +36,7 @@ export function keyImportOperations(context: AdminContext, change: Change) {
 }
 
 async function planOf(context: AdminContext, { body, now }: Task): Promise<ImportPlan> {
-  const unread: ImportFlaw[] = [];
+  const unread: ImportError[] = [];
   const keys: ForeignKey[] = [];
   const places: number[] = [];
   for (const [index, one] of (body.keys as Task['body'][]).entries()) {
@@ -53,7 +53,7 @@ async function planOf(context: AdminContext, { body, now }: Task): Promise<Impor
 }
 
 /** The key of a body, or what of it cannot be read. */
-function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ForeignKey | Omit<ImportFlaw, 'index'> {
+function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ForeignKey | Omit<ImportError, 'index'> {
   const hash = readHash(task.body.hash);
   if (hash === null) return { field: 'hash', message: 'it is no SHA-256' };
   try {
@@ -68,7 +68,7 @@ function report({ fresh, already, flaws }: ImportPlan, dryRun: boolean) {
   return { dryRun, imported: fresh.length, already, bad: flaws };
 }
 
-function refusal(flaws: readonly ImportFlaw[]): AdminError {
+function refusal(flaws: readonly ImportError[]): AdminError {
   const details = flaws.map(({ index, field, message }) => ({
     in: 'body' as const,
     pointer: `/keys/${index}/${field}`,

@@ -25,8 +25,8 @@ import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { keyPage } from '../key-lists.ts';
 import { orLastKnown } from '../last-known.ts';
-import { accountTurn, partyOf, turnOf } from '../parties.ts';
-import { auditedKey, shownKey } from '../shown.ts';
+import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
+import { auditedKey, keyView } from '../view.ts';
 
 /** Milliseconds for which the old secret works when the caller does not say. */
 const OVERLAP = DAY;
@@ -38,7 +38,7 @@ export function keyOperations(context: AdminContext, change: Change) {
   const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
 
   async function shown(record: KeyRecord, now: number) {
-    return shownKey(record, now, await lastUsed(record.id));
+    return keyView(record, now, await lastUsed(record.id));
   }
 
   async function changed(
@@ -48,7 +48,7 @@ export function keyOperations(context: AdminContext, change: Change) {
   ): Promise<AdminAnswer<Key>> {
     return await change(task, await turnOf(context, task.path.id!), async (audit) => {
       const used = await lastUsed(task.path.id!);
-      const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
+      const answer = (record: KeyRecord) => ok(keyView(record, task.now, used));
       return answer(await work(auditNoteOf(audit, task, action, ({ after }) => answer(after))));
     });
   }
@@ -70,7 +70,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     importKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const draft = { ...draftOf(task), hash: hashOf(task) };
-        const answer = (record: KeyRecord) => created(shownKey(record, task.now, null));
+        const answer = (record: KeyRecord) => created(keyView(record, task.now, null));
         const note = auditNoteOf(audit, task, 'keys.import', ({ after }) => answer(after));
         return answer(await importKey(keys, context.plans(), draft, task.now, note));
       }),
@@ -85,10 +85,10 @@ export function keyOperations(context: AdminContext, change: Change) {
         async () => {
           const record = await known(context, path.id!);
           const recent = await RecentBans.before(now, context);
-          return { ...(await shown(record, now)), history: recent.of(partyOf(context, record).subject) };
+          return { ...(await shown(record, now)), history: recent.of(subjectIn(context, record).subject) };
         },
         context.lastKnown?.keys,
-        async (copied) => shownKey(await known({ keys: copied }, path.id!), now, null),
+        async (copied) => keyView(await known({ keys: copied }, path.id!), now, null),
       ),
     updateKey: (task) =>
       changed(task, 'keys.update', (note) =>
@@ -124,7 +124,7 @@ function auditNoteOf(
 }
 
 function withSecret(record: KeyRecord, secret: string, now: number) {
-  return { ...shownKey(record, now, null), key: secret };
+  return { ...keyView(record, now, null), key: secret };
 }
 
 function rotationOf({ body }: Task): Rotation {

@@ -12,8 +12,8 @@ import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
 import { changedPlan } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
-import { whileItSays } from '../plan-file-lock.ts';
-import { besideLimits, shownLadder } from '../shown.ts';
+import { whileUnchanged } from '../plan-file-lock.ts';
+import { escalationView, planOptions } from '../view.ts';
 
 /** How often a plan is put, when somebody else changes the file each time. */
 const TRIES = 20;
@@ -37,7 +37,7 @@ export function planOperations(context: AdminContext, change: Change) {
     const { name, count, windows } = plan;
     const limits = windows && formatWindows(windows);
     const keys = known?.filter((key) => key.plan === name).length ?? null;
-    return { name, count, limits, ...besideLimits(plan), keys };
+    return { name, count, limits, ...planOptions(plan), keys };
   }
 
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
@@ -49,15 +49,20 @@ export function planOperations(context: AdminContext, change: Change) {
       const plan = planIn(task, old);
       const text = withPlan(old, plan);
       const planned = checkPlans(text);
-      const tried = await trial(context, plan.name, planned, affectedBy(plan.name, context.plans(), planned, keys));
+      const tried = await simulation(
+        context,
+        plan.name,
+        planned,
+        affectedBy(plan.name, context.plans(), planned, keys),
+      );
       const entry = {
         ...{ action: 'plans.put', target: plan.name },
         ...{
           before: { limits: tried.before },
-          after: { limits: tried.after, count: plan.count, ...besideLimits(plan) },
+          after: { limits: tried.after, count: plan.count, ...planOptions(plan) },
         },
       };
-      const answer = await whileItSays(file, old, () =>
+      const answer = await whileUnchanged(file, old, () =>
         make([{ entry, make: () => putInForce(file, old, text) }], ok(tried)),
       );
       if (answer) return answer;
@@ -80,7 +85,10 @@ export function planOperations(context: AdminContext, change: Change) {
     listPlans: async () => {
       const { plans, ladder } = context.plans();
       const keys = await usableIfKnown();
-      return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
+      return ok({
+        plans: [...plans.values()].map((plan) => shown(plan, keys)),
+        bans: ladder && escalationView(ladder),
+      });
     },
     showPlan: async ({ path }) => {
       const { plans } = context.plans();
@@ -97,7 +105,7 @@ export function planOperations(context: AdminContext, change: Change) {
       const text = withPlan(old, plan);
       const planned = checkPlans(text);
       const affected = affectedBy(plan.name, context.plans(), planned, await usable());
-      const tried = await trial(context, plan.name, planned, affected);
+      const tried = await simulation(context, plan.name, planned, affected);
       return ok({ ...tried, lastDay: await lastDay(context, task.now, plan.name, planned, affected) });
     },
     // All plans are in one file.
@@ -116,7 +124,7 @@ function affectedBy(name: string, current: Plans, planned: Plans, keys: readonly
 }
 
 /** How these keys of one plan would stand under `planned` plans. */
-async function trial(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
+async function simulation(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
   for (const key of affected) {
@@ -129,9 +137,9 @@ async function trial(context: AdminContext, name: string, planned: Plans, affect
   }
   return {
     plan: name,
-    before: writtenLimits(context.plans().plans.get(name)),
-    after: writtenLimits(planned.plans.get(name)),
-    ...besideLimits(planned.plans.get(name)!),
+    before: limitNotation(context.plans().plans.get(name)),
+    after: limitNotation(planned.plans.get(name)),
+    ...planOptions(planned.plans.get(name)!),
     keys: affected.length,
     overLimit: [...overLimit],
     unusable,
@@ -145,6 +153,6 @@ function sameLimits(key: KeyRecord, before: Plans, after: Plans): boolean {
   return old === planned && subjectOf(key, before) === subjectOf(key, after);
 }
 
-function writtenLimits(plan: Plan | undefined): string | null {
+function limitNotation(plan: Plan | undefined): string | null {
   return plan?.windows ? formatWindows(plan.windows) : null;
 }

@@ -1,19 +1,19 @@
 import { explain } from '../../observe/peers/explain.ts';
-import { ask, type Gathered } from '../../observe/peers/fleet.ts';
+import { ask, type Gathered } from '../../observe/peers/peers.ts';
 import { refusals } from '../../observe/peers/refusals.ts';
 import {
+  type DecisionView,
   type Explained,
   type ListedRequest,
   type Memory,
   newestOf,
-  type ToldDecision,
-  type ToldRequest,
+  type RequestView,
 } from '../../observe/peers/requests.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
-import { time } from '../shown.ts';
+import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
   return {
@@ -30,25 +30,25 @@ export function requestOperations(context: AdminContext) {
       const filter = { key, account, code, limit: limitOf(query) };
       const { answers, silent, apart } = await ask(context.fleet(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
-      return ok({ requests: newestOf(lists, filter.limit).map(shownInList), silent, apart });
+      return ok({ requests: newestOf(lists, filter.limit).map(listView), silent, apart });
     },
   } satisfies Partial<AdminOperations>;
 }
 
-function shown(gateway: string, { id, worker, at, decision, windows, ...rest }: ToldRequest) {
+function shown(gateway: string, { id, worker, at, decision, windows, ...rest }: RequestView) {
   return {
     ...{ id, gateway, worker, at: time(at), ...rest },
-    decision: decision && shownDecision(decision),
+    decision: decision && decisionView(decision),
     windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
   };
 }
 
-function shownDecision({ retryAt, bannedUntil, ...decision }: ToldDecision) {
+function decisionView({ retryAt, bannedUntil, ...decision }: DecisionView) {
   return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
 /** One in a list. */
-export function shownInList({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
+export function listView({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
   return { id, gateway, worker, at: time(at), ...rest };
 }
 

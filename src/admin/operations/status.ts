@@ -1,10 +1,10 @@
-import { ask } from '../../observe/peers/fleet.ts';
+import { ask } from '../../observe/peers/peers.ts';
 import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
 import { storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
-import { shownStore } from './stores.ts';
+import { time } from '../view.ts';
+import { storeView } from './stores.ts';
 
 /** The parts of a configuration that are compared. */
 const COMPARED = ['settings', 'plans', 'contract'] as const;
@@ -45,8 +45,8 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
     started: time(startedAt),
     uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
     inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    processes: processes.map(shownProcess),
-    stores: storesOfAll([{ gateway, processes }]).map(shownStore),
+    processes: processes.map(processView),
+    stores: storesOfAll([{ gateway, processes }]).map(storeView),
     configuration: {
       ...configuration,
       differs,
@@ -55,7 +55,7 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
   };
 }
 
-function shownProcess({ aloneSince, stateTime, stores: _stores, ...rest }: ProcessStatus) {
+function processView({ aloneSince, stateTime, stores: _stores, ...rest }: ProcessStatus) {
   return { ...rest, aloneSince: time(aloneSince), stateMs: stateTime && round(stateTime) };
 }
 

@@ -1,9 +1,9 @@
-import { ask } from '../../observe/peers/fleet.ts';
+import { ask } from '../../observe/peers/peers.ts';
 import { status } from '../../observe/peers/status.ts';
 import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
+import { time } from '../view.ts';
 
 export function storeOperations(context: AdminContext) {
   return {
@@ -11,8 +11,8 @@ export function storeOperations(context: AdminContext) {
       const { answers, silent, apart } = await ask(context.fleet(), status, null);
       const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
       const stores = storesOfAll(gateways).map((store) => ({
-        ...shownStore(store),
-        processes: store.seen.map(shownSeen),
+        ...storeView(store),
+        processes: store.seen.map(observationView),
       }));
       return ok({ stores, silent, apart });
     },
@@ -20,11 +20,11 @@ export function storeOperations(context: AdminContext) {
 }
 
 /** A store in a list, as all processes see it. */
-export function shownStore({ seen: _seen, since, ...rest }: StoreOfAll) {
+export function storeView({ seen: _seen, since, ...rest }: StoreOfAll) {
   return { ...rest, since: time(since) };
 }
 
-function shownSeen(seen: SeenStore) {
+function observationView(seen: SeenStore) {
   const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
   return {
     ...{ gateway, worker, state, reason, inFlight, requests, failures, retries },

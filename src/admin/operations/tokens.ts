@@ -3,7 +3,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
+import { time } from '../view.ts';
 
 const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
 const turnOf = (name: string) => `token:${name}`;

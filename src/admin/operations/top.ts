@@ -1,10 +1,10 @@
-import { ask } from '../../observe/peers/fleet.ts';
+import { ask } from '../../observe/peers/peers.ts';
 import { mergeTop, type TopQuestion, top } from '../../observe/peers/top.ts';
 import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
+import { time } from '../view.ts';
 
 export function topOperations(context: AdminContext) {
   return {

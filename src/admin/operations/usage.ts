@@ -6,30 +6,30 @@ import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.t
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import {
-  type CountedParty,
+  type CountedSubject,
   countedOnes,
   giveBack,
-  type Party,
-  type PartyStanding,
-  partiesOf,
-  standingOf,
+  type Subject,
+  type SubjectUsage,
+  subjectsOf,
   targetOf,
   turnOf,
-} from '../parties.ts';
+  usageOf,
+} from '../subjects.ts';
 
 export function usageOperations(context: AdminContext, change: Change) {
   /** Changes what the parties have used: `after` says how each then stands, `make` does it. */
   async function give(
     task: Task,
     action: string,
-    after: (standing: PartyStanding) => PartyStanding,
-    make: (party: CountedParty) => Promise<void>,
-    check: (parties: readonly CountedParty[]) => void = () => {},
+    after: (standing: SubjectUsage) => SubjectUsage,
+    make: (party: CountedSubject) => Promise<void>,
+    check: (parties: readonly CountedSubject[]) => void = () => {},
   ): Promise<AdminAnswer<Standings>> {
     return await change(task, await turnOf(context, task.path.party!), async (audit) => {
-      const parties = countedOnes(await partiesOf(context, task.path.party!));
+      const parties = countedOnes(await subjectsOf(context, task.path.party!));
       check(parties);
-      const before = await Promise.all(parties.map((party) => standingOf(context, party)));
+      const before = await Promise.all(parties.map((party) => usageOf(context, party)));
       const usage = before.map(after);
       const parts = parties.map((party, i) => ({
         entry: { action, target: targetOf(party), before: units(before[i]!), after: units(usage[i]!) },
@@ -41,10 +41,10 @@ export function usageOperations(context: AdminContext, change: Change) {
 
   return {
     showUsage: async ({ path, now }) => {
-      const parties = await partiesOf(context, path.party!);
+      const parties = await subjectsOf(context, path.party!);
       const recent = await RecentBans.before(now, context);
-      const shown = async (party: Party) => ({
-        ...(await standingOf(context, party)),
+      const shown = async (party: Subject) => ({
+        ...(await usageOf(context, party)),
         history: recent.of(party.subject),
       });
       return ok({ usage: await Promise.all(parties.map(shown)) });
@@ -69,7 +69,7 @@ export function usageOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-function checkWindow(parties: readonly CountedParty[], window: string | null): void {
+function checkWindow(parties: readonly CountedSubject[], window: string | null): void {
   const names = parties.flatMap(({ limits }) => limits.windows.map(fullNameOf));
   if (window === null || names.includes(window)) return;
   throw new AdminError(
@@ -79,6 +79,6 @@ function checkWindow(parties: readonly CountedParty[], window: string | null): v
 }
 
 /** Units used by subject and window: what the audit log says of a standing. */
-function units({ subject, windows }: PartyStanding) {
+function units({ subject, windows }: SubjectUsage) {
   return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ShownEndpoint } from '../../webhooks/desk.ts';
+import type { EndpointView } from '../../webhooks/admin.ts';
 import type { EndpointState } from '../../webhooks/outbox.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
+import { time } from '../view.ts';
 
 const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
 const TARGET = 'webhooks';
@@ -35,13 +35,13 @@ export function webhookOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-function shown({ id, host, events, state }: ShownEndpoint, now: number) {
+function shown({ id, host, events, state }: EndpointView, now: number) {
   const { waiting, oldest, failingSince, failures, error, deliveredAt, pausedUntil, isGone, lost } = state;
   return {
     id,
     host,
     events,
-    standing: standingOf(state),
+    standing: statusOf(state),
     waiting,
     oldest: time(oldest),
     failingSince: time(failingSince),
@@ -53,7 +53,7 @@ function shown({ id, host, events, state }: ShownEndpoint, now: number) {
   };
 }
 
-function standingOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'well' | 'failing' | 'gone' {
+function statusOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'well' | 'failing' | 'gone' {
   if (isGone) return 'gone';
   if (failures > 0) return 'failing';
   return deliveredAt === null ? 'new' : 'well';

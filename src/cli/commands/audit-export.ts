@@ -1,5 +1,5 @@
 import type { Audit } from '@storegate/console';
-import { type Api, CallError } from '../reach/api.ts';
+import { type Api, CallError } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ExportOptions {
@@ -26,12 +26,12 @@ export async function exportAudit(
 
   if (after > 0) await refuseUnknown();
   // Entries from a time on do not say by their numbers which are missing.
-  let last = since === undefined ? after : Math.max(after, await tellGoneSince(since));
+  let last = since === undefined ? after : Math.max(after, await warnOfDroppedSince(since));
 
   for (let next: number | null = last; next !== null; ) {
     const page: Audit = await list({ above: next, since, limit: PAGE });
     const [first] = page.entries;
-    if (since === undefined && first && first.number > last + 1) tellGone(last + 1, first.number - 1, '');
+    if (since === undefined && first && first.number > last + 1) warnOfDropped(last + 1, first.number - 1, '');
     out(page.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     last = page.entries.at(-1)?.number ?? last;
     next = page.next;
@@ -46,15 +46,15 @@ export async function exportAudit(
   }
 
   /** Answers the number of the last entry that is gone. */
-  async function tellGoneSince(time: string): Promise<number> {
+  async function warnOfDroppedSince(time: string): Promise<number> {
     const [oldest] = (await list({ above: 0, limit: 1 })).entries;
     if (!oldest || oldest.number <= after + 1) return 0;
     if (Date.parse(oldest.at) >= Date.parse(time))
-      tellGone(after + 1, oldest.number - 1, ', and may be of that time too');
+      warnOfDropped(after + 1, oldest.number - 1, ', and may be of that time too');
     return oldest.number - 1;
   }
 
-  function tellGone(from: number, to: number, more: string): void {
+  function warnOfDropped(from: number, to: number, more: string): void {
     const which = from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
     err(`${which} gone${more}: the audit log keeps its newest entries only (audit.maxEntries)\n`);
   }

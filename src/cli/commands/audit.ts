@@ -1,7 +1,7 @@
 import type { Audit } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, moment, operatorCommand, perform, reachingCommand, wholeNumber, withApi } from '../command.ts';
-import type { Reach } from '../reach/reach.ts';
+import type { Reach } from '../connect/connect.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ExportOptions, exportAudit } from './audit-export.ts';

@@ -3,7 +3,7 @@ import { actionInWords, authorInWords, endInWords } from '@storegate/console/wor
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/units.ts';
 import { type Common, moment, operatorCommand, perform, wholeNumber } from '../command.ts';
-import { inSentence } from '../fleet.ts';
+import { inSentence } from '../peers.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 

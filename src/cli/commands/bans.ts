@@ -2,12 +2,12 @@ import type { Ban, Bans, Standings } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
-import { inSentence } from '../fleet.ts';
-import type { Api } from '../reach/api.ts';
+import type { Api } from '../connect/api.ts';
+import { inSentence } from '../peers.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { banHistoryCommand } from './ban-history.ts';
-import { showStandings } from './usage.ts';
+import { printUsage } from './usage.ts';
 
 const FIELDS = [
   'key',
@@ -71,7 +71,7 @@ export function bansCommand(terminal: Terminal): Command {
       terminal,
       options,
       async (api) => (await api.call<Standings>('DELETE', `/bans/${part(party)}`)).usage,
-      (usage, colour) => `${party} is not banned.\n${showStandings(usage, colour)}`,
+      (usage, colour) => `${party} is not banned.\n${printUsage(usage, colour)}`,
     ),
   );
   return bans;

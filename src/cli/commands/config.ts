@@ -1,7 +1,7 @@
 import type { Config, ConfigDiff, Reload, Setting } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, changingCommand, operatorCommand, perform } from '../command.ts';
-import { CallError } from '../reach/api.ts';
+import { CallError } from '../connect/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 

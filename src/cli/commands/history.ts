@@ -2,7 +2,7 @@ import type { History, HistoryStep } from '@storegate/console';
 import { NO_GATEWAY } from '@storegate/console/words';
 import { Command, Option } from 'commander';
 import { type Common, duration, operatorCommand, perform } from '../command.ts';
-import { withSilent } from '../fleet.ts';
+import { withUnresponsive } from '../peers.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -43,7 +43,7 @@ function showHistory(history: History, colour: boolean): string {
   const told = [
     `Each line is ${step}, without the minute that runs. A step without a line was not counted: no gateway ran then.`,
   ];
-  return [table(COLUMNS, steps.map(rowOf), colour), withSilent(told, history)].join('');
+  return [table(COLUMNS, steps.map(rowOf), colour), withUnresponsive(told, history)].join('');
 }
 
 function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: HistoryStep): Row<string> {

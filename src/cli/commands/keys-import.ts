@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Common, changingCommand, idempotencyOption, perform, withApi } from '../command.ts';
+import { CallError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
-import { CallError } from '../reach/api.ts';
 import type { Terminal } from '../terminal.ts';
 import { bodyOf, type Described, described } from './key-options.ts';
 

@@ -12,7 +12,7 @@ import {
   part,
   perform,
 } from '../command.ts';
-import { inSentence } from '../fleet.ts';
+import { inSentence } from '../peers.ts';
 import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { bodyOf, type Described, described } from './key-options.ts';

@@ -1,7 +1,7 @@
 import type { Plan, PlanAddresses, Plans, Trial } from '@storegate/console';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
-import { showTrial } from '../last-day.ts';
+import { printSimulation } from '../last-day.ts';
 import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -75,7 +75,7 @@ export function plansCommand(terminal: Terminal): Command {
           api.call<Trial>(method, `/plans/${part(plan)}${end}`, {
             body: { limits: custom ? null : limits, drop, count, concurrency, weight, addresses },
           }),
-        showTrial,
+        printSimulation,
       );
     });
   }

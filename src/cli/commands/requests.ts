@@ -2,8 +2,8 @@ import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/
 import { NO_GATEWAY } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
-import { withSilent } from '../fleet.ts';
-import { CallError } from '../reach/api.ts';
+import { CallError } from '../connect/api.ts';
+import { withUnresponsive } from '../peers.ts';
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -65,7 +65,7 @@ function showRequests(answer: Requests, colour: boolean): string {
       ? ['repeated: equal requests before it that were not kept.']
       : []),
   ];
-  return [table(COLUMNS, rows, colour), withSilent(remarks, answer)].join('');
+  return [table(COLUMNS, rows, colour), withUnresponsive(remarks, answer)].join('');
 }
 
 function rowOf({ id, at, status, code, operation, key, address, more }: RefusedRequest) {
@@ -103,7 +103,7 @@ class Tail {
 
   /** Each once, not every two seconds. */
   #now(now: LiveNow): void {
-    const remarks = withSilent([], now);
+    const remarks = withUnresponsive([], now);
     if (now.gateways.length === 0 && remarks === '') throw new CallError(NO_GATEWAY);
     if (remarks !== this.#remarks) this.#terminal.err(remarks);
     this.#remarks = remarks;

@@ -10,8 +10,8 @@ import {
 } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
-import { inSentence, withSilent } from '../fleet.ts';
-import { type Api, CallError } from '../reach/api.ts';
+import { type Api, CallError } from '../connect/api.ts';
+import { inSentence, withUnresponsive } from '../peers.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -48,7 +48,7 @@ function showStatus(status: Status, colour: boolean): string {
   const { gateways } = status;
   const seen = gateways.length > 0 ? table(COLUMNS, gateways.map(rowOf), colour) : `${NO_GATEWAY}\n`;
   const lost = status.lost.map((gateway) => lostGateway(gateway, inSentence));
-  return seen + withSilent([...gateways.flatMap(remarksOn), ...lost], status);
+  return seen + withUnresponsive([...gateways.flatMap(remarksOn), ...lost], status);
 }
 
 function rowOf(one: Gateway) {

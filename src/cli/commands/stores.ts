@@ -2,7 +2,7 @@ import type { Store, Stores } from '@storegate/console';
 import { connectionsInWords, NO_GATEWAY, reasonInWords, stateInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
-import { withSilent } from '../fleet.ts';
+import { withUnresponsive } from '../peers.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -31,7 +31,7 @@ export function storesCommand(terminal: Terminal): Command {
 function showStores(answer: Stores, colour: boolean): string {
   const { stores, silent } = answer;
   if (stores.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
-  return table(COLUMNS, stores.map(rowOf), colour) + withSilent([], answer);
+  return table(COLUMNS, stores.map(rowOf), colour) + withUnresponsive([], answer);
 }
 
 function rowOf(one: Store) {

@@ -2,7 +2,7 @@ import type { Top, TopItem } from '@storegate/console';
 import { missingWorkers, NO_GATEWAY, overcount, topError, topTotal } from '@storegate/console/words';
 import { Command, Option } from 'commander';
 import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
-import { inSentence, withSilent } from '../fleet.ts';
+import { inSentence, withUnresponsive } from '../peers.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -57,7 +57,7 @@ function showTop(top: Top, colour: boolean): string {
   if (gateways.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   const columns = by === 'operations' || by === 'deprecated' ? COLUMNS[by] : COLUMNS.keys;
   const told = [topTotal(top, inSentence), topError(top), ...missingWorkers(gateways)].filter((line) => line !== null);
-  return [table<string>(columns, items.map(rowOf), colour), withSilent(told, top)].join('');
+  return [table<string>(columns, items.map(rowOf), colour), withUnresponsive(told, top)].join('');
 }
 
 function rowOf({ count, error, share, ...rest }: TopItem): Row<string> {

@@ -10,7 +10,7 @@ import {
   perform,
   wholeNumber,
 } from '../command.ts';
-import { inSentence } from '../fleet.ts';
+import { inSentence } from '../peers.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -32,7 +32,7 @@ export function usageCommand(terminal: Terminal): Command {
       terminal,
       options,
       (api) => usageIn(api.call('GET', `/usage/${part(party)}`)),
-      (usage, colour) => showStandings(usage, colour) + historyOf(usage),
+      (usage, colour) => printUsage(usage, colour) + historyOf(usage),
     ),
   );
   changingCommand(
@@ -78,7 +78,7 @@ export function usageCommand(terminal: Terminal): Command {
 }
 
 /** What is left in every window. */
-export function showStandings(standings: readonly Standing[], colour: boolean): string {
+export function printUsage(standings: readonly Standing[], colour: boolean): string {
   return table(COLUMNS, standings.flatMap(rowsOf), colour);
 }
 
@@ -88,7 +88,7 @@ function showChanged(standings: readonly Standing[], colour: boolean): string {
   const lines = banned.map(
     ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans lift\n`,
   );
-  return [showStandings(standings, colour), ...lines].join('');
+  return [printUsage(standings, colour), ...lines].join('');
 }
 
 /** A line for each that was banned lately. */

@@ -40,7 +40,7 @@ export function webhooksCommand(terminal: Terminal): Command {
       idempotencyKey,
       ...options
     }: Common & { readonly endpoint?: string; readonly idempotencyKey?: string }) => {
-      const { CallError } = await import('../reach/api.ts');
+      const { CallError } = await import('../connect/api.ts');
       let failed = 0;
       await perform(
         terminal,

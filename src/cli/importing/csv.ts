@@ -20,7 +20,7 @@ export async function* csvRows(source: Source): AsyncGenerator<Read> {
       if (record.length === 1 && record[0] === '') continue;
       if (columns) yield rowOf(at, columns, record);
       else {
-        const flaw = headerFlaw(record);
+        const flaw = headerError(record);
         if (flaw !== null) return yield unreadable(at, flaw);
         columns = record;
       }
@@ -67,7 +67,7 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
 }
 
 /** What is wrong with the first line. A file without one has keys there, so that nothing of it is told. */
-function headerFlaw(columns: readonly string[]): string | null {
+function headerError(columns: readonly string[]): string | null {
   const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
   if (unknown !== -1) return `the first line must name the columns, and column ${unknown + 1} is none of ${COLUMNS}`;
   const twice = columns.findIndex((name, i) => columns.indexOf(name) !== i);

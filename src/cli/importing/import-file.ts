@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Api } from '../reach/api.ts';
+import type { Api } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Format, formatOf, readerOf } from './formats.ts';
 import type { Defaults } from './key-fields.ts';

@@ -2,7 +2,7 @@ import type { ManyImportedKeys } from '@storegate/console';
 import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
-import { formFlaws } from '../../keys/draft.ts';
+import { formErrors } from '../../keys/draft.ts';
 import { isPresentable, MAX_FOREIGN_LENGTH, readHash } from '../../keys/foreign.ts';
 import { hashSecret } from '../../keys/secret.ts';
 import { isObject } from './ndjson.ts';
@@ -12,7 +12,7 @@ import type { Field, Fields } from './rows.ts';
 export type KeyBody = ManyImportedKeys['keys'][number];
 
 /** A mistake; the message has no value of the key. */
-export interface FieldFlaw {
+export interface FieldError {
   readonly field: Field;
   readonly message: string;
 }
@@ -27,8 +27,8 @@ export interface ReadKey {
 export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 
 /** Reads the fields of a key, or tells every mistake that shows without the plans and the state. */
-export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldFlaw[] {
-  const flaws: FieldFlaw[] = [];
+export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
+  const flaws: FieldError[] = [];
   /** What is wrong with a field ends up in the list, and the field is left out. */
   function read<T>(field: Field, work: (value: unknown) => T | Flawed): T | undefined {
     const value = fields[field] ?? undefined;
@@ -63,7 +63,7 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldFlaw
   missing('account', 'there is none, and no --account either');
   if (given !== undefined && secret !== undefined && given !== secret)
     flaws.push({ field: 'hash', message: 'is not that of the key beside it' });
-  if (body.account !== undefined) flaws.push(...formFlaws(draftOf(body, body.account)).map(asFieldFlaw));
+  if (body.account !== undefined) flaws.push(...formErrors(draftOf(body, body.account)).map(asFieldError));
   if (flaws.length > 0) return flaws;
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
   return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
@@ -88,7 +88,7 @@ function draftOf({ label, addresses, scopes, metadata }: Loose, account: string)
   };
 }
 
-function asFieldFlaw({ field, message }: ReturnType<typeof formFlaws>[0]): FieldFlaw {
+function asFieldError({ field, message }: ReturnType<typeof formErrors>[0]): FieldError {
   return { field, message };
 }
 

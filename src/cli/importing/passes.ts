@@ -1,11 +1,11 @@
 import type { ImportReport } from '@storegate/console';
-import { CallError, type Sent } from '../reach/api.ts';
+import { CallError, type Sent } from '../connect/api.ts';
 import { Batch } from './batch.ts';
-import { type Defaults, type FieldFlaw, type ReadKey, readKey } from './key-fields.ts';
+import { type Defaults, type FieldError, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
 /** Mistakes that are told; the others are counted. */
-export const MOST_TOLD = 50;
+export const MOST_PRINTED = 50;
 
 /** What became of the keys of a file. */
 export interface Tally {
@@ -60,7 +60,7 @@ export async function sendKeys(
         batch.refuse(row, bad(at, field, message));
       }
     }
-    tell(tally, batch);
+    print(tally, batch);
     batch = new Batch();
   }
 
@@ -76,7 +76,7 @@ export async function sendKeys(
     }
   }
 
-  function take(row: number, at: string, key: ReadKey | FieldFlaw[]): void {
+  function take(row: number, at: string, key: ReadKey | FieldError[]): void {
     if (Array.isArray(key)) {
       for (const { field, message } of key) batch.refuse(row, bad(at, field, message));
       return;
@@ -105,10 +105,10 @@ export async function sendKeys(
 }
 
 /** In the order of the file. */
-function tell(tally: Tally, { refused }: Batch): void {
+function print(tally: Tally, { refused }: Batch): void {
   tally.bad += new Set(refused.map(({ row }) => row)).size;
   for (const { flaw } of refused.sort((a, b) => a.row - b.row)) {
-    if (tally.told.length < MOST_TOLD) tally.told.push(flaw);
+    if (tally.told.length < MOST_PRINTED) tally.told.push(flaw);
     else tally.untold++;
   }
 }

@@ -19,7 +19,7 @@ import { TYPES } from '../../state/transfer/records.ts';
 import { type Progress, showProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
-import { countsText, movedTable, shortfall, tellLeftOut, tellMoved } from './report.ts';
+import { countsText, movedTable, printMove, printSkipped, shortfall } from './report.ts';
 
 type Given = string | { readonly file: string };
 
@@ -98,7 +98,7 @@ async function writeTo(terminal: Terminal, source: Source, path: string, options
     const { has, leftOut } = await withProgress(terminal, 'writing', await total(source), (pass) =>
       writeFile(options.withoutBans ? withoutBans(source) : source, file, pass),
     );
-    tellLeftOut(terminal, leftOut);
+    printSkipped(terminal, leftOut);
     terminal.out(options.json ? `${JSON.stringify({ file: path, has })}\n` : `${path} has ${countsText(has)}.\n`);
     if (leftOut.count > 0) throw new TransferError(`${leftOut.count} records were left out; all others are in ${path}`);
   } finally {
@@ -141,7 +141,7 @@ async function takeInto(
   }
   const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
   terminal.out(json ? `${JSON.stringify({ dryRun, ...moved })}\n` : movedTable(moved, colour));
-  tellMoved(terminal, moved, missing);
+  printMove(terminal, moved, missing);
   const short = shortfall(moved, dryRun);
   if (dryRun) terminal.err('This was a dry run: nothing was changed.\n');
   if (short !== null)

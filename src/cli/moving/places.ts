@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, RedisSettings } from '../../config/config.ts';
-import { schemaFlaws } from '../../config/schema/flaws.ts';
+import { schemaErrors } from '../../config/schema/errors.ts';
 import { TransferError } from '../../state/transfer/file-format.ts';
 
 /** Where a state is, or will be. Paths are absolute. */
@@ -38,7 +38,7 @@ export function placeOf(text: string, config: Config, cwd: string): Place {
 /** Topology and passwords of the configuration belong to the URL of the configuration; any other names one Redis. */
 function settingsOf(url: string, { redis }: Config): RedisSettings {
   if (redis?.url === url) return redis;
-  const flaw = schemaFlaws({ redis: { url } }, 'gateway').find(({ pointer }) => pointer === '/redis/url');
+  const flaw = schemaErrors({ redis: { url } }, 'gateway').find(({ pointer }) => pointer === '/redis/url');
   if (flaw || !URL.canParse(url)) throw new TransferError('this is no URL of a Redis, such as redis://host:6379/0');
   return { ...ALONE, url };
 }

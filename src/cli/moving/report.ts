@@ -1,5 +1,5 @@
 import type { Missing } from '../../state/transfer/missing.ts';
-import { lost, type Moved, type Told } from '../../state/transfer/move.ts';
+import { lost, type Moved, type ReportLines } from '../../state/transfer/move.ts';
 import { OUTCOMES } from '../../state/transfer/port.ts';
 import { type Counts, type RecordType, TYPES } from '../../state/transfer/records.ts';
 import { table } from '../table.ts';
@@ -29,8 +29,8 @@ export function movedTable({ given, outcomes, has }: Moved, colour: boolean): st
 }
 
 /** Tells whoever reads along what they should know of a move. */
-export function tellMoved({ err }: Pick<Terminal, 'err'>, moved: Moved, missing: Missing): void {
-  tellLeftOut({ err }, moved.leftOut);
+export function printMove({ err }: Pick<Terminal, 'err'>, moved: Moved, missing: Missing): void {
+  printSkipped({ err }, moved.leftOut);
   if (missing.plans.size > 0)
     err(
       `Keys name plans that are not in plans.yaml: ${names([...missing.plans])}. Their requests are refused until it has them.\n`,
@@ -41,7 +41,7 @@ export function tellMoved({ err }: Pick<Terminal, 'err'>, moved: Moved, missing:
     );
 }
 
-export function tellLeftOut({ err }: Pick<Terminal, 'err'>, leftOut: Told): void {
+export function printSkipped({ err }: Pick<Terminal, 'err'>, leftOut: ReportLines): void {
   for (const sentence of leftOut.first) err(`left out: ${sentence}\n`);
   if (leftOut.count > leftOut.first.length) err(`left out: ${leftOut.count - leftOut.first.length} more\n`);
 }

@@ -1,7 +1,7 @@
 import { type Description, type Document, type Findings, type Json, objectsIn, shown } from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
+import { readWindows } from '../../limits/notation.ts';
 import { NO_SCOPES, type Scopes, scopeOfOperation, scopeOfTag } from '../../limits/scopes.ts';
-import { readWindows } from '../../limits/written.ts';
 
 export const RATELIMIT = 'x-ratelimit';
 const COST = 'x-ratelimit-cost';

@@ -1,5 +1,5 @@
 import type { Findings, Json } from '@storegate/openapi';
-import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesFlaw } from '../../common/scopes.ts';
+import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesError } from '../../common/scopes.ts';
 
 export const REQUIRED_SCOPES = 'x-required-scopes';
 
@@ -17,7 +17,7 @@ export function readRequiredScopes(operation: Json, findings: Findings): readonl
 function flawOf(value: unknown): string | null {
   if (!Array.isArray(value) || value.length === 0 || !value.every((name) => typeof name === 'string'))
     return `must be a list of 1 to ${MOST_SCOPES} names of scopes`;
-  const flaw = scopesFlaw(value);
+  const flaw = scopesError(value);
   if (flaw === null) return null;
   if (flaw.kind === 'many') return `must have at most ${MOST_SCOPES} scopes`;
   const name = JSON.stringify(value[flaw.at]!.slice(0, MAX_SCOPE_LENGTH));

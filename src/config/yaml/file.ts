@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { dotted, parent } from '../problems/pointers.ts';
 import { nameOfFile, type Position, type Problem } from '../problems/problems.ts';
-import { syntaxFlaws } from './syntax.ts';
+import { syntaxErrors } from './syntax.ts';
 import { readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
 
@@ -43,7 +43,7 @@ function parse(text: string, name: string): YamlFile {
   // The tree finds keys set twice, because it knows their path.
   const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
-  const syntax = syntaxFlaws(document);
+  const syntax = syntaxErrors(document);
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
 
   const { value, spots, flaws } = treeOf(document, (offset) => positionOf(offset).line);

@@ -14,7 +14,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
  * The mistakes that the parser found, but only the first place, because the parser guesses at the rest. It warns about
  * unknown tags; here they are mistakes.
  */
-export function syntaxFlaws(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
+export function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
   const found: YAMLError[] = [...document.errors, ...document.warnings];
   const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
   return first === undefined

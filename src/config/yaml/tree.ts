@@ -15,7 +15,7 @@ export interface Spot {
 }
 
 /** A mistake in the structure of the document. */
-export interface TreeFlaw {
+export interface TreeError {
   readonly offset: number;
   readonly pointer: string;
   readonly message: string;
@@ -26,13 +26,13 @@ interface Tree {
   readonly value: unknown;
   /** By JSON pointer. */
   readonly spots: ReadonlyMap<string, Spot>;
-  readonly flaws: readonly TreeFlaw[];
+  readonly flaws: readonly TreeError[];
 }
 
 /** Turns a parsed document into plain values with their positions, and reports keys that are set twice. */
 export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number): Tree {
   const spots = new Map<string, Spot>();
-  const flaws: TreeFlaw[] = [];
+  const flaws: TreeError[] = [];
   let aliases = 0;
 
   function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
@@ -81,7 +81,7 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
   }
 }
 
-class Unfit extends Error implements TreeFlaw {
+class Unfit extends Error implements TreeError {
   readonly offset: number;
   readonly pointer: string;
 

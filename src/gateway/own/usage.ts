@@ -1,7 +1,7 @@
 import { entityTag, hasTag } from '@storegate/pages';
 import { createCallerWindow } from '../../callers/caller-window.ts';
-import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
@@ -11,7 +11,7 @@ import type { Client, KeyRecord } from '../../keys/key.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Admission } from '../../limits/admission.ts';
-import { lengthOnRung } from '../../limits/ladder.ts';
+import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
 import { fullNameOf, readScope } from '../../limits/scopes.ts';
 import type { State } from '../../state/state.ts';
@@ -33,7 +33,7 @@ export interface UsageParts {
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
   /** Deprecated operations that a key called at this gateway. */
-  readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
+  readonly deprecatedBy: (keyId: string) => MaybePromise<CallsOfDeprecated>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
   readonly clock: () => number;
@@ -107,7 +107,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
 function windowsIn({ readings }: Admission) {
   return readings.map(({ window, remaining, resetAt }) => ({
     name: fullNameOf(window),
-    ...scopeShown(window),
+    ...scopeLabel(window),
     kind: window.kind,
     limit: window.limit,
     used: window.limit - remaining,
@@ -117,7 +117,7 @@ function windowsIn({ readings }: Admission) {
 }
 
 /** What a window of the contract alone counts; nothing for those of the client. */
-function scopeShown({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
+function scopeLabel({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
   if (scope === undefined) return {};
   const { kind, name } = readScope(scope);
   return kind === 'tag' ? { tag: name } : { operation: name };
@@ -128,7 +128,7 @@ function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Ad
     until: iso(bannedUntil),
     strikes,
     strikesToBan: ladder?.strikes ?? null,
-    nextLengthSeconds: ladder && lengthOnRung(ladder, rung) / 1000,
+    nextLengthSeconds: ladder && durationAtLevel(ladder, rung) / 1000,
   };
 }
 

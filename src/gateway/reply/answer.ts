@@ -1,6 +1,6 @@
 import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
 import type { Guard } from '../../callers/guard.ts';
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
@@ -21,11 +21,11 @@ export interface Answer {
   /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
   fields(exchange: Exchange): FieldLines;
   /** Sends a whole answer of the gateway's own. */
-  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): Eventually<void>;
+  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
   /** 304: the caller has the body already. */
-  notModified(exchange: Exchange, headers: readonly string[]): Eventually<void>;
+  notModified(exchange: Exchange, headers: readonly string[]): MaybePromise<void>;
   /** The one place that turns a thrown error or a returned refusal into an answer. Never throws or rejects. */
-  fail(exchange: Exchange, failure: unknown): Eventually<void>;
+  fail(exchange: Exchange, failure: unknown): MaybePromise<void>;
 }
 
 export interface AnswerParts {
@@ -69,7 +69,7 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
     return lines;
   }
 
-  function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): Eventually<void> {
+  function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): MaybePromise<void> {
     if (exchange.standing !== null) return write(exchange, status, own, body);
     return guard.look(exchange.address).then((standing) => {
       exchange.standing = standing;
@@ -86,7 +86,7 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
     exchange.call.answer(status, '', lines, length === body.length ? body : Buffer.from(body));
   }
 
-  function fail(exchange: Exchange, failure: unknown): Eventually<void> {
+  function fail(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const { call } = exchange;
     if (failure instanceof CallerLeft || call.left) {
       exchange.code = failure instanceof CallerLeft ? failure.code : 'caller_left';
@@ -106,7 +106,7 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
   }
 
   /** When even the answer to a failure fails, this request ends without an answer; all others go on. */
-  function failSafely(exchange: Exchange, failure: unknown): Eventually<void> {
+  function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
       observe({ type: 'bug', id: exchange.id, error });

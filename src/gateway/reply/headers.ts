@@ -1,7 +1,7 @@
 import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
 import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
-import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
+import { bindingReading, type Reading, type Readings } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 
@@ -25,7 +25,7 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
  */
 export function addLimitHeaders(
   lines: FieldLines,
-  { readings, now }: Standing,
+  { readings, now }: Readings,
   scopes: Scopes = NO_SCOPES,
   violated: Window | null = null,
 ): void {
@@ -33,10 +33,10 @@ export function addLimitHeaders(
   const { window, remaining, resetAt } = refusing ?? bindingReading(readings);
   let list = '';
   for (const reading of readings) {
-    if (reading.window.scope === undefined) list = withStanding(list, reading, now);
+    if (reading.window.scope === undefined) list = withLimits(list, reading, now);
   }
   if (scopes.length > 0) {
-    for (const reading of readings) if (isScopedIn(reading.window, scopes)) list = withStanding(list, reading, now);
+    for (const reading of readings) if (isScopedIn(reading.window, scopes)) list = withLimits(list, reading, now);
   }
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remaining);
@@ -75,7 +75,7 @@ function withPolicy(list: string, window: Window): string {
   return list ? `${list}, ${policy}` : policy;
 }
 
-function withStanding(list: string, { window, remaining, resetAt }: Reading, now: number): string {
+function withLimits(list: string, { window, remaining, resetAt }: Reading, now: number): string {
   const standing = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
   return list ? `${list}, ${standing}` : standing;
 }

@@ -1,4 +1,4 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
@@ -23,7 +23,7 @@ export type Admit = (
   client: KnownClient,
   cost: number,
   scopes?: Scopes,
-) => Eventually<Admitted | Refusal>;
+) => MaybePromise<Admitted | Refusal>;
 
 export interface AdmitParts {
   readonly state: State;
@@ -49,7 +49,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
     exchange.admission = admission;
     exchange.admittedAt = performance.now();
     if (admission.verdict === 'admitted') return asAdmitted(client);
-    if (admission.banBegins) tellOfBan(exchange, client, admission);
+    if (admission.banBegins) reportBan(exchange, client, admission);
     else if (admission.verdict === 'limited' && admission.strikes > 0)
       bans.note(client.subject, client.plan, exchange.route, exchange.id);
     const wait = wholeSeconds(admission.retryAt - admission.now);
@@ -58,7 +58,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
     return limited(admission.violated!, wait, ladder !== null && admission.strikes === ladder.strikes - 1);
   }
 
-  function tellOfBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
+  function reportBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
     const { keyId, plan, subject, limits } = client;
     observe({ type: 'ban', id: exchange.id, keyId, plan, until: admission.bannedUntil });
     const ban = begunBan(subject, limits, admission);

@@ -1,5 +1,5 @@
 import type { Guard } from '../../callers/guard.ts';
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Code, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
@@ -16,7 +16,7 @@ import { refusalFrom } from './client-addresses.ts';
  * Returns the client, or the refusal of a request without a good key (not thrown, see `pipeline.ts`). The target proves that
  * the door has passed the request: requests it refuses are neither looked up nor counted.
  */
-export type Authenticate = (exchange: Exchange, entered: Target) => Eventually<KnownClient | Refusal>;
+export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
 export interface AuthenticateParts {
   readonly keyring: Keyring;
@@ -42,7 +42,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
   };
 
-  function accept(exchange: Exchange, client: Client | null): Eventually<KnownClient | Refusal> {
+  function accept(exchange: Exchange, client: Client | null): MaybePromise<KnownClient | Refusal> {
     if (!client) return fail(exchange, unauthorized('invalid_api_key'));
     exchange.client = client;
     if (client.revoked) return fail(exchange, unauthorized('key_disabled'));

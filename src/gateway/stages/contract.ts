@@ -1,5 +1,5 @@
 import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule, type Rule } from '@storegate/openapi';
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
@@ -10,7 +10,12 @@ import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
 
 /** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
-export type CheckContract = (exchange: Exchange, client: Admitted, target: Target, route: Route) => Eventually<Checked>;
+export type CheckContract = (
+  exchange: Exchange,
+  client: Admitted,
+  target: Target,
+  route: Route,
+) => MaybePromise<Checked>;
 
 export interface ContractSettings {
   readonly maxBodyBytes: number;
@@ -32,7 +37,7 @@ export function createContract({
   clock,
   report,
 }: ContractSettings): CheckContract {
-  return function contract(exchange, client, target, route): Eventually<Checked> {
+  return function contract(exchange, client, target, route): MaybePromise<Checked> {
     const { operation, parameters } = operationOf(route);
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');

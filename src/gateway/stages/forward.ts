@@ -4,9 +4,9 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { RequestFields } from '../upstream/headers.ts';
-import { ask } from '../upstream/question.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { ask } from '../upstream/upstream-request.ts';
 
 /** Sends the checked request to the store. Rejects with Outage or CallerLeft. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreAnswer>;

@@ -1,6 +1,6 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import type { Standing } from '../../limits/admission.ts';
+import type { Readings } from '../../limits/admission.ts';
 import type { Plans } from '../../limits/plans.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
@@ -15,9 +15,9 @@ interface Flight {
   count: number;
   /** The one that came last. Its standing is that of the subject, once it has one. */
   last: Exchange;
-  looked: Standing | null;
+  looked: Readings | null;
   lookedAt: number;
-  looking: Promise<Standing> | null;
+  looking: Promise<Readings> | null;
 }
 
 /** The requests in flight of those whose number is bounded. A reload keeps it. */
@@ -70,13 +70,13 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     const flight = flights.take(subject, concurrency, exchange);
     if (flight === null) return admit(exchange, client, cost, scopes);
     const refusal = refusalOf(concurrency, subject);
-    const standing = standingOf(flight, client);
+    const standing = readingOf(flight, client);
     if (!(standing instanceof Promise)) return told(exchange, standing, refusal);
     return standing.then((looked) => told(exchange, looked, refusal));
   };
 
   /** How the subject stood at most a second ago. However many are refused, the state is asked once in that time. */
-  function standingOf(flight: Flight, { subject, limits }: KnownClient): Eventually<Standing> {
+  function readingOf(flight: Flight, { subject, limits }: KnownClient): MaybePromise<Readings> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
     if (last.standing !== null && last.admittedAt > fresh) return last.standing;
@@ -85,7 +85,7 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     return flight.looking;
   }
 
-  async function look(flight: Flight, subject: string, limits: KnownClient['limits']): Promise<Standing> {
+  async function look(flight: Flight, subject: string, limits: KnownClient['limits']): Promise<Readings> {
     try {
       flight.looked = await state.look(subject, limits);
       flight.lookedAt = performance.now();
@@ -100,7 +100,7 @@ function hasBound({ plans, concurrencies }: Plans): boolean {
   return concurrencies !== undefined || [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
 }
 
-function told(exchange: Exchange, standing: Standing, refusal: Refusal): Refusal {
+function told(exchange: Exchange, standing: Readings, refusal: Refusal): Refusal {
   exchange.standing = standing;
   return refusal;
 }

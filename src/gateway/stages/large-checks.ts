@@ -1,4 +1,4 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
 
@@ -23,7 +23,7 @@ export class LargeChecks {
   #busy = false;
 
   /** At once for most bodies; a large one waits for the turn of `owner`, and rejects with CallerLeft if the client has left. */
-  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer | null, check: () => T): Eventually<T> {
+  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer | null, check: () => T): MaybePromise<T> {
     if (body === null || body.length < LARGE) return check();
     return this.run(
       owner,

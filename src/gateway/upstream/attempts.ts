@@ -7,7 +7,7 @@ import { newSpanId } from '../../observe/tracing/ids.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Caller, requestFields } from './headers.ts';
 import { outageOf } from './outages.ts';
-import type { AskedStore } from './upstream.ts';
+import type { StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
@@ -22,7 +22,7 @@ export function tracedFields(exchange: Exchange, client: Caller, plain = false):
 }
 
 /** Begins an attempt at this store, which ends with what `taker` is told. The fields are those of this attempt from now on. */
-export function watched(span: RequestSpan, fields: FieldLines, { name }: AskedStore, taker: AnswerTaker): AnswerTaker {
+export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHandle, taker: AnswerTaker): AnswerTaker {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);
   if (attempt !== last)

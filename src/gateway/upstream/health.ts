@@ -4,16 +4,15 @@ import type { StoreState } from '../../observe/peers/status.ts';
 import { type Failure, FailureRow } from './failures.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-/** What the answer to a check of the gateway's own was; `silent`: there was none. */
+/** Result of a health check; `silent`: no response. */
 export type Verdict = 'good' | 'bad' | 'silent';
 
 export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probeInterval'> {
-  /** Checks in a row that take a store away and bring it back. */
+  /** Consecutive checks that take a store down or bring it up. */
   readonly unhealthy: number;
   readonly healthy: number;
-  /** Whether a good check says that requests are answered too, because somebody chose what is asked. */
+  /** Whether a good check proves that requests are served, because an operator chose the path. */
   readonly trusted: boolean;
-  /** No other store takes its requests. */
   readonly alone: boolean;
 }
 
@@ -28,28 +27,30 @@ export function healthSettings({ ejection, healthChecks: checks, stores }: Upstr
   };
 }
 
-/** Milliseconds without a good answer after which failures in a row mean the store, and not one bad operation. */
+/**
+ * Milliseconds without a good response after which failures in a row count against the store, not one bad operation.
+ */
 const QUIET = 1_000;
-/** Requests of the last ten seconds below which a share says nothing. */
+/** Requests in the last ten seconds below which the failure rate means nothing. */
 const LEAST = 20;
-/** Requests at a time with which a return begins, once one was good. Each good one allows one more: twice as many each round. */
+/** Concurrent requests at the start of a recovery. Each good response allows one more: twice as many each round. */
 const FIRST = 4;
-/** Good answers after which a store that has nobody beside it has returned. */
+/** Good responses after which a store without others beside it has recovered. */
 const RETURNED = 64;
-/** Milliseconds for which only a request that may be given up is let through as the first. */
+/** Milliseconds for which only a request that may be cancelled is let through first. */
 const ONLY_SAFE = 1_000;
-/** The share with which a return begins. */
+/** Share of its weight at the start of a recovery. */
 const LEAST_SHARE = 0.1;
 
 /**
- * How one store is: `up`, `away`, or `returning`. Pure: times are given, milliseconds on one clock. The methods that may change the
- * state return whether they did.
+ * The state of one store: `up`, `away` (down) or `returning` (recovering). Pure: callers pass the time in milliseconds
+ * on one clock. Methods that may change the state return whether they did.
  *
- * A store that hangs is found out by failures in a row. A single bad operation is not taken for that: a good answer to any other
- * ends the row, and within a second of one no row counts. Only what found no connection counts at once, as that is no operation's doing.
+ * Failures in a row detect a store that hangs. One bad operation does not: a good response to any other ends the row,
+ * and within a second of one no row counts. Only failed connections count at once, because no operation causes them.
  *
- * A circuit breaker, but not that of `common/`: it has to tell failures apart, it returns little by little, and a request that began
- * before it opened says nothing later.
+ * Unlike the circuit breaker of `common/`, it distinguishes failures, recovers gradually, and ignores requests that
+ * began before it opened.
  */
 export class Health {
   #settings: HealthSettings;
@@ -57,19 +58,18 @@ export class Health {
   #reason: StoreReason | null = null;
   #since: number;
   #awaySince = 0;
-  /** Requests of an earlier time say nothing of this one. */
+  /** Requests of an earlier epoch do not count. */
   #epoch = 0;
   readonly #row = new FailureRow();
   #goodChecks = 0;
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
   readonly #last = new LastSeconds();
-  /** Of this return: requests under way, good answers, and how many may be under way. */
+  /** In this recovery: requests in flight, good responses, and the limit of requests in flight. */
   #under = 0;
   #good = 0;
-  /** The operations of those under way that are the first. */
+  /** Operations of the first requests in flight. */
   readonly #trying = new Set<string>();
-  /** Returns that failed in a row. */
   #failedReturns = 0;
 
   constructor(settings: HealthSettings, now: number) {
@@ -93,7 +93,7 @@ export class Health {
     return this.#awaySince;
   }
 
-  /** The last check made so many fail in a row that the store would be away, but it stays up, as too few others could take its requests. */
+  /** The last check failed often enough, but too few other stores could take the requests, so it stays up. */
   get ignoresChecks(): boolean {
     return this.#state !== 'away' && this.#badChecks === this.#settings.unhealthy;
   }
@@ -106,28 +106,27 @@ export class Health {
     this.#settings = settings;
   }
 
-  /** Whether it takes one more request. `safe`: it may be given up and asked again elsewhere without harm. */
+  /** Whether it takes one more request. `safe`: the request may be cancelled and retried on another store. */
   takes(safe: boolean, now: number, operation = ''): boolean {
     if (this.#state !== 'returning') return this.#state === 'up';
     if (!this.#isTrial()) return this.#under < FIRST + this.#good;
     if (this.#under === 0) return safe || now - this.#since >= ONLY_SAFE;
-    // One operation that hangs, asked again and again, would have every trial.
+    // Otherwise one operation that hangs, sent repeatedly, would take every trial.
     return safe && this.#under < FIRST && !this.#trying.has(operation);
   }
 
-  /** The share of its weight that it has, above 0 to 1. */
   share(now: number): number {
     const { slowStart } = this.#settings;
     if (this.#state === 'up' || slowStart === 0) return 1;
     return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowStart));
   }
 
-  /** The next request that begins shows whether it answers at all. */
+  /** The next request decides whether it responds at all. */
   get isTrial(): boolean {
     return this.#state === 'returning' && this.#isTrial();
   }
 
-  /** A request begins; returns what its end is told with. */
+  /** Begins a request; returns the epoch to end it with. */
   begin(operation = ''): number {
     if (this.#state !== 'returning') return this.#epoch;
     if (this.#under === 0) this.#trying.clear();
@@ -136,26 +135,24 @@ export class Health {
     return this.#epoch;
   }
 
-  /** A request ended without a word about the store. */
+  /** A request ended without information about the store. */
   forgone(epoch: number): void {
     if (epoch === this.#epoch && this.#under > 0) this.#under--;
   }
 
-  /** A request was answered, to the end. */
   good(epoch: number, now: number): boolean {
     const changed = this.begun(epoch, now);
     this.whole(epoch, now);
     return changed;
   }
 
-  /** A good response has begun whose body is still to come: `whole`, `bad` or `forgone` follows. */
+  /** A good response has begun; `whole`, `bad` or `forgone` follows at the end of its body. */
   begun(epoch: number, now: number): boolean {
     if (epoch !== this.#epoch || this.#state !== 'returning') return false;
     this.#good++;
     return this.tick(now);
   }
 
-  /** That body has come to its end. */
   whole(epoch: number, now: number): void {
     if (epoch !== this.#epoch) return;
     this.#last.add(now);
@@ -164,7 +161,7 @@ export class Health {
     this.forgone(epoch);
   }
 
-  /** `mayGo`: enough other stores would be left. */
+  /** `mayGo`: enough other stores would remain. */
   bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
     if (epoch !== this.#epoch || this.#state === 'away') return false;
     this.#last.add(now);
@@ -177,7 +174,6 @@ export class Health {
     return this.#leave(reason, now);
   }
 
-  /** A check of the gateway's own, or a probe of a store that is away. */
   checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
     const isGood = verdict === 'good';
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
@@ -192,13 +188,12 @@ export class Health {
     return this.#leave('check', now);
   }
 
-  /** Ends a return whose time is over. */
   tick(now: number): boolean {
     if (this.#state !== 'returning') return false;
     const { slowStart, alone } = this.#settings;
     const time = now - this.#since;
     const isOver = this.#isTrial()
-      ? // Nobody asks, so nobody would find out.
+      ? // Without requests nothing else would detect it.
         this.#failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
       : time >= slowStart || (alone && this.#good >= RETURNED);
     if (!isOver) return false;
@@ -209,12 +204,12 @@ export class Health {
     return true;
   }
 
-  /** Nobody knows yet whether requests are answered, as nobody was asked who could tell. */
+  /** Unknown whether requests are served, because none has been sent. */
   #isTrial(): boolean {
     return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
   }
 
-  /** Whether a store that returns has not. One that answers others at the same time is judged as if it were up. */
+  /** Whether a recovery failed. A store that serves other requests meanwhile is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
     if (this.#state !== 'returning' || failure === 'statuses') return false;
     return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
@@ -251,5 +246,5 @@ export class Health {
   }
 }
 
-/** Reasons for which it goes only if enough others are left: it answers, and some answers are good. */
+/** Reasons that count only if enough other stores remain: it responds, and some responses are good. */
 const isMild = (reason: StoreReason): boolean => reason === 'failing' || reason === 'statuses';

@@ -9,9 +9,9 @@ import { Outage } from '../../errors/outage.ts';
 import type { Code } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
-import { ask } from './question.ts';
 import type { StoreAnswer } from './store-answer.ts';
 import { soleUpstream } from './upstream.ts';
+import { ask } from './upstream-request.ts';
 
 /** The proxy of one mount. */
 export interface InnerProxy {

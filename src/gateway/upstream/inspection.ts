@@ -1,7 +1,7 @@
 import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
 import type { Fault, Rule } from '@storegate/openapi';
-import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Report } from '../contract-reports.ts';
@@ -11,7 +11,7 @@ import type { LargeChecks } from '../stages/large-checks.ts';
 import type { AnswerBody, StoreAnswer } from './store-answer.ts';
 
 /** A step between the store and the caller: returns the answer that replaces the store's. */
-export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => Eventually<StoreAnswer>;
+export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => MaybePromise<StoreAnswer>;
 
 /** How to treat answers of the store that break the contract; a setting for staging. */
 export interface InspectionParts {

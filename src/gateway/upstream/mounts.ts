@@ -11,11 +11,11 @@ import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { type RequestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
 import { tunnelsTo } from './pools.ts';
-import { ask } from './question.ts';
 import { createRewriting, type Rewriting } from './rewriting.ts';
 import type { StoreAnswer } from './store-answer.ts';
 import type { Stores } from './stores.ts';
 import { type Upstream as Asked, soleUpstream } from './upstream.ts';
+import { ask } from './upstream-request.ts';
 
 /** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
 export interface Mounts {
@@ -74,7 +74,7 @@ export function createMounts(options: MountsOptions): Mounts {
     return { forward, tunnels: websocket ? soleUpstream(storeLabel(target), tunnelsTo(target, timeouts)) : null };
   }
 
-  function questionOf(
+  function requestOf(
     exchange: Exchange,
     client: Admitted,
     { path, query }: Target,
@@ -91,7 +91,7 @@ export function createMounts(options: MountsOptions): Mounts {
       if (call.bodyError) throw bodyFailure(call.bodyError);
       if (head.expect !== undefined) call.sendContinue();
       const body = call.hasBody ? bounded(call, maxBodyBytes) : null;
-      return ways.get(mount)!.forward(exchange, questionOf(exchange, client, target, body), observe);
+      return ways.get(mount)!.forward(exchange, requestOf(exchange, client, target, body), observe);
     },
     takesTunnel: ({ call, head: { upgrade, upgrades } }) =>
       upgrades && upgrade === 'websocket' && call.minor > 0 && takesTunnels,
@@ -99,7 +99,7 @@ export function createMounts(options: MountsOptions): Mounts {
       return new Promise((resolve, reject) => {
         const { tunnels, rewriting } = ways.get(mount)!;
         if (tunnels === null) throw new Refusal('not_found', { close: true });
-        const question = questionOf(exchange, client, target, null);
+        const question = requestOf(exchange, client, target, null);
         const asked: Question = {
           ...question,
           upgraded: (tunnel) => {

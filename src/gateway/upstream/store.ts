@@ -5,12 +5,12 @@ import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
 import { Checks } from './checks.ts';
+import { isName, Names } from './dns.ts';
 import { failureOf } from './failures.ts';
 import { Health, healthSettings } from './health.ts';
-import { isName, Names } from './names.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { isIn } from './probe.ts';
-import { type AskedStore, StoreWentAway } from './upstream.ts';
+import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
 /** What a store needs of its upstream. */
 export interface Surroundings {
@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** One store: the connections to it, and how it is. */
-export class Store implements AskedStore {
+export class Store implements StoreHandle {
   readonly url: string;
   /** Its host and port. */
   readonly name: string;
@@ -37,7 +37,7 @@ export class Store implements AskedStore {
   #settings: UpstreamSettings;
   #tls: ClientTls;
   #tunnels: Pool | null = null;
-  #tunnel: AskedStore | null = null;
+  #tunnel: StoreHandle | null = null;
   #requests = 0;
   #failures = 0;
   #retries = 0;
@@ -81,7 +81,7 @@ export class Store implements AskedStore {
   }
 
   /** The same store for WebSockets, on connections that may change their protocol. They last for hours, so they have no place among the others. */
-  get tunnel(): AskedStore {
+  get tunnel(): StoreHandle {
     this.#tunnel ??= this.#createTunnel();
     return this.#tunnel;
   }
@@ -196,7 +196,7 @@ export class Store implements AskedStore {
     return statuses.length > 0 && isIn(status, statuses);
   }
 
-  #createTunnel(): AskedStore {
+  #createTunnel(): StoreHandle {
     const store = this;
     this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
     return {
@@ -238,7 +238,7 @@ export class Store implements AskedStore {
     } else if (health.state === 'away') {
       // A return that failed is the same absence.
       if (health.failedReturns === 0) observe({ type: 'store.away', upstream, store, reason: health.reason!, error });
-      this.pool.renew(new StoreWentAway());
+      this.pool.renew(new StoreWentDown());
     }
     observe({ type: 'store.state', upstream, store });
     this.#checks.turn();

@@ -6,10 +6,10 @@ import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
-import { type Choosable, chosen } from './choice.ts';
+import { type Choosable, chosen } from './balancer.ts';
 import { Retries } from './retries.ts';
 import { Store } from './store.ts';
-import type { AskedStore, Upstream } from './upstream.ts';
+import type { StoreHandle, Upstream } from './upstream.ts';
 
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
@@ -79,7 +79,7 @@ interface StoresParts {
 }
 
 /** One for all clients, which may be many. Made here, because an error refers to all that its stack refers to: a reload and its contract. */
-const AWAY = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
+const ALL_DOWN = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
 
 /** A set of stores that answer the same. */
 export class Stores implements Upstream {
@@ -112,11 +112,11 @@ export class Stores implements Upstream {
     this.#only = this.stores.length === 1 ? this.stores[0]! : null;
   }
 
-  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store | Outage {
+  choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
     if (only === null) return this.#chooseOf(now, safe, tried, operation);
-    return only.health.takes(safe, now, operation) ? only : AWAY;
+    return only.health.takes(safe, now, operation) ? only : ALL_DOWN;
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
@@ -131,7 +131,7 @@ export class Stores implements Upstream {
 
   /** The same for requests that change the protocol of their connection. */
   forTunnels(): Upstream {
-    const behind = (tunnels: readonly AskedStore[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
+    const behind = (tunnels: readonly StoreHandle[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
       choose: (now, safe, tried, operation) => {
         const chosen = this.choose(now, safe, tried.length === 0 ? tried : behind(tried), operation);
@@ -142,7 +142,7 @@ export class Stores implements Upstream {
     };
   }
 
-  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store | Outage {
+  #chooseOf(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
     const { stores } = this;
     if (tried.length === 0 && stores.every(({ health }) => health.state === 'up')) return chosen(stores, Math.random);
     const able: (Choosable & { readonly store: Store })[] = [];
@@ -150,7 +150,7 @@ export class Stores implements Upstream {
       if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
       able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
     }
-    if (able.length === 0) return AWAY;
+    if (able.length === 0) return ALL_DOWN;
     return able.length === 1 ? able[0]!.store : chosen(able, Math.random).store;
   }
 

@@ -8,7 +8,7 @@ export interface Upstream {
    * The store to be asked, none of those that were tried. `safe`: the request may be given up without harm. The outage if no store takes
    * it; not thrown, because floods get it.
    */
-  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): AskedStore | Outage;
+  choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): StoreHandle | Outage;
   /** Whether a request may be sent again that failed before a byte of an answer, and was sent again `times` times. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
   /** Takes a retry out of the budget; `false`: it is spent. */
@@ -16,7 +16,7 @@ export interface Upstream {
 }
 
 /** A store as requests see it. Each request that begins ends once: good, failed or forgone. */
-export interface AskedStore {
+export interface StoreHandle {
   readonly upstream: string;
   /** Its host and port. */
   readonly name: string;
@@ -44,7 +44,7 @@ export function soleUpstream(name: string, pool: Pool): Upstream {
 }
 
 /** Connections to a store of which nobody judges how it is. */
-export function soleTarget(upstream: string, name: string, pool: Pool): AskedStore {
+export function soleTarget(upstream: string, name: string, pool: Pool): StoreHandle {
   return {
     upstream,
     name,
@@ -61,6 +61,6 @@ export function soleTarget(upstream: string, name: string, pool: Pool): AskedSto
 }
 
 /** The store went away while a request waited for a connection to it; nothing was sent. */
-export class StoreWentAway extends Error {
+export class StoreWentDown extends Error {
   override name = 'StoreWentAway';
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { networkOf, plainAddress, type TrustedProxies, trustedProxies } from '../../callers/address.ts';
-import type { Door } from '../../config/config.ts';
+import type { HttpLimits } from '../../config/config.ts';
 import type { Observe, RefusedConnectionEvent } from '../../observe/events.ts';
 
-type Limits = Pick<Door, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
+type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
   /** CIDR blocks of balancers that say whose each connection is. */
   readonly balancers?: readonly string[];
 };

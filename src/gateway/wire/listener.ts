@@ -7,7 +7,7 @@ import type { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Call } from './call.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { type Entrance, type EntranceSettings, openingsTold } from './entrance.ts';
+import { type PreambleSettings, preambleEvents, type WirePreamble } from './preamble.ts';
 import { refusalOf } from './wire-refusals.ts';
 
 /** The public listener: a server of HTTP/1.1 with the door's limits, feeding the pipeline. */
@@ -21,7 +21,7 @@ export interface Listener {
    */
   drain(options?: DrainOptions): Promise<number>;
   /** What comes before HTTP on connections that are accepted from now on. */
-  use(settings: EntranceSettings): void;
+  use(settings: PreambleSettings): void;
   readonly inFlight: number;
 }
 
@@ -51,7 +51,7 @@ export interface ListenerOptions {
   readonly limits: ConnectionLimits;
   /** Answers input that never became a request. Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
-  readonly entrance: Entrance;
+  readonly entrance: WirePreamble;
   readonly observe: Observe;
 }
 
@@ -78,7 +78,7 @@ export function createListener({
     stallTimeout: door.responseWriteTimeout,
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),
-    openings: openingsTold(observe),
+    openings: preambleEvents(observe),
     handle: (call) => pipeline.handle(call),
     refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
   });

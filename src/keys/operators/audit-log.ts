@@ -1,4 +1,4 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 
 /** One change that somebody made. */
@@ -73,13 +73,13 @@ export interface AuditLog {
    * Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws
    * IdempotencyConflict.
    */
-  append(note: AuditNote): Eventually<void>;
+  append(note: AuditNote): MaybePromise<void>;
   /** Newest first, unless asked for entries `above` a number. */
-  list(query: AuditQuery): Eventually<AuditEntry[]>;
+  list(query: AuditQuery): MaybePromise<AuditEntry[]>;
   /** Forgets the answer kept under this name: its change could not be made, and the call may be repeated. */
-  forget(name: string): Eventually<void>;
+  forget(name: string): MaybePromise<void>;
   /** The answer kept under this name for `IDEMPOTENCY_LIFETIME`; `null` without one. `now` in Unix milliseconds. */
-  answered(name: string, now: number): Eventually<IdempotentAnswer | null>;
+  answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
 }
 
 /**

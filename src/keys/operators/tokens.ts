@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { AuditNote } from './audit-log.ts';
 
 /**
@@ -22,11 +22,11 @@ export interface TokenRecord {
  */
 export interface TokenStore {
   /** In the order of their names. */
-  list(): Eventually<TokenRecord[]>;
+  list(): MaybePromise<TokenRecord[]>;
   /** Answers `false`, and changes nothing, if the name is taken. Throws IdempotencyConflict before that, as `remove` does. */
-  add(record: TokenRecord, note: AuditNote): Eventually<boolean>;
+  add(record: TokenRecord, note: AuditNote): MaybePromise<boolean>;
   /** Answers `false`, and changes nothing, if there is no token of this name. Throws IdempotencyConflict. */
-  remove(name: string, note: AuditNote): Eventually<boolean>;
+  remove(name: string, note: AuditNote): MaybePromise<boolean>;
 }
 
 /** Who calls, and what the caller may do. */

@@ -7,15 +7,15 @@ import { HighestUses } from './highest.ts';
 /** Weight of all tables of one hour: 24,000 windows, or one of each of 2400 keys. Some 450 KiB. */
 const WEIGHT = 24_576;
 /** Weight of what one process, and one gateway, tell at once: it stays below what gateways may say. */
-export const MOST_TOLD = 24_000;
+export const MOST_WEIGHT = 24_000;
 
 /** A window of a plan that is asked for, and how much must have been used of it to be told. */
-export interface AskedWindow extends Pick<Window, 'kind' | 'span'> {
+export interface RequestedWindow extends Pick<Window, 'kind' | 'span'> {
   readonly above: number;
 }
 
 /** What is known of one window. `floor` as in HighestUses. */
-export interface ToldUses {
+export interface WindowUses {
   readonly floor: number;
   readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
 }
@@ -26,7 +26,7 @@ export interface PeakCounts {
   readonly since: number;
   /** Units of the costliest request that was admitted in this time; 0: none was. */
   readonly costliest: number;
-  readonly windows: readonly ToldUses[];
+  readonly windows: readonly WindowUses[];
 }
 
 /** By kind and span of the window. No name is put together for them: that would take as long as all the rest. */
@@ -67,7 +67,7 @@ export class Peaks {
   };
 
   /** What was used of these windows of `plan` in the last day. */
-  counts(plan: string, windows: readonly AskedWindow[]): PeakCounts {
+  counts(plan: string, windows: readonly RequestedWindow[]): PeakCounts {
     const now = this.#clock();
     const begin = now - DAY;
     const hours = this.#hours.filter(({ start }) => start + HOUR > begin && start <= now);
@@ -80,7 +80,7 @@ export class Peaks {
           const table = tables.get(plan)?.[window.kind]?.get(window.span);
           if (table) all.absorb(table, window.above);
         }
-        all.shrink(MOST_TOLD / windows.length);
+        all.shrink(MOST_WEIGHT / windows.length);
         return { floor: all.floor, rows: [...all.rows] };
       }),
     };

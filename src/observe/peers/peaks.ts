@@ -1,6 +1,6 @@
 import { KIND_NAMES } from '../../limits/kinds.ts';
 import { HighestUses } from '../peaks/highest.ts';
-import { type AskedWindow, MOST_TOLD, type PeakCounts, type Peaks, type ToldUses } from '../peaks/peaks.ts';
+import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow, type WindowUses } from '../peaks/peaks.ts';
 import { question } from './question.ts';
 import { has, isCount, isMoment, listOf } from './shapes.ts';
 
@@ -10,7 +10,7 @@ const MOST_WINDOWS = 8;
 /** How much those with this plan have used of these windows in the last day. */
 export interface PeaksQuestion {
   readonly plan: string;
-  readonly windows: readonly AskedWindow[];
+  readonly windows: readonly RequestedWindow[];
 }
 
 /** What one gateway knows. */
@@ -24,7 +24,7 @@ export interface PeaksAnswer extends PeakCounts {
 /** What of a gateway answers this. */
 interface WindowsSince {
   /** Since when a plan has a window, as in `countedSince`. */
-  readonly windowsSince: { of(plan: string, window: AskedWindow): number };
+  readonly windowsSince: { of(plan: string, window: RequestedWindow): number };
 }
 
 export const peaks = question({
@@ -43,11 +43,11 @@ export const peaks = question({
 function isPeaksQuestion(asked: unknown): asked is PeaksQuestion {
   const { plan, windows } = Object(asked) as Partial<PeaksQuestion>;
   if (typeof plan !== 'string' || !Array.isArray(windows) || windows.length > MOST_WINDOWS) return false;
-  return windows.every(isAskedWindow);
+  return windows.every(isRequestedWindow);
 }
 
-function isAskedWindow(asked: unknown): boolean {
-  const { kind, span, above } = Object(asked) as Partial<AskedWindow>;
+function isRequestedWindow(asked: unknown): boolean {
+  const { kind, span, above } = Object(asked) as Partial<RequestedWindow>;
   return KIND_NAMES.includes(kind!) && isCount(span) && isCount(above);
 }
 
@@ -64,7 +64,7 @@ const isWellFormed = has({
   windows: listOf(has({ floor: isCount, rows: listOf(isRow) })),
 });
 
-function isRow(row: unknown): row is ToldUses['rows'][number] {
+function isRow(row: unknown): row is WindowUses['rows'][number] {
   if (!Array.isArray(row)) return false;
   const [subject, readings] = row as readonly unknown[];
   if (typeof subject !== 'string' || !Array.isArray(readings) || readings.length % 2 !== 0) return false;
@@ -78,7 +78,7 @@ export function mergePeaks(counts: readonly PeakCounts[]): PeakCounts {
 
 /** The same for the processes of one gateway, which together tell no more than one may. */
 function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
-  return mergeUpTo(counts, MOST_TOLD);
+  return mergeUpTo(counts, MOST_WEIGHT);
 }
 
 function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
@@ -96,7 +96,7 @@ function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
 }
 
 /** The same window of one subject has the highest use that anybody has read. */
-function mergeUses(told: readonly ToldUses[], most: number): ToldUses {
+function mergeUses(told: readonly WindowUses[], most: number): WindowUses {
   const all = new HighestUses();
   for (const { floor, rows } of told) all.absorb({ floor, rows: new Map(rows) });
   all.shrink(most);

@@ -1,4 +1,4 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 
 /** What the processes of one gateway that carry its requests answered, in the order of their numbers. */
 export interface Parts<Part> {
@@ -20,7 +20,7 @@ export interface Question<Name extends string, Argument, Process, Part, Gateway,
   /** The part of one process; `process` is what is needed of it. */
   readonly part: (process: Process, argument: Argument) => Part;
   /** The answer of a gateway; `null`: it has none. */
-  readonly answer: (parts: Parts<Part>, argument: Argument, gateway: Gateway) => Eventually<Answer | null>;
+  readonly answer: (parts: Parts<Part>, argument: Argument, gateway: Gateway) => MaybePromise<Answer | null>;
   /** Whether a gateway, perhaps of another version, sent an answer that is understood here. */
   readonly isAnswer: (value: unknown, argument: Argument) => value is Answer;
 }

@@ -68,7 +68,7 @@ const isDecision = has({
 });
 
 /** What admission decided. Times are Unix milliseconds by the state's clock. */
-export interface ToldDecision extends Of<typeof isDecision> {}
+export interface DecisionView extends Of<typeof isDecision> {}
 
 const isWindow = has({
   /** `minute`; for one operation `login:minute`, for all with a tag `tag:search:minute`. */
@@ -82,7 +82,7 @@ const isWindow = has({
 });
 
 /** One window that the request counted in, before and after it, in units that were left. */
-export interface ToldWindow extends Of<typeof isWindow> {}
+export interface WindowView extends Of<typeof isWindow> {}
 
 const isFaults = has({
   side: oneOf('request', 'response'),
@@ -94,9 +94,9 @@ const isFaults = has({
 });
 
 /** What of a request, or of the store's answer, did not fit the contract. */
-export interface ToldFaults extends Of<typeof isFaults> {}
+export interface FaultsView extends Of<typeof isFaults> {}
 
-const isToldStore = has({
+const isStoreView = has({
   attempts: isCount,
   /** The one that was asked last; `null`: none was, or it is not known. */
   asked: orAbsent(orNull(has({ upstream: isText, store: isText }))),
@@ -104,7 +104,7 @@ const isToldStore = has({
   head: orNull(isLength),
 });
 
-export interface ToldStore extends Of<typeof isToldStore> {}
+export interface StoreView extends Of<typeof isStoreView> {}
 
 const isRequest = has({
   ...LISTED,
@@ -119,7 +119,7 @@ const isRequest = has({
   faults: listOf(isFaults),
   body: has({ declared: orNull(isCount), received: isCount }),
   /** `null`: it was not asked. */
-  store: orNull(isToldStore),
+  store: orNull(isStoreView),
   /** What was away: kinds of errors, the outer one first; `null`: nothing. */
   outage: orNull(isText),
   /** Milliseconds from its begin; `null`: not reached. `total`: until its answer had ended. */
@@ -133,7 +133,7 @@ const isRequest = has({
 });
 
 /** One request of the last ones, as told to operators: what was decided at each step, and why. Has no value that a caller sent. */
-export interface ToldRequest extends Of<typeof isRequest> {}
+export interface RequestView extends Of<typeof isRequest> {}
 
 const isMemory = has({
   /** How many each process keeps; 0: none. */

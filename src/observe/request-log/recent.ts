@@ -3,10 +3,10 @@ import { Cache } from '../../common/cache.ts';
 import type { Event, RequestEvent } from '../events.ts';
 import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
 import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';
-import { GoodOnes } from './good-ones.ts';
-import type { Kept, Notes } from './kept.ts';
-import { RefusedOnes } from './refused-ones.ts';
-import { kindsOf, listed, reportedFaults, told } from './told.ts';
+import type { Notes, RequestLogEntry } from './entry.ts';
+import { RefusalLog } from './refusals.ts';
+import { GoodOnes } from './ring-buffer.ts';
+import { kindsOf, listed, reportedFaults, requestView } from './view.ts';
 
 export interface RecentSettings {
   /** How many are kept: half of them good ones, half of them refusals and failures. 0: none. */
@@ -35,7 +35,7 @@ export class RecentRequests {
   readonly #clock: () => number;
   readonly #notes = new Map<string, Notes>();
   readonly #addresses = new Cache<string>(ADDRESSES);
-  readonly #refused: RefusedOnes;
+  readonly #refused: RefusalLog;
   #settings: RecentSettings;
   #good: GoodOnes;
   /** Good ones that are due to be kept. */
@@ -48,7 +48,7 @@ export class RecentRequests {
     this.#worker = worker;
     this.#clock = clock;
     this.#good = new GoodOnes(goodPart(settings));
-    this.#refused = new RefusedOnes(refusedPart(settings));
+    this.#refused = new RefusalLog(refusedPart(settings));
     this.#goodBegan = clock();
     this.#refusedBegan = this.#goodBegan;
   }
@@ -90,18 +90,18 @@ export class RecentRequests {
 
   explain(id: string): Explained {
     const kept = this.#refused.find(id) ?? this.#good.find(id);
-    return { request: kept && told(kept, this.#worker), memory: this.#memory() };
+    return { request: kept && requestView(kept, this.#worker), memory: this.#memory() };
   }
 
   /** The newest refusals and failures, newest first. */
   refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
-    const fitting: Kept[] = [];
+    const fitting: RequestLogEntry[] = [];
     for (const kept of this.#refused.newestFirst(code)) {
       const { keyId, account: of } = kept.event;
       if ((key === null || key === keyId) && (account === null || account === of)) fitting.push(kept);
     }
     const newest = fitting.sort((one, other) => other.endedAt - one.endedAt).slice(0, limit);
-    return newest.map((kept) => listed(told(kept, this.#worker)));
+    return newest.map((kept) => listed(requestView(kept, this.#worker)));
   }
 
   /** The number of the newest refusal or failure that is kept. */
@@ -112,7 +112,7 @@ export class RecentRequests {
   /** Refusals and failures kept after the one with this number, of which those are told that fit something followed. */
   refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals {
     const fresh = followed.length === 0 ? [] : this.#refused.keptAfter(number);
-    const requests = fresh.map((kept) => listed(told(kept, this.#worker)));
+    const requests = fresh.map((kept) => listed(requestView(kept, this.#worker)));
     return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
   }
 

@@ -3,7 +3,7 @@ import type { AttemptSpan, Event, Observe, RequestEvent, RequestSpan, RequestTra
 import type { Sdk } from './sdk.ts';
 
 /** Hands the SDK the ids that were drawn when the request came, because the store has been told them. */
-export class GivenIds {
+export class PresetIds {
   #trace = '';
   #span = '';
 
@@ -24,7 +24,7 @@ export class GivenIds {
 export interface SpanMakerParts {
   readonly sdk: Sdk;
   readonly tracer: Tracer;
-  readonly ids: GivenIds;
+  readonly ids: PresetIds;
   /** Whether spans have the caller's address. */
   readonly clientAddress: boolean;
 }

@@ -7,7 +7,7 @@ import { createExporter, Outbox } from './export.ts';
 import { receiverOf } from './receiver.ts';
 import { createSamples } from './sampling.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { createSpanMaker, GivenIds } from './spans.ts';
+import { createSpanMaker, PresetIds } from './spans.ts';
 
 /** Milliseconds for which a gateway that stops waits for the receiver of its last spans. */
 const FLUSH = 2_000;
@@ -36,7 +36,7 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   const sdk = await loadSdk();
   const stopped = new AbortController();
   const outbox = new Outbox(sdk, await createExporter(url, settings, stopped.signal), settings, observe);
-  const given = new GivenIds();
+  const given = new PresetIds();
   const provider = new sdk.trace.TracerProvider({
     resource: resourceOf(sdk, settings, worker),
     idGenerator: given,

@@ -7,7 +7,7 @@ import { ContractError, deserialize, fingerprintOf } from '@storegate/openapi';
 import { type Contract, createContract } from '../../config/contract/contract.ts';
 import { type Answer, answerIn } from './answer.ts';
 import { type Order, type Prepared, readContract } from './read.ts';
-import type { Arguments, Ended, Said } from './starter.ts';
+import type { Arguments, Ended, ThreadMessage } from './starter.ts';
 
 /** The loader was closed before it had read the contract. */
 export class LoadingEnded extends Error {
@@ -91,7 +91,7 @@ export class ContractLoader {
 function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
-    thread.on('message', (said: Said) => (said.kind === 'started' ? started(said.pid) : resolve(said)));
+    thread.on('message', (said: ThreadMessage) => (said.kind === 'started' ? started(said.pid) : resolve(said)));
     thread.on('error', reject);
     thread.on('exit', () => reject(new Error('the thread that starts processes said nothing')));
   });

@@ -13,12 +13,12 @@ export interface Ended {
 }
 
 /** What the thread says. */
-export type Said = { readonly kind: 'started'; readonly pid: number } | Ended;
+export type ThreadMessage = { readonly kind: 'started'; readonly pid: number } | Ended;
 
 /** The arguments of the process that this thread starts. */
 export type Arguments = readonly string[];
 
-const say = (said: Said, transferred: ArrayBuffer[] = []) => parentPort!.postMessage(said, transferred);
+const say = (said: ThreadMessage, transferred: ArrayBuffer[] = []) => parentPort!.postMessage(said, transferred);
 
 const stdio = ['ignore', 'inherit', 'inherit', 'pipe'] as const;
 const reader = spawn(process.execPath, workerData as Arguments, { stdio: [...stdio] });

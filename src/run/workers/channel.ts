@@ -1,4 +1,4 @@
-import { type Carried, carried, restored } from './remote-error.ts';
+import { type RemoteErrorParts, remoteErrorParts, restored } from './remote-error.ts';
 
 /** The calls that one side answers, by name. Each has one argument and one answer, which structured clone can carry. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
@@ -15,7 +15,7 @@ export type Handlers<C extends Calls> = {
 type Frame =
   | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly storegate: 'failure'; readonly id: number; readonly error: Carried };
+  | { readonly storegate: 'failure'; readonly id: number; readonly error: RemoteErrorParts };
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -91,7 +91,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
       const value = await handlers[name]!(argument);
       reply({ storegate: 'answer', id, value });
     } catch (error) {
-      reply({ storegate: 'failure', id, error: carried(error) });
+      reply({ storegate: 'failure', id, error: remoteErrorParts(error) });
     }
   }
 

@@ -2,8 +2,8 @@ import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
-import type { Figures } from '../../observe/figures.ts';
-import type { Ability } from '../../observe/peers/readiness.ts';
+import type { Figures } from '../../observe/aggregate.ts';
+import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
@@ -36,7 +36,7 @@ export class WorkerHandle {
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
   #servingSince = Number.POSITIVE_INFINITY;
-  #ability: Ability = { readiness: 'ready', away: [] };
+  #ability: ProcessReadiness = { readiness: 'ready', away: [] };
   #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];
@@ -78,7 +78,7 @@ export class WorkerHandle {
   }
 
   /** As it told last. */
-  get ability(): Ability {
+  get ability(): ProcessReadiness {
     return this.#ability;
   }
 

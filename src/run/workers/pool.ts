@@ -5,11 +5,11 @@ import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Guard } from '../../callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import { type Figures, lastingFigures } from '../../observe/aggregate.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Figures, lastingFigures } from '../../observe/figures.ts';
 import type { Parts } from '../../observe/peers/question.ts';
-import type { Ability } from '../../observe/peers/readiness.ts';
-import type { Heard } from '../../webhooks/teller.ts';
+import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
+import type { Detection } from '../../webhooks/detector.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
@@ -30,7 +30,7 @@ export interface WorkerPoolParts {
   /** Told what happened at a worker in a minute that has ended. */
   readonly minute: (minute: Uint8Array) => void;
   /** Told what receivers of webhooks are to hear of a worker. */
-  readonly heard: (heard: Heard, worker: number) => void;
+  readonly heard: (heard: Detection, worker: number) => void;
   readonly observe: Observe;
 }
 
@@ -70,7 +70,7 @@ export class WorkerPool {
   }
 
   /** Why one of the serving workers could not answer requests. */
-  get readiness(): Ability['readiness'] | 'no_worker' {
+  get readiness(): ProcessReadiness['readiness'] | 'no_worker' {
     const all = this.#serving().map(({ ability }) => ability.readiness);
     return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
   }

@@ -3,8 +3,8 @@ import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Event, Observe } from '../../observe/events.ts';
 import { createLog } from '../../observe/log.ts';
 import { openRedis } from '../../state/redis/open.ts';
+import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
-import type { Heard } from '../../webhooks/teller.ts';
 import { type Carrier, type CarrierParts, openCarrier } from '../carrier.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
@@ -14,13 +14,13 @@ import { listenInTurn, takeOver, untilReady } from './port.ts';
 import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
 /** Milliseconds for a call to the primary process, which mostly only takes note of it. */
-const TELLING = 5_000;
+const CALL_TIMEOUT = 5_000;
 
 /** Milliseconds for which a worker serves on without a primary process, in which a supervisor starts a new one. */
 const ABANDONED = 30_000;
 
 /** Events after which a worker may be able to answer where it was not, or not any more. */
-const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
+const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
 
 /** A serving worker. */
 interface Work {
@@ -69,7 +69,7 @@ export class WorkerProcess {
    */
   async leave(): Promise<boolean> {
     try {
-      await this.#primary.call('leave', null, TELLING);
+      await this.#primary.call('leave', null, CALL_TIMEOUT);
       return false;
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
@@ -99,7 +99,7 @@ export class WorkerProcess {
     this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
       // A primary process that is gone has no socket.
-      const closeShared = () => this.#primary.call('closeShared', null, TELLING).catch(() => {});
+      const closeShared = () => this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
       const cutOff = (await work?.carrier.serving.drain({ ...options, closeShared })) ?? 0;
       await work?.close();
       return { cutOff, figures: (await work?.carrier.metrics.figures()) ?? [] };
@@ -122,11 +122,11 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const log = createLog(config.log, { worker });
   let carrier: Carrier | null = null;
   // A failed call does not matter: a primary process that is gone needs no news.
-  const tellAbility = () => void (carrier && primary.call('able', carrier.ability, TELLING).catch(() => {}));
+  const tellAbility = () => void (carrier && primary.call('able', carrier.ability, CALL_TIMEOUT).catch(() => {}));
   const telling: Observe = ({ type }) => {
-    if (TELLING_OF_ABILITY.has(type)) tellAbility();
+    if (READINESS_EVENTS.has(type)) tellAbility();
   };
-  const tellers = hasReceivers(config.webhooks) ? [await tellerOf(config.webhooks.minQuotaWindow, primary)] : [];
+  const tellers = hasReceivers(config.webhooks) ? [await detectorOf(config.webhooks.minQuotaWindow, primary)] : [];
   const opened = await openCarrier({ ...carrierParts(order, settings, primary), log, others: [...tellers, telling] });
   const { serving } = opened;
   carrier = opened;
@@ -172,16 +172,16 @@ function carrierParts(
   return {
     ...{ settings, worker, clock: Date.now, gauges: {}, ticketSecret },
     // Without a primary process nobody keeps it.
-    minute: (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
+    minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
     openGuard: (observe) => createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
-    deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, TELLING),
+    deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, CALL_TIMEOUT),
   };
 }
 
 /** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */
-async function tellerOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
-  const { createTeller } = await import('../../webhooks/teller.ts');
-  const hear = (heard: Heard) => void primary.call('webhook', heard, TELLING).catch(() => {});
+async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
+  const { createDetector: createTeller } = await import('../../webhooks/detector.ts');
+  const hear = (heard: Detection) => void primary.call('webhook', heard, CALL_TIMEOUT).catch(() => {});
   return createTeller({ quota, gateway: '', clock: Date.now, hear });
 }

@@ -5,10 +5,10 @@ import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
-import type { Figures } from '../../observe/figures.ts';
-import type { Ability } from '../../observe/peers/readiness.ts';
+import type { Figures } from '../../observe/aggregate.ts';
+import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
+import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
-import type { Heard } from '../../webhooks/teller.ts';
 import { type Loaded, loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
@@ -61,9 +61,9 @@ export type PrimaryCalls = {
   /** A minute has ended, and this is what happened in it at this worker: packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
   /** What receivers of webhooks are to hear of. */
-  webhook: (heard: Heard) => void;
+  webhook: (heard: Detection) => void;
   /** Whether this worker could answer requests now. */
-  able: (ability: Ability) => void;
+  able: (ability: ProcessReadiness) => void;
   /** The worker got a SIGTERM and wants to be told to drain. */
   leave: (nothing: null) => void;
   /** Closes the socket from which all workers get their connections. */

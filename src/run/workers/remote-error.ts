@@ -6,7 +6,7 @@ export class WorkersError extends ExpectedError {
 }
 
 /** The parts of an error that one process sends to another. */
-export interface Carried {
+export interface RemoteErrorParts {
   readonly message: string;
   readonly stack: string;
   /** Whether it is expected. Otherwise it is a bug, and its stack matters. */
@@ -18,19 +18,19 @@ export class RemoteError extends Error {
   override name = 'RemoteError';
   readonly expected: boolean;
 
-  constructor({ message, stack, expected }: Carried) {
+  constructor({ message, stack, expected }: RemoteErrorParts) {
     super(message);
     this.stack = stack;
     this.expected = expected;
   }
 }
 
-export function carried(error: unknown): Carried {
+export function remoteErrorParts(error: unknown): RemoteErrorParts {
   if (!(error instanceof Error)) return { message: String(error), stack: String(error), expected: false };
   const { message, stack = message } = error;
   return { message, stack, expected: isExpected(error) };
 }
 
-export function restored(carried: Carried): RemoteError {
+export function restored(carried: RemoteErrorParts): RemoteError {
   return new RemoteError(carried);
 }

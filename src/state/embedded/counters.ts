@@ -1,27 +1,27 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
-import { unnamed } from '../../limits/kinds.ts';
-import { ban, rungAt } from '../../limits/ladder.ts';
+import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
   adoptWindows,
-  type Conduct,
+  type Counters,
   eachWindow,
   forgiveRefusals,
-  type Ledger,
-  newConduct,
-  newLedger,
+  newCounters,
+  newStrikeState,
+  type StrikeState,
   staleAt,
-} from '../../limits/ledger.ts';
-import type { Ladder, Limits } from '../../limits/limits.ts';
+} from '../../limits/counters.ts';
+import { unnamed } from '../../limits/kinds.ts';
+import type { BanEscalation, Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { Living } from '../journal/compactor.ts';
 import { NotWritten } from '../journal/journal.ts';
-import type { Living } from '../journal/keeper.ts';
 import { type Ban, type State, UnsavedError } from '../state.ts';
+import type { CounterStore, StoredCounters } from './counter-store.ts';
 import { Forgetting } from './forgetting.ts';
-import type { KeptLedger, LedgerStore } from './ledgers.ts';
-import { type LedgerChange, PendingChanges } from './pending.ts';
+import { type CounterChange, PendingChanges } from './pending.ts';
 
 /** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
 const GRAIN = 1_000;
@@ -35,7 +35,7 @@ export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
   /** Keeps ledgers beyond the process; `null`: they end with it. */
-  readonly store?: LedgerStore | null;
+  readonly store?: CounterStore | null;
 }
 
 /**
@@ -44,13 +44,13 @@ export interface EmbeddedStateOptions {
  */
 export class EmbeddedState implements State {
   readonly #clock: () => number;
-  readonly #store: LedgerStore | null;
-  readonly #ledgers = new Map<string, KeptLedger>();
+  readonly #store: CounterStore | null;
+  readonly #ledgers = new Map<string, StoredCounters>();
   readonly #forgetting = new Forgetting(GRAIN);
   readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
   /** The ladder that was last used; `undefined` before the first request. All plans of a configuration share one. */
-  #ladder: Ladder | null | undefined = undefined;
+  #ladder: BanEscalation | null | undefined = undefined;
   #closed = false;
 
   constructor({ clock = Date.now, store = null }: EmbeddedStateOptions = {}) {
@@ -78,24 +78,24 @@ export class EmbeddedState implements State {
   }
 
   look(subject: string, limits: Limits): Admission {
-    return look(this.#ledgers.get(subject) ?? newLedger(limits.windows), limits, this.#clock());
+    return look(this.#ledgers.get(subject) ?? newCounters(limits.windows), limits, this.#clock());
   }
 
-  pardon(subject: string): Eventually<void> {
+  pardon(subject: string): MaybePromise<void> {
     return this.#changeKnown(subject, (ledger) => {
       ledger.cells.fill(0);
       ledger.conduct = null;
     });
   }
 
-  reset(subject: string): Eventually<void> {
+  reset(subject: string): MaybePromise<void> {
     return this.#changeKnown(subject, (ledger) => {
       ledger.cells.fill(0);
       if (ledger.conduct) forgiveRefusals(ledger.conduct);
     });
   }
 
-  grant(subject: string, limits: Limits, units: number, name: string | null): Eventually<void> {
+  grant(subject: string, limits: Limits, units: number, name: string | null): MaybePromise<void> {
     const now = this.#clock();
     return this.#changeKnown(subject, (ledger) => {
       adoptWindows(ledger, limits.windows);
@@ -117,15 +117,15 @@ export class EmbeddedState implements State {
 
   rung(subject: string, { ladder }: Limits): number {
     const conduct = this.#ledgers.get(subject)?.conduct;
-    return conduct && ladder ? rungAt(conduct, ladder, this.#clock()) : 0;
+    return conduct && ladder ? levelAt(conduct, ladder, this.#clock()) : 0;
   }
 
-  ban(subject: string, limits: Limits, length: number): Eventually<void> {
+  ban(subject: string, limits: Limits, length: number): MaybePromise<void> {
     const now = this.#clock();
     return this.#change(subject, (ledger) => {
       adoptWindows(ledger, limits.windows);
-      ledger.conduct ??= newConduct();
-      if (limits.ladder) ledger.conduct.rung = rungAt(ledger.conduct, limits.ladder, now);
+      ledger.conduct ??= newStrikeState();
+      if (limits.ladder) ledger.conduct.rung = levelAt(ledger.conduct, limits.ladder, now);
       ban(ledger.conduct, length, null, now);
     });
   }
@@ -155,7 +155,7 @@ export class EmbeddedState implements State {
     }
   }
 
-  #living(): Living<KeptLedger> {
+  #living(): Living<StoredCounters> {
     const [ledgers, pending] = [this.#ledgers, this.#pending];
     return {
       get size() {
@@ -172,16 +172,16 @@ export class EmbeddedState implements State {
   }
 
   /** Does nothing where the subject has no ledger. */
-  #changeKnown(subject: string, change: LedgerChange): Eventually<void> {
+  #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
     if (this.#ledgers.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
   }
 
   /** Throws an Outage with UnsavedError where the change cannot be put on disk; then it does not hold. */
-  #change(subject: string, change: LedgerChange): Eventually<void> {
+  #change(subject: string, change: CounterChange): MaybePromise<void> {
     return this.#store ? this.#changeOnDisk(this.#store, subject, change) : this.#apply(subject, change);
   }
 
-  async #changeOnDisk(store: LedgerStore, subject: string, change: LedgerChange): Promise<void> {
+  async #changeOnDisk(store: CounterStore, subject: string, change: CounterChange): Promise<void> {
     this.#pending.add(subject, change);
     try {
       await store.write(subject);
@@ -196,21 +196,21 @@ export class EmbeddedState implements State {
     this.#apply(subject, change);
   }
 
-  #apply(subject: string, change: LedgerChange): void {
-    change(this.#ledgers.get(subject) ?? this.#keep(subject, newLedger([])));
+  #apply(subject: string, change: CounterChange): void {
+    change(this.#ledgers.get(subject) ?? this.#keep(subject, newCounters([])));
   }
 
   #lookAgainAt(stale: number, now: number): number {
     return Number.isFinite(stale) ? stale : now + LATER;
   }
 
-  #ledgerOf(subject: string, limits: Limits): KeptLedger {
+  #ledgerOf(subject: string, limits: Limits): StoredCounters {
     const known = this.#ledgers.get(subject);
     if (known) return known;
-    return this.#keep(subject, newLedger(limits.windows), this.#clock() + limits.windows.at(-1)!.span);
+    return this.#keep(subject, newCounters(limits.windows), this.#clock() + limits.windows.at(-1)!.span);
   }
 
-  #keep(subject: string, { windows, cells, conduct }: Ledger, lookAgainAt = 0): KeptLedger {
+  #keep(subject: string, { windows, cells, conduct }: Counters, lookAgainAt = 0): StoredCounters {
     const ledger = { windows, cells, conduct, marked: 0 };
     this.#ledgers.set(subject, ledger);
     this.#forgetting.remind(subject, lookAgainAt);
@@ -222,7 +222,7 @@ export class EmbeddedState implements State {
   }
 }
 
-function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: Conduct): Ban {
+function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: StrikeState): Ban {
   const limit = bannedFor && unnamed(bannedFor);
   return { subject, until: bannedUntil, since: bannedSince || null, limit, rung };
 }

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { syncFolderNow } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
-import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
+import { type Counters, newStrikeState, type StrikeState } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
 import { expectedIn, GENERATIONS, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
 
@@ -171,23 +171,23 @@ export function fileVersion(db: DatabaseSync): number {
 }
 
 /** The ledgers that a version before the journal has left in the state file. */
-export function* ledgersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Ledger]> {
+export function* countersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Counters]> {
   const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
-  for (const { subject, ledger } of rows) yield [subject, ledgerOf(ledger)] as const;
+  for (const { subject, ledger } of rows) yield [subject, countersOf(ledger)] as const;
 }
 
-export function dropLedgersInFile(db: DatabaseSync): void {
+export function dropCountersInFile(db: DatabaseSync): void {
   db.exec('DELETE FROM ledgers');
 }
 
 /** A ledger as a row of the file has it. A file of an older version says less about conduct. */
-export function ledgerOf(text: string): Ledger {
+export function countersOf(text: string): Counters {
   const { windows, cells, conduct } = JSON.parse(text) as {
     windows: Window[];
     cells: number[];
-    conduct: Partial<Conduct> | null;
+    conduct: Partial<StrikeState> | null;
   };
-  return { windows, cells, conduct: conduct && { ...newConduct(), ...conduct } };
+  return { windows, cells, conduct: conduct && { ...newStrikeState(), ...conduct } };
 }
 
 function reasonOf(error: unknown): string {

@@ -8,7 +8,7 @@ import { generationFile, headerOf } from '../journal/format.ts';
 import { filesOf, type Generation } from '../journal/read.ts';
 
 /** Ledgers are in `ledgers.<generation>.log`. */
-export const LEDGERS = 'ledgers';
+export const COUNTER_FILES = 'ledgers';
 /** The file beside `state.db` that has the number of the last audit entry. */
 const LAST_CHANGE = 'state.last-change';
 
@@ -33,17 +33,17 @@ export function nameGenerations(db: DatabaseSync, generations: readonly number[]
  * The files of ledgers that must be there and are missing or emptied. Files that are newer than all of those hold what those
  * did: a version that does not name files has written them.
  */
-export function missingLedgers(db: DatabaseSync, generations: readonly Generation[]): string[] {
+export function missingCounterFiles(db: DatabaseSync, generations: readonly Generation[]): string[] {
   const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
   const needed = (named as { generation: number }[]).map(({ generation }) => generation);
-  const there = generations.filter(({ size }) => size >= headerOf(LEDGERS).length).map(({ number }) => number);
+  const there = generations.filter(({ size }) => size >= headerOf(COUNTER_FILES).length).map(({ number }) => number);
   if (there.some((number) => number > needed.at(-1)!)) return [];
-  return needed.filter((number) => !there.includes(number)).map((number) => generationFile(LEDGERS, number));
+  return needed.filter((number) => !there.includes(number)).map((number) => generationFile(COUNTER_FILES, number));
 }
 
 /** Throws IncompleteFolder where files of ledgers are missing in a folder that this process has locked. */
-export function refuseMissingLedgers(folder: string, db: DatabaseSync): void {
-  const missing = missingLedgers(db, filesOf(folder, LEDGERS));
+export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): void {
+  const missing = missingCounterFiles(db, filesOf(folder, COUNTER_FILES));
   if (missing.length === 0) return;
   const files = missing.map((file) => join(folder, file)).join(', ');
   throw incomplete(`${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`);

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import { fleetOfOne } from '../../observe/peers/fleet.ts';
+import { noPeers } from '../../observe/peers/peers.ts';
 import { inWords } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
 import { auditLogInFile, auditWriterIn, banWriterIn } from './audit-log.ts';
 import { syncsCommitsOf } from './commits.ts';
+import { type CounterStoreEvents, countersInFolder } from './counter-store.ts';
 import { EmbeddedState } from './counters.ts';
 import { makeFolder, openStateFile } from './file.ts';
 import { keysInFile } from './keystore.ts';
 import { usesInFile } from './last-uses.ts';
-import { type LedgersTold, ledgersInFolder } from './ledgers.ts';
 import { lockFolder } from './lock.ts';
 import { tokensInFile } from './tokens.ts';
 
@@ -48,14 +48,14 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
   try {
     db = openStateFile(folder);
     const told = toldTo(observe);
-    const state = new EmbeddedState({ clock, store: ledgersInFolder(folder, db, told) });
+    const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, told) });
     return {
       state,
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
-      join: fleetOfOne,
+      join: noPeers,
       ready: () => true,
       unsavedFor: told.unsavedFor,
       announce: lock.announce,
@@ -67,7 +67,7 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
   }
 }
 
-function toldTo(observe: Observe): LedgersTold & Pick<Storage, 'unsavedFor'> {
+function toldTo(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
   let since: number | null = null;
   return {
     unsavedFor: () => (since === null ? 0 : performance.now() - since),

@@ -1,8 +1,8 @@
+import { type Counters, newStrikeState, type StrikeState } from '../../limits/counters.ts';
 import { meterOf } from '../../limits/kinds.ts';
-import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
+import type { Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
-import type { Packer } from '../journal/keeper.ts';
 
 /**
  * Ledgers as bytes, all numbers little-endian:
@@ -20,7 +20,7 @@ const [WINDOWS, LEDGER] = [1, 2];
 const SHORT = 64;
 
 /** Packs ledgers into one buffer that grows to the largest payload. */
-export class LedgerPacker implements Packer<Ledger> {
+export class CounterPacker implements Packer<Counters> {
   #bytes = Buffer.allocUnsafeSlow(1 << 16);
   #view = viewOf(this.#bytes);
   #at = 1;
@@ -37,13 +37,13 @@ export class LedgerPacker implements Packer<Ledger> {
    * Of a million ledgers those that changed are in no cache. Reading a bit of each first lets the processor fetch many at once;
    * packing one after the other, it would wait for each.
    */
-  expect(ledgers: readonly (readonly [subject: string, ledger: Ledger])[]): void {
+  expect(ledgers: readonly (readonly [subject: string, ledger: Counters])[]): void {
     let bits = 0;
     for (const [subject, { cells }] of ledgers) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
     this.ahead = bits;
   }
 
-  add(subject: string, { windows, cells, conduct }: Ledger): void {
+  add(subject: string, { windows, cells, conduct }: Counters): void {
     const list = this.#listOf(windows);
     const judged = conduct ? JSON.stringify(conduct) : '';
     this.#reserve(13 + 3 * subject.length + 8 * cells.length + 3 * judged.length);
@@ -107,11 +107,11 @@ export class LedgerPacker implements Packer<Ledger> {
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length);
 
 /** Reads payloads. Equal lists of windows become one object, as requests with the same plan have it. */
-export class LedgerUnpacker {
+export class CounterUnpacker {
   readonly #lists = new Map<string, readonly Window[]>();
 
   /** Calls `each` with the ledgers of a payload of `file`. Throws JournalError where another version has written it. */
-  read(payload: Buffer, file: string, each: (subject: string, ledger: Ledger) => void): void {
+  read(payload: Buffer, file: string, each: (subject: string, ledger: Counters) => void): void {
     if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
       throw new JournalError(`${file} was written by another storegate (ledgers ${payload[0]})`);
     const lists: { windows: readonly Window[]; cells: number }[] = [];
@@ -122,7 +122,7 @@ export class LedgerUnpacker {
         lists.push(this.#listOf(payload.toString('utf8', at + 5, end)));
         at = end;
       } else if (kind === LEDGER) {
-        at = readLedger(payload, at + 1, lists, each);
+        at = readCounters(payload, at + 1, lists, each);
       } else {
         throw new JournalError(`${file} holds something that is no ledger (${kind})`);
       }
@@ -137,11 +137,11 @@ export class LedgerUnpacker {
 }
 
 /** Answers where the ledger ends. */
-function readLedger(
+function readCounters(
   payload: Buffer,
   start: number,
   lists: readonly { readonly windows: readonly Window[]; readonly cells: number }[],
-  each: (subject: string, ledger: Ledger) => void,
+  each: (subject: string, ledger: Counters) => void,
 ): number {
   let at = start + 4 + payload.readUInt32LE(start);
   const subject = payload.toString('utf8', start + 4, at);
@@ -151,7 +151,7 @@ function readLedger(
   for (let i = 0; i < list.cells; i++, at += 8) cells[i] = payload.readDoubleLE(at);
   const length = payload.readUInt32LE(at);
   at += 4;
-  const conduct = length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<Conduct>) : null;
-  each(subject, { windows: list.windows, cells, conduct: conduct && { ...newConduct(), ...conduct } });
+  const conduct = length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>) : null;
+  each(subject, { windows: list.windows, cells, conduct: conduct && { ...newStrikeState(), ...conduct } });
   return at + length;
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { filesOf } from '../journal/read.ts';
 import { openStateFile, StateFileError } from './file.ts';
 import {
+  COUNTER_FILES,
   forgetLastChange,
-  LEDGERS,
   lastChangeIn,
   lastChangeNoted,
-  missingLedgers,
+  missingCounterFiles,
   nameGenerations,
   noteLastChange,
 } from './inventory.ts';
@@ -30,7 +30,7 @@ export async function repairFolder(folder: string): Promise<Lacked> {
     const db = openStateFile(folder);
     try {
       const has = lastChangeIn(db);
-      const files = missingLedgers(db, filesOf(folder, LEDGERS));
+      const files = missingCounterFiles(db, filesOf(folder, COUNTER_FILES));
       nameGenerations(db, []);
       await noteLastChange(folder, has);
       return { files, changes: Math.max(0, noted - has) };

@@ -1,14 +1,14 @@
 import type { History } from '../../observe/history/history.ts';
 import { NotPacked, Packing, Unpacking } from '../../observe/history/packing.ts';
+import { Compactor, type Packer } from '../journal/compactor.ts';
 import { Journal } from '../journal/journal.ts';
-import { Keeper, type Packer } from '../journal/keeper.ts';
 import { atPlace, leavePlace, type Place } from '../journal/place.ts';
 import { inWords, readJournal } from '../journal/read.ts';
 
 /** Gateways that may keep their history in one folder, beside as many that are about to end. */
 const PLACES = 8;
 
-export interface KeptHistory {
+export interface StoredHistory {
   /** A minute, told by its start, has changed. */
   mark(start: number): void;
   /** Writes what is left, as far as that can be. */
@@ -19,12 +19,12 @@ export interface KeptHistory {
  * Keeps a history in files of the data folder, which the next gateway there goes on with; what they have of the last day is added to it
  * now. A minute is written when it has ended, by the thread pool. `failed` is told what went wrong; the gateway goes on without.
  */
-export function keepHistory(folder: string, history: History, failed: (error: unknown) => void): KeptHistory | null {
+export function keepHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
   const numbers = { first: 1, step: 1, most: PLACES };
   return atPlace({ folder, kind: 'history', numbers }, (place) => keepAt(folder, place, history, failed), failed);
 }
 
-function keepAt(folder: string, place: Place, history: History, failed: (error: unknown) => void): KeptHistory {
+function keepAt(folder: string, place: Place, history: History, failed: (error: unknown) => void): StoredHistory {
   const { reader, generations } = readJournal(folder, place.name, () => {
     const minutes = new Map<number, Uint8Array>();
     return {
@@ -35,7 +35,7 @@ function keepAt(folder: string, place: Place, history: History, failed: (error: 
   });
   for (const minute of reader.minutes.values()) addTo(history, minute, place.name, failed);
   const journal = new Journal({ folder, name: place.name, older: generations, unsaved: failed });
-  const keeper = new Keeper<Buffer>(journal, livingIn(history), new MinutePacker());
+  const keeper = new Compactor<Buffer>(journal, livingIn(history), new MinutePacker());
   return {
     mark: (start) => keeper.mark(String(start)),
     close: () => leavePlace(place, keeper),

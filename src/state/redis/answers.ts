@@ -2,28 +2,28 @@ import { Outage } from '../../errors/outage.ts';
 import type { Admission, Reading } from '../../limits/admission.ts';
 import { kindWithCode } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import { type Ban, LedgerError } from '../state.ts';
+import { type Ban, CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
 import { isInteger, isList, WrongAnswer } from './shapes.ts';
 
 /** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
-const NO_LEDGER = -1;
+const NO_COUNTERS = -1;
 
 type Names<N extends string> = Readonly<Record<number, N>>;
 
 /** What the numbers mean that scripts answer. */
 const DONE: Names<'done'> = { 1: 'done' };
-const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_LEDGER]: 'foreign' };
-const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_LEDGER]: 'foreign' };
+const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_COUNTERS]: 'foreign' };
+const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_COUNTERS]: 'foreign' };
 const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'missing', [-1]: 'outdated' };
 
 const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
 
 /** Scripts that change a subject's ledger and answer one number. */
-export type LedgerScript = keyof typeof BY_SCRIPT;
+export type CounterScript = keyof typeof BY_SCRIPT;
 
 /** Reads what a script answered about a subject's ledger. Throws LedgerError where it found none, and WrongAnswer. */
-export function checkDone(script: LedgerScript, answer: unknown, subject: string): void {
+export function checkDone(script: CounterScript, answer: unknown, subject: string): void {
   if (nameOf(script, BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
 }
 
@@ -45,13 +45,13 @@ export function unanswered(subject: string, error: unknown): Outage {
   return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
 }
 
-function foreignKey(subject: string): LedgerError {
-  return new LedgerError(
+function foreignKey(subject: string): CountersError {
+  return new CountersError(
     `the Redis key ${keyOf.ledger(subject)} holds something that is no ledger: rename or delete it`,
   );
 }
 
-type Conduct = readonly [
+type StrikeReading = readonly [
   end: number,
   rung: number,
   notForgotten: number,
@@ -62,20 +62,20 @@ type Conduct = readonly [
   scope?: string,
 ];
 
-function readConduct(answer: unknown): Conduct {
+function readStrikes(answer: unknown): StrikeReading {
   const isConduct = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
   if (!isConduct || !(answer[7] === undefined || typeof answer[7] === 'string')) throw new WrongAnswer('conduct');
-  return answer as unknown as Conduct;
+  return answer as unknown as StrikeReading;
 }
 
 /** Reads the rung of the ladder that `conduct` answered. Throws WrongAnswer. */
-export function readRung(answer: unknown): number {
-  return readConduct(answer)[1];
+export function readLevel(answer: unknown): number {
+  return readStrikes(answer)[1];
 }
 
 /** Reads the ban in force that `conduct` answered. Throws WrongAnswer. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readConduct(answer);
+  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
   return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, rung };
@@ -130,7 +130,7 @@ export class AnswerReader {
 
   #verdict(subject: string): number {
     const verdict = this.#next();
-    if (verdict === NO_LEDGER) throw foreignKey(subject);
+    if (verdict === NO_COUNTERS) throw foreignKey(subject);
     if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES) throw new WrongAnswer('a decision');
     return verdict;
   }

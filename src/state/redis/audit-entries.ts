@@ -1,9 +1,9 @@
 import type { AuditSettings } from '../../config/config.ts';
 import { type AuditDraft, type AuditEntry, isOfBans } from '../../keys/operators/audit-log.ts';
-import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { withTimeout } from './timeouts.ts';
 
 const APPEND = loadScript('append-n.lua');
 const ENTRIES = loadScript('entries-2.lua');
@@ -50,24 +50,24 @@ export class AuditEntries {
 
   async append(entry: AuditDraft): Promise<void> {
     const isInBoth = this.#log === 'audit' && isOfBans(entry);
-    await asked(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
+    await withTimeout(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
   }
 
   /** Appends many entries in their order, to this log alone. */
   async appendAll(entries: readonly AuditDraft[]): Promise<void> {
-    await asked(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), MANY);
+    await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), MANY);
   }
 
   /** Appends an entry that may be there already. */
   async appendOnce(entry: AuditDraft): Promise<void> {
     const text = JSON.stringify(entry);
-    const at = await asked(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
+    const at = await withTimeout(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
     if (at === null) await this.append(entry);
   }
 
   /** The entries with these numbers, both included, as far as they are there. */
   async read(from: number, to: number): Promise<EntriesPart> {
-    const answer = await asked(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
+    const answer = await withTimeout(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
     const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
     const entries = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
     return { oldest, newest, entries };

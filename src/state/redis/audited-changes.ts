@@ -7,11 +7,11 @@ import {
   IdempotencyConflict,
   type IdempotentAnswer,
 } from '../../keys/operators/audit-log.ts';
-import { asked } from './asking.ts';
 import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { exclusively } from './lock.ts';
+import { withTimeout } from './timeouts.ts';
 
 /** A change, with the note that is kept with it. */
 export interface AuditedChange<C> {
@@ -23,7 +23,7 @@ export interface AuditedChange<C> {
 }
 
 /** An answer as it is kept. Until its change is known to be whole, it has all that is needed to make it. */
-type Kept<C> = IdempotentAnswer & {
+type StoredAnswer<C> = IdempotentAnswer & {
   readonly pending?: C;
   readonly entry?: AuditDraft;
   readonly locks?: readonly string[];
@@ -86,7 +86,7 @@ export class AuditedChanges<C> {
   }
 
   async forget(name: string): Promise<void> {
-    await asked(this.#redis.del(keyOf.idempotentAnswer(name)));
+    await withTimeout(this.#redis.del(keyOf.idempotentAnswer(name)));
   }
 
   /** The change could not be made after its entry was written. */
@@ -95,27 +95,27 @@ export class AuditedChanges<C> {
     if (idempotent) await this.forget(idempotent.name);
   }
 
-  async #finish({ pending, entry, locks: _, ...idempotent }: Kept<C>): Promise<IdempotentAnswer> {
+  async #finish({ pending, entry, locks: _, ...idempotent }: StoredAnswer<C>): Promise<IdempotentAnswer> {
     await this.#apply(pending!);
     if (entry) await this.#entries.appendOnce(entry);
     await this.#settle(idempotent);
     return idempotent;
   }
 
-  async #read(name: string): Promise<Kept<C> | null> {
-    const text = await asked(this.#redis.get(keyOf.idempotentAnswer(name)));
-    return text === null ? null : (JSON.parse(text) as Kept<C>);
+  async #read(name: string): Promise<StoredAnswer<C> | null> {
+    const text = await withTimeout(this.#redis.get(keyOf.idempotentAnswer(name)));
+    return text === null ? null : (JSON.parse(text) as StoredAnswer<C>);
   }
 
-  async #claim(kept: Kept<C>): Promise<void> {
+  async #claim(kept: StoredAnswer<C>): Promise<void> {
     const name = keyOf.idempotentAnswer(kept.name);
-    const taken = await asked(this.#redis.set(name, JSON.stringify(kept), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
+    const taken = await withTimeout(this.#redis.set(name, JSON.stringify(kept), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
     if (taken === null) throw conflict();
   }
 
   async #settle(idempotent: IdempotentAnswer): Promise<void> {
     const name = keyOf.idempotentAnswer(idempotent.name);
-    await asked(this.#redis.set(name, JSON.stringify(idempotent), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
+    await withTimeout(this.#redis.set(name, JSON.stringify(idempotent), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges } from '../shared/backend.ts';
-import { begunBan, LedgerError } from '../state.ts';
+import { begunBan, CountersError } from '../state.ts';
 import { AnswerReader, unanswered } from './answers.ts';
 
 /** Requests in one script call. A longer call would keep all others waiting for too long. */
@@ -18,7 +18,7 @@ interface Request {
 }
 
 /** The admission of each request, or why there is none. */
-type Decisions = readonly (Admission | LedgerError)[];
+type Decisions = readonly (Admission | CountersError)[];
 
 /** The requests that one script call decides, in their order. */
 export class Batch {
@@ -43,7 +43,7 @@ export class Batch {
       try {
         return reader.admission(subject, limits);
       } catch (error) {
-        if (error instanceof LedgerError) return error;
+        if (error instanceof CountersError) return error;
         throw error;
       }
     });
@@ -55,7 +55,7 @@ export class Batch {
   settle(decisions: Decisions, banned: (subject: string, until: number) => void): void {
     for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
       const admission = decisions[i]!;
-      if (admission instanceof LedgerError) {
+      if (admission instanceof CountersError) {
         reject(unanswered(subject, admission));
       } else {
         if (admission.verdict === 'banned') banned(subject, admission.bannedUntil);
@@ -75,7 +75,7 @@ export class Batch {
       for (const [i, { subject, limits, cost, scopes }] of this.requests.entries()) {
         const found = decisions[i];
         // Where the key is foreign, nothing was charged, and the request has failed already.
-        const admission = found === undefined || found instanceof LedgerError ? null : found;
+        const admission = found === undefined || found instanceof CountersError ? null : found;
         inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
         const ban = admission && begunBan(subject, limits, admission);
         if (ban) inDoubt.banned(ban);

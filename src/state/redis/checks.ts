@@ -12,7 +12,7 @@ const OLDEST = '6.2';
 /** Milliseconds until the settings of Redis are looked at again: people change them while it runs. */
 const LOOK_AGAIN = MINUTE;
 
-type Tell = (warning: string) => void;
+type Report = (warning: string) => void;
 
 /** Checks that Redis can do what the gateway needs. Answers warnings; throws RedisError where it cannot. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
@@ -23,7 +23,12 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
 }
 
 /** Looks again every `every` milliseconds, and tells each warning when it begins to hold. Returns a function that ends this. */
-export function watchWarnings(redis: Connection, told: readonly string[], tell: Tell, every = LOOK_AGAIN): () => void {
+export function watchWarnings(
+  redis: Connection,
+  told: readonly string[],
+  tell: Report,
+  every = LOOK_AGAIN,
+): () => void {
   let known = told;
   const timer = setInterval(() => {
     const look = infosOf(redis).then((infos) => {

@@ -5,7 +5,7 @@ import type { RedisSettings } from '../../config/config.ts';
 import { QuietSentinelConnector, SILENCE } from './client-patches.ts';
 import { explain, isFinal, isRefusal } from './connection-errors.ts';
 import { RedisError } from './error.ts';
-import { disconnect, keepConnected } from './lasting.ts';
+import { disconnect, keepConnected } from './reconnect.ts';
 
 export type Connection = Redis | Cluster;
 

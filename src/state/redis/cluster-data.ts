@@ -1,7 +1,7 @@
 import type { Cluster } from 'ioredis';
-import { LedgerError } from '../state.ts';
+import { CountersError } from '../state.ts';
 import { type DataCheck, isForbidden, LOST_AFTER } from './data-mark.ts';
-import { reconnect } from './lasting.ts';
+import { reconnect } from './reconnect.ts';
 import { isTextOrNull, WrongAnswer } from './shapes.ts';
 
 export interface ClusterDataOptions {
@@ -62,7 +62,7 @@ export class ClusterData implements DataCheck {
   }
 
   async #confirm({ isMaster, id, before }: Data): Promise<void> {
-    if (!isMaster) throw new LedgerError('Redis is a replica: it may not have the newest keys');
+    if (!isMaster) throw new CountersError('Redis is a replica: it may not have the newest keys');
     if (this.#known.size === 0) await this.learn();
     if (!this.#known.has(id) && !this.#known.has(before)) this.#await(id);
     this.#known.add(id);
@@ -74,7 +74,7 @@ export class ClusterData implements DataCheck {
     const since = this.#unknownSince.get(id) ?? this.#clock();
     this.#unknownSince.set(id, since);
     if (this.#clock() - since < LOST_AFTER)
-      throw new LedgerError('Redis may have come up without its data: keys that it does not have are answered 503');
+      throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
     this.#lost();
   }
 

@@ -4,20 +4,20 @@ import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError } from '../shared/deadline.ts';
-import type { Patience } from '../shared/patience.ts';
-import type { Strikes } from '../shared/refused.ts';
+import type { OutageGrace } from '../shared/outage-grace.ts';
+import type { Strikes } from '../shared/refusal-cache.ts';
 import type { Ban } from '../state.ts';
-import { AnswerReader, checkDone, type LedgerScript, readBan, readRung, unanswered } from './answers.ts';
-import { patienceWith } from './asking.ts';
-import { Banned } from './banned.ts';
+import { AnswerReader, type CounterScript, checkDone, readBan, readLevel, unanswered } from './answers.ts';
+import { Banned } from './ban-list.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
-import { reconnect } from './lasting.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
 import { packCharge, packLimits } from './packing.ts';
+import { reconnect } from './reconnect.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { WrongAnswer } from './shapes.ts';
+import { graceWith } from './timeouts.ts';
 
 const SCRIPTS = {
   admit: loadScript('admit-n.lua'),
@@ -47,7 +47,7 @@ const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
  */
 export class RedisState implements SharedBackend {
   readonly #redis: Connection;
-  readonly #patience: Patience;
+  readonly #patience: OutageGrace;
   readonly #clock: () => number | string;
   #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
@@ -55,7 +55,7 @@ export class RedisState implements SharedBackend {
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
-    this.#patience = patienceWith(redis, deadline);
+    this.#patience = graceWith(redis, deadline);
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
@@ -100,7 +100,7 @@ export class RedisState implements SharedBackend {
 
   async rung(subject: string, limits: Limits): Promise<number> {
     const args = [this.#clock(), ...packLimits(limits)];
-    return this.#run('conduct', subject, args, (answer) => readRung(answer));
+    return this.#run('conduct', subject, args, (answer) => readLevel(answer));
   }
 
   /** Has no deadline: the first time it walks through every master from end to end. */
@@ -200,7 +200,7 @@ export class RedisState implements SharedBackend {
     });
   }
 
-  #do(name: LedgerScript, subject: string, args: Arguments): Promise<void> {
+  #do(name: CounterScript, subject: string, args: Arguments): Promise<void> {
     return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
   }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { LedgerError } from '../state.ts';
+import { CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
-import { reconnect } from './lasting.ts';
+import { reconnect } from './reconnect.ts';
 import { isTextOrNull, WrongAnswer } from './shapes.ts';
 
 /**
@@ -81,7 +81,7 @@ export class DataMark implements DataCheck {
   }
 
   async #confirm(mark: string | null, isMaster: boolean): Promise<void> {
-    if (!isMaster) throw new LedgerError('Redis is a replica: it may not have the newest keys');
+    if (!isMaster) throw new CountersError('Redis is a replica: it may not have the newest keys');
     if (mark !== null && mark === this.#known) {
       this.#missingSince = null;
       return;
@@ -89,7 +89,7 @@ export class DataMark implements DataCheck {
     if (this.#known === null) return this.learn();
     this.#missingSince ??= this.#clock();
     if (this.#clock() - this.#missingSince < LOST_AFTER)
-      throw new LedgerError('Redis may have come up without its data: keys that it does not have are answered 503');
+      throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
     this.#lost();
     await this.learn();
   }

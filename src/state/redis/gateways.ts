@@ -1,8 +1,8 @@
-import { inTime } from './asking.ts';
 import type { Connection } from './client.ts';
-import { FLEET_MEMORY, GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
+import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf, PEER_MEMORY } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { isInteger, shaped } from './shapes.ts';
+import { inTime } from './timeouts.ts';
 
 const SCRIPT = loadScript('announce-1.lua');
 
@@ -26,7 +26,7 @@ export interface Gateways {
  * were heard last.
  */
 export function joinGateways(redis: Connection, list: List, id: string, known = 1): Gateways {
-  const lives = list === keyOf.fleet ? [FLEET_MEMORY, FLEET_MEMORY] : [GATEWAY_LIFE, GATEWAYS_LIFE];
+  const lives = list === keyOf.fleet ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_LIFE, GATEWAYS_LIFE];
   let count = known;
   async function announce(): Promise<void> {
     count = await shaped(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);

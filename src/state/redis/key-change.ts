@@ -1,12 +1,12 @@
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
 import { changeOutcome } from './answers.ts';
-import { asked, askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { keyChanged } from './messages.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
@@ -32,7 +32,7 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
   const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
     throw new KeyTaken('two of the keys have one id or one hash');
-  const taken = await askedMany(
+  const taken = await allWithTimeout(
     redis,
     records.map(({ id }) => ['exists', keyOf.apiKeyId(id)]),
   );
@@ -51,19 +51,19 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
  */
 export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
   if (records.length === 0) return;
-  if (records.some(({ imported }) => imported)) await asked(redis.set(keyOf.imported, '1'));
+  if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
   await takeAll(
     redis,
     records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash]),
     (there, i) => there === records[i]!.hash,
   );
-  await asked(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
+  await withTimeout(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
   await takeAll(
     redis,
     records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)]),
     (there, i) => there !== null && readRecord(there).id === records[i]!.id,
   );
-  await askedMany(
+  await allWithTimeout(
     redis,
     records.map(({ hash }) => ['publish', CHANNEL, keyChanged(hash)]),
   );
@@ -85,27 +85,27 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
 /** Makes a change that may have been made already, whole or in part. Throws KeyTaken, KeyConflict. */
 export async function applyKeyChange(redis: Connection, { record, at, forgotten }: KeyChange): Promise<void> {
   if (at === null) return applyNewKeys(redis, { records: [record] });
-  if (record.imported) await asked(redis.set(keyOf.imported, '1'));
+  if (record.imported) await withTimeout(redis.set(keyOf.imported, '1'));
   await moveKey(redis, record, at);
-  for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
+  for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
   for (const hash of new Set([record.hash, record.previous?.hash, at, ...forgotten])) {
-    if (hash) await asked(redis.publish(CHANNEL, keyChanged(hash)));
+    if (hash) await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));
   }
 }
 
 /** The record is changed where it stands, which decides between two changes at once. Then it moves with its secret. */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
-  const answer = await asked(
+  const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
   );
   if (changeOutcome(answer) !== 'changed' && !(await wasMade(redis, record, at))) throw changedMeanwhile(record);
   if (record.hash !== at) {
     await take(redis, record);
-    await asked(redis.set(keyOf.apiKeyId(record.id), record.hash));
+    await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
   }
   if (record.previous && record.previous.hash !== at) {
     // Its copy must not take the place of that of a later change.
-    await asked(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', JSON.stringify(record)]));
+    await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', JSON.stringify(record)]));
   }
 }
 
@@ -117,7 +117,7 @@ async function wasMade(redis: Connection, record: KeyRecord, at: string): Promis
 
 async function take(redis: Connection, record: KeyRecord): Promise<void> {
   const name = keyOf.apiKey(record.hash);
-  if ((await asked(redis.set(name, JSON.stringify(record), 'NX'))) === null) await refuseTakenHash(redis, record);
+  if ((await withTimeout(redis.set(name, JSON.stringify(record), 'NX'))) === null) await refuseTakenHash(redis, record);
 }
 
 async function refuseTakenHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {
@@ -135,12 +135,12 @@ async function takeAll(
   pairs: readonly (readonly [name: string, text: string])[],
   isOurs: (there: string | null, i: number) => boolean,
 ): Promise<void> {
-  const answers = await askedMany(
+  const answers = await allWithTimeout(
     redis,
     pairs.map(([name, text]) => ['set', name, text, 'NX']),
   );
   for (const [i, answer] of answers.entries()) {
-    if (answer === null && !isOurs(await asked(redis.get(pairs[i]![0])), i))
+    if (answer === null && !isOurs(await withTimeout(redis.get(pairs[i]![0])), i))
       throw new KeyTaken('the id or hash of a key is taken');
   }
 }

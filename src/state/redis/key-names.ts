@@ -44,7 +44,7 @@ export const LOCK_LIFE = 10_000;
 export const GATEWAY_LIFE = 10_000;
 export const GATEWAYS_LIFE = MINUTE;
 /** Milliseconds for which a gateway that can be asked is remembered if it does not stop by itself. */
-export const FLEET_MEMORY = DAY;
+export const PEER_MEMORY = DAY;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing is left then. */
 export const OUTBOX_LIFE = 30 * DAY;
 
@@ -83,7 +83,7 @@ export const keyOf = {
 } as const;
 
 /** The names of all ledgers, as a pattern of SCAN; and the subject of one of them. */
-export const LEDGERS = `${PREFIX}s:{*}`;
+export const COUNTER_KEYS = `${PREFIX}s:{*}`;
 export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.length, -1);
 
 /** The channel on which gateways tell each other what changed. */

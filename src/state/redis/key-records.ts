@@ -1,25 +1,25 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
-import { LedgerError } from '../state.ts';
-import { asked } from './asking.ts';
+import { CountersError } from '../state.ts';
+import { getAll } from './bulk.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
-import { getAll } from './many.ts';
 import { isTextOrNull, shaped } from './shapes.ts';
+import { withTimeout } from './timeouts.ts';
 
 /** Reads the text under a name as a record. */
 type Read = (name: string, text: string | null) => KeyRecord | null;
 
 /** The hash under which the record of an id stands; `null`: there is no such key. */
 export function hashOf(redis: Connection, id: string): Promise<string | null> {
-  return asked(textAt(redis, keyOf.apiKeyId(id)));
+  return withTimeout(textAt(redis, keyOf.apiKeyId(id)));
 }
 
 /** The record under a hash. Throws as `recordIn`. */
 export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
   const name = keyOf.apiKey(hash);
-  return recordIn(name, await asked(textAt(redis, name)));
+  return recordIn(name, await withTimeout(textAt(redis, name)));
 }
 
 /** The records under hashes, in their order. */
@@ -69,7 +69,7 @@ export function recordIn(name: string, text: string | null): KeyRecord | null {
     return text === null ? null : readRecord(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const cause = new LedgerError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
+    const cause = new CountersError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
     throw new Outage('state_unavailable', { cause });
   }
 }

@@ -1,14 +1,14 @@
 import type { RedisSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
-import type { KeySource } from '../shared/key-copy/standing.ts';
-import { asked } from './asking.ts';
+import type { KeySource } from '../shared/key-cache/freshness.ts';
+import { walk } from './bulk.ts';
 import type { Connection } from './client.ts';
 import type { DataCheck } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
 import { keysAt, keysOf } from './key-records.ts';
-import { walk } from './many.ts';
 import { isInteger, shaped } from './shapes.ts';
+import { withTimeout } from './timeouts.ts';
 import { tokensIn } from './tokens.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
@@ -22,18 +22,18 @@ export interface KeySourceOptions {
 
 /** All keys in Redis, for the copy of them. */
 export function keySource(redis: Connection, settings: RedisSettings, { isFit, data }: KeySourceOptions): KeySource {
-  async function askedIfFit<T>(work: () => Promise<T>): Promise<T> {
+  async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
-    return asked(work());
+    return withTimeout(work());
   }
 
-  const count = (what: string, work: () => Promise<number>) => askedIfFit(() => shaped(redis, what, work(), isInteger));
+  const count = (what: string, work: () => Promise<number>) => readIfFit(() => shaped(redis, what, work(), isInteger));
 
   return {
     name: nameOf(settings),
-    at: (hashes) => askedIfFit(() => keysAt(redis, hashes, lenient)),
+    at: (hashes) => readIfFit(() => keysAt(redis, hashes, lenient)),
     async *pages() {
-      const members = walk((cursor) => askedIfFit(() => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', PAGE)));
+      const members = walk((cursor) => readIfFit(() => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', PAGE)));
       for await (const found of members) {
         // Each member comes with its score.
         const ids = found.filter((_, i) => i % 2 === 0);
@@ -41,11 +41,11 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
           yield await keysOf(redis, ids.slice(from, from + PAGE), lenient);
       }
       // The copy must not lose the keys that a Redis without its data does not have.
-      await askedIfFit(() => data.confirm());
+      await readIfFit(() => data.confirm());
     },
-    hasImported: async () => (await askedIfFit(() => data.lookUp(keyOf.imported))) !== null,
+    hasImported: async () => (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
     gateways: () => count('the number of gateways', () => redis.zcard(keyOf.gateways)),
-    tokens: () => askedIfFit(() => tokensIn(redis)),
+    tokens: () => readIfFit(() => tokensIn(redis)),
   };
 }
 

@@ -4,7 +4,6 @@ import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { KeyQuery, KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
-import { asked, inTime, orOutage, patienceWith } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-mark.ts';
@@ -12,6 +11,7 @@ import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key
 import { keyOf } from './key-names.ts';
 import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';
 import { isInteger, shaped } from './shapes.ts';
+import { graceWith, inTime, orOutage, withTimeout } from './timeouts.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
 const PART = 500;
@@ -42,8 +42,8 @@ export function keysInRedis(
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
   { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
-  const patience = patienceWith(redis, deadline);
-  const count = (what: string, work: Promise<number>) => asked(shaped(redis, what, work, isInteger));
+  const patience = graceWith(redis, deadline);
+  const count = (what: string, work: Promise<number>) => withTimeout(shaped(redis, what, work, isInteger));
 
   async function get(id: string): Promise<KeyRecord | null> {
     const hash = await hashOf(redis, id);
@@ -97,7 +97,7 @@ export function keysInRedis(
     addMany: add,
     replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
-    hasImported: async () => (await asked(lookUp(keyOf.imported))) !== null,
+    hasImported: async () => (await withTimeout(lookUp(keyOf.imported))) !== null,
     watch: (changed) =>
       bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);
@@ -116,10 +116,10 @@ async function idsAfter(redis: Connection, last: string | undefined, newestFirst
   const { apiKeys } = keyOf;
   const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
   for (;;) {
-    const place = last === undefined ? 0 : await asked(placeOf(last));
+    const place = last === undefined ? 0 : await withTimeout(placeOf(last));
     if (place === null) return { ids: [], isLast: true };
     const [from, to] = [String(place), String(place + PART)];
-    const ids = await asked(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
+    const ids = await withTimeout(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
     const isLast = ids.length <= PART;
     if (last === undefined) return { ids, isLast };
     // Keys that were added between the two questions have moved it.

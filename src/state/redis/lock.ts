@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from '../../errors/outage.ts';
-import { askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_LIFE } from './key-names.ts';
+import { allWithTimeout } from './timeouts.ts';
 
 /** Milliseconds: longest wait for somebody else's change, and between two tries. */
-const PATIENCE = 2_000;
+const LOCK_TIMES = 2_000;
 const TRY_AGAIN = 10;
 
 /**
@@ -27,9 +27,9 @@ export async function exclusively<T>(redis: Connection, names: readonly string[]
 
 /** Takes all of them at once or none: who waits holds nothing, so no two wait for each other. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE;
+  const giveUpAt = performance.now() + LOCK_TIMES;
   for (;;) {
-    const answers = await askedMany(
+    const answers = await allWithTimeout(
       redis,
       keys.map((key) => ['set', key, '', 'PX', `${LOCK_LIFE}`, 'NX']),
     );
@@ -47,7 +47,7 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
 /** A lock that cannot be given back ends by itself. */
 async function giveBack(redis: Connection, keys: readonly string[]): Promise<void> {
   try {
-    await askedMany(
+    await allWithTimeout(
       redis,
       keys.map((key) => ['del', key]),
     );

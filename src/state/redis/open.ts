@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Fleet } from '../../observe/peers/fleet.ts';
+import type { Peers } from '../../observe/peers/peers.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
-import type { KeyCopy } from '../shared/key-copy/copy.ts';
-import type { KeyCopyKeeper } from '../shared/key-copy/keeper.ts';
-import { keysWithCopy, tokensWithCopy } from '../shared/key-copy/keys-with-copy.ts';
+import type { KeyCopy } from '../shared/key-cache/copy.ts';
+import { keysWithCopy, tokensWithCopy } from '../shared/key-cache/keys-with-copy.ts';
+import type { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
-import { fleetInRedis } from './fleet.ts';
-import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
 import { textIn } from './key-records.ts';
-import { disconnect } from './lasting.ts';
+import { keepCounters, keepKeyCopy, openKeyCopy } from './local-copies.ts';
+import { peersInRedis } from './peers.ts';
+import { disconnect } from './reconnect.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
 import { type Started, startOn } from './start.ts';
@@ -22,7 +22,7 @@ import { shardsAfter } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds that a command may wait for the state. */
-const PATIENCE = 2_000;
+const COMMAND_WAIT = 2_000;
 
 interface Managed extends Records {
   readonly state: State;
@@ -30,14 +30,14 @@ interface Managed extends Records {
 }
 
 /** What a command can manage in a Redis, beside the gateways that share it. */
-export interface Beside extends Managed {
+export interface OfflineState extends Managed {
   /** The gateways that run, to be asked by a command. */
-  readonly fleet: () => Fleet;
+  readonly fleet: () => Peers;
   readonly outbox: Storage['outbox'];
 }
 
 /** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
-export async function openBeside(settings: RedisSettings, audit: AuditSettings): Promise<Beside> {
+export async function openOffline(settings: RedisSettings, audit: AuditSettings): Promise<OfflineState> {
   const redis = await connect(settings);
   const managed = manage(redis, settings, audit);
   let subscriber: Subscriber | null = null;
@@ -46,7 +46,7 @@ export async function openBeside(settings: RedisSettings, audit: AuditSettings):
     outbox: outboxIn(redis),
     fleet() {
       subscriber ??= new Subscriber(redis);
-      return fleetInRedis(redis, subscriber, { self: null, failed: () => {} });
+      return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },
     close() {
       managed.close();
@@ -61,8 +61,15 @@ function manage(redis: Connection, settings: RedisSettings, audit: AuditSettings
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true, lookUp: textIn(redis) }),
-    state: new RedisState(redis, { deadline: PATIENCE }),
+    ...recordsInRedis(redis, {
+      bus,
+      breakers,
+      deadline: COMMAND_WAIT,
+      audit,
+      isFit: () => true,
+      lookUp: textIn(redis),
+    }),
+    state: new RedisState(redis, { deadline: COMMAND_WAIT }),
     close: () => breakers.close(),
   };
 }
@@ -87,7 +94,7 @@ export interface OpenOptions {
 interface Opened {
   readonly started: Started;
   readonly copy: KeyCopy | null;
-  readonly keeper: KeyCopyKeeper | null;
+  readonly keeper: KeyCacheSynchronizer | null;
   readonly parts: Pick<Storage, 'kind' | 'join' | 'outbox' | 'keyCopyAge'>;
   close(): Promise<void>;
 }
@@ -107,7 +114,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
     ...{ started, copy, keeper },
     parts: {
       kind: kindOf(settings),
-      join: (self, failed) => fleetInRedis(redis, subscriber, { self, failed }),
+      join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
       ...(isKeeper ? { keyCopyAge: () => copy.age } : {}),
     },
@@ -152,7 +159,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   if (absence) breakers.open(absence);
   const { deadline } = settings;
   const standings =
-    folder === null || settings.onOutage !== 'local' ? null : keepStandings(folder, { worker, workers, observe });
+    folder === null || settings.onOutage !== 'local' ? null : keepCounters(folder, { worker, workers, observe });
   const backend = new RedisState(redis, { deadline });
   // If it fails, the first list of bans does it.
   if (!absence) await backend.prepareBans().catch(() => {});

@@ -7,10 +7,10 @@ import {
   MOST_NAMES,
   type Outbox,
 } from '../../webhooks/outbox.ts';
-import { asked, askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf, OUTBOX_LIFE } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 const ENQUEUE = loadScript('enqueue-n.lua');
 const TAKE = loadScript('take-3.lua');
@@ -18,7 +18,7 @@ const SETTLE = loadScript('settle-4.lua');
 const MOVE = loadScript('move-1.lua');
 
 /** A job as it is written. */
-type Written = Message & { readonly at: number };
+type StoredJob = Message & { readonly at: number };
 
 /** The outbox of all gateways on one Redis. All of it is in one slot. */
 export function outboxInRedis(redis: Connection): Outbox {
@@ -32,12 +32,12 @@ export function outboxInRedis(redis: Connection): Outbox {
     ...more: readonly (string | number)[]
   ): Promise<void> {
     const keys = [due(endpoint), came(endpoint), jobs(endpoint), standing(endpoint)];
-    await asked(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_LIFE, ...more]));
+    await withTimeout(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_LIFE, ...more]));
   }
 
   return {
     async add({ message, endpoints, once, most, now }) {
-      const written: Written = { ...message, at: now };
+      const written: StoredJob = { ...message, at: now };
       const keys = [
         names,
         told,
@@ -46,16 +46,16 @@ export function outboxInRedis(redis: Connection): Outbox {
       ];
       const { name, since, until, ends = '' } = once;
       const args = [now, name, since, until, ends, MOST_NAMES, most, OUTBOX_LIFE, JSON.stringify(written)];
-      return (await asked(runScript(redis, ENQUEUE, keys, args))) as number | null;
+      return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
       const keys = [due(endpoint), jobs(endpoint), standing(endpoint)];
-      const answer = (await asked(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
+      const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
         | [number: string, job: string, attempts: number, failures: number]
         | null;
       if (answer === null) return null;
       const [number, job, attempts, failures] = answer;
-      const { id, type, body, at } = JSON.parse(job) as Written;
+      const { id, type, body, at } = JSON.parse(job) as StoredJob;
       return { endpoint, number, id, type, body, at, attempts, failures };
     },
     done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE, DUE_AT_ONCE),
@@ -64,7 +64,7 @@ export function outboxInRedis(redis: Connection): Outbox {
     giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
     well: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE, DUE_AT_ONCE),
     async states(endpoints) {
-      const answers = await askedMany(
+      const answers = await allWithTimeout(
         redis,
         endpoints.flatMap((one) => [
           ['hgetall', standing(one)],
@@ -75,11 +75,11 @@ export function outboxInRedis(redis: Connection): Outbox {
       return endpoints.map((_, i) => stateOf(answers[3 * i], answers[3 * i + 1], answers[3 * i + 2]));
     },
     async mark(name) {
-      const value = await asked(redis.hget(marks, name));
+      const value = await withTimeout(redis.hget(marks, name));
       return value === null ? null : Number(value);
     },
     async move(name, from, to) {
-      return (await asked(runScript(redis, MOVE, [marks], [name, from ?? '', to]))) === 1;
+      return (await withTimeout(runScript(redis, MOVE, [marks], [name, from ?? '', to]))) === 1;
     },
     // Whoever opened the connection closes it.
     close: () => {},

@@ -11,7 +11,11 @@ const packed = new WeakMap<Limits, PackedLimits>();
 export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {
-    result = [limits.windows.map(idOf).join(','), JSON.stringify(limits.windows.flatMap(numbersOf)), ladderOf(limits)];
+    result = [
+      limits.windows.map(idOf).join(','),
+      JSON.stringify(limits.windows.flatMap(numbersOf)),
+      escalationOf(limits),
+    ];
     packed.set(limits, result);
   }
   return result;
@@ -43,7 +47,7 @@ function numbersOf(window: Window): (number | string)[] {
   return window.scope === undefined ? numbers : [...numbers, window.scope];
 }
 
-function ladderOf({ ladder }: Limits): string {
+function escalationOf({ ladder }: Limits): string {
   if (!ladder) return '';
   return JSON.stringify([ladder.strikes, ladder.window, ladder.grace, ladder.decay, ...ladder.durations]);
 }

@@ -1,5 +1,5 @@
 import type { Connection } from './client.ts';
-import { reconnect } from './lasting.ts';
+import { reconnect } from './reconnect.ts';
 
 /**
  * Redis gave an answer that its command cannot have. The answers of such a connection belong to other commands, so whoever

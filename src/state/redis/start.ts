@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus } from '../shared/bus.ts';
-import type { KeyCopy } from '../shared/key-copy/copy.ts';
+import type { KeyCopy } from '../shared/key-cache/copy.ts';
 import { busOn } from './bus.ts';
 import { checkRedis, watchWarnings } from './checks.ts';
 import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
@@ -11,12 +11,12 @@ import { type DataCheck, DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
 import { type Gateways, joinGateways } from './gateways.ts';
 import { keyOf } from './key-names.ts';
-import { disconnect, whenCut } from './lasting.ts';
+import { disconnect, whenCut } from './reconnect.ts';
 import { StartChecks } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds that a start waits for a Redis that hangs, where it can go on without. */
-const PATIENCE = 2_000;
+const FIRST_CHECK_TIMEOUT = 2_000;
 
 /** What a gateway has of Redis from its start on. */
 export interface Started {
@@ -54,7 +54,7 @@ export async function startOn(settings: RedisSettings, options: StartOptions): P
   const missing = copy ? copy.unusable : '';
   const started = open(settings, options);
   try {
-    await started.checks.first(missing === null ? PATIENCE : START_TIMEOUT);
+    await started.checks.first(missing === null ? FIRST_CHECK_TIMEOUT : START_TIMEOUT);
     return { ...started, absence: null };
   } catch (error) {
     const absence = error as RedisError;
@@ -90,7 +90,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
       return warnings;
     },
     passed(warnings) {
-      if (!isWorker) stopTelling = tellWarnings(redis, observe, warnings, lookAgain);
+      if (!isWorker) stopTelling = reportWarnings(redis, observe, warnings, lookAgain);
     },
     unfit(reason) {
       if (!isWorker) observe({ type: 'state.unfit', reason });
@@ -117,7 +117,7 @@ function dataIn(redis: Connection, observe: Observe): DataCheck {
 }
 
 /** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
-function tellWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
+function reportWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
   const tell = (warning: string) => observe({ type: 'state.warning', warning });
   for (const warning of warnings) tell(warning);
   return watchWarnings(redis, warnings, tell, lookAgain);

@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { begin, type Connection, lastErrorOf, secondOf } from './client.ts';
-import { disconnect, whenCut } from './lasting.ts';
+import { disconnect, whenCut } from './reconnect.ts';
 
 /** Milliseconds between two proofs that a silent connection is alive. */
 const HEARTBEAT = 1_000;

@@ -1,9 +1,9 @@
 import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
-import { asked } from './asking.ts';
 import type { AuditedChange, AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { isHash, shaped } from './shapes.ts';
+import { withTimeout } from './timeouts.ts';
 
 /** A token that is added, or the name of one that is taken away. */
 export type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
@@ -22,7 +22,7 @@ export function tokensInRedis(
   redis: Connection,
   auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
 ): TokenStore {
-  const isTaken = async (name: string) => (await asked(redis.hexists(keyOf.tokens, name))) === 1;
+  const isTaken = async (name: string) => (await withTimeout(redis.hexists(keyOf.tokens, name))) === 1;
 
   async function make(change: AuditedChange<TokenChange>): Promise<boolean> {
     try {
@@ -35,7 +35,7 @@ export function tokensInRedis(
   }
 
   return {
-    list: () => asked(tokensIn(redis)),
+    list: () => withTimeout(tokensIn(redis)),
     add: (token, note) =>
       make({
         note,
@@ -62,11 +62,11 @@ const lockOf = (name: string): string => `token:${name}`;
 /** Makes a change that may have been made already. */
 export async function applyTokenChange(redis: Connection, change: TokenChange): Promise<void> {
   if ('ended' in change) {
-    await asked(redis.hdel(keyOf.tokens, change.ended));
+    await withTimeout(redis.hdel(keyOf.tokens, change.ended));
     return;
   }
   const { token } = change;
   const text = JSON.stringify(token);
-  if ((await asked(redis.hsetnx(keyOf.tokens, token.name, text))) === 1) return;
-  if ((await asked(redis.hget(keyOf.tokens, token.name))) !== text) throw new WrongName(token.name);
+  if ((await withTimeout(redis.hsetnx(keyOf.tokens, token.name, text))) === 1) return;
+  if ((await withTimeout(redis.hget(keyOf.tokens, token.name))) !== text) throw new WrongName(token.name);
 }

@@ -2,7 +2,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import type { BegunBan, State } from '../state.ts';
-import type { Strikes } from './refused.ts';
+import type { Strikes } from './refusal-cache.ts';
 
 /**
  * The one state that counts for several gateways. What handles an outage needs of a backend this, its `Shards`, and a `Bus`.

@@ -2,7 +2,7 @@ import { CircuitBreaker } from '../../common/circuit-breaker.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
-import { LedgerError } from '../state.ts';
+import { CountersError } from '../state.ts';
 import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
 
@@ -73,7 +73,7 @@ export function createCircuitBreakers(
     open: (reason) => of('start').open(reason),
     failed(breaker, error) {
       const cause = error instanceof Outage ? error.cause : error;
-      if (cause instanceof LedgerError) warn(cause.message);
+      if (cause instanceof CountersError) warn(cause.message);
       else breaker.miss(cause);
     },
     get away() {

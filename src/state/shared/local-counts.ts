@@ -1,13 +1,13 @@
 import { Cache } from '../../common/cache.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
-import { eachWindow, type Ledger, newLedger } from '../../limits/ledger.ts';
+import { type Counters, eachWindow, newCounters } from '../../limits/counters.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BansAsOf } from '../state.ts';
 import type { InDoubtCharges } from './backend.ts';
-import { banIn, inWholeLimits, ledgerFrom, shareOf } from './shares.ts';
-import type { Due, Known } from './standings/kept.ts';
+import type { Due, Known } from './last-known-counters/entries.ts';
+import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
 /** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
 const MOST = 200_000;
@@ -20,7 +20,7 @@ interface Count {
   readonly limits: Limits;
   /** What this gateway counts against: `limits`, or its share of them. */
   readonly share: Limits;
-  readonly ledger: Ledger;
+  readonly ledger: Counters;
   /** The cells when the backend was last heard. The difference is what this gateway admitted alone. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
@@ -185,7 +185,7 @@ export class LocalCounts {
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);
     const sharers = known?.divided ? 1 : gateways;
-    const ledger = known ? ledgerFrom(known.admission, share, sharers, now) : newLedger(share.windows);
+    const ledger = known ? countersFrom(known.admission, share, sharers, now) : newCounters(share.windows);
     const count = {
       number: ++this.#reconciliations,
       limits,

@@ -1,7 +1,7 @@
 import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
+import type { Due } from './last-known-counters/entries.ts';
 import type { LocalCounts } from './local-counts.ts';
-import type { Due } from './standings/kept.ts';
 
 /** Reconciliations on their way at a time: requests go first. */
 const AT_ONCE = 50;

@@ -1,4 +1,4 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -9,13 +9,13 @@ import type { OutageSettings, SharedBackend } from './backend.ts';
 import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { BackendClock } from './clock.ts';
+import type { LastKnownCounters } from './last-known-counters/entries.ts';
 import { LocalCounts } from './local-counts.ts';
 import { Reconciler } from './reconciliation.ts';
-import { Refused, type Strikes } from './refused.ts';
-import type { Standings } from './standings/kept.ts';
+import { RefusalCache, type Strikes } from './refusal-cache.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
-const STRIKE_BEAT = 250;
+const STRIKE_FLUSH = 250;
 const MOST_STRUCK = 1_000;
 
 export interface SharedStateOptions {
@@ -29,7 +29,7 @@ export interface SharedStateOptions {
   readonly gateways: () => number;
   readonly observe: Observe;
   /** Where standings are kept across a restart; `null`: nowhere. */
-  readonly standings?: Standings | null;
+  readonly standings?: LastKnownCounters | null;
   /** For tests: a clock of theirs in place of this machine's. */
   readonly clock?: BackendClock;
 }
@@ -45,10 +45,10 @@ export class SharedState implements State {
   readonly #policy: OutageSettings['onOutage'];
   readonly #observe: Observe;
   readonly #clock: BackendClock;
-  readonly #refused: Refused;
+  readonly #refused: RefusalCache;
   readonly #local: LocalCounts;
   readonly #reconciler: Reconciler;
-  readonly #standings: Standings | null;
+  readonly #standings: LastKnownCounters | null;
   readonly #stopListening: () => void;
   #hearBan: (ban: BegunBan) => void = () => {};
   /** The backend's time at its last answer to a request; 0: none came, to this process or the one before. */
@@ -65,7 +65,7 @@ export class SharedState implements State {
     this.#policy = settings.onOutage;
     this.#observe = observe;
     this.#clock = clock;
-    this.#refused = new Refused({ clock: clock.read, keepFor: settings.refusalCacheTtl });
+    this.#refused = new RefusalCache({ clock: clock.read, keepFor: settings.refusalCacheTtl });
     this.#local = new LocalCounts({
       gateway,
       clock: clock.read,
@@ -80,7 +80,7 @@ export class SharedState implements State {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
     });
-    this.#beat = setInterval(() => void this.#sendStrikes(), STRIKE_BEAT).unref();
+    this.#beat = setInterval(() => void this.#sendStrikes(), STRIKE_FLUSH).unref();
     breakers.recovered(() => void this.#reconciler.all());
   }
 
@@ -99,7 +99,7 @@ export class SharedState implements State {
     this.#hearBan = hear;
   }
 
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Eventually<Admission> {
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): MaybePromise<Admission> {
     const refusal = this.#refused.answer(subject, limits, cost, scopes);
     if (refusal) return refusal;
     const breaker = this.#breakers.of(subject);
@@ -108,7 +108,7 @@ export class SharedState implements State {
       : this.#ask(subject, limits, cost, scopes);
   }
 
-  look(subject: string, limits: Limits): Eventually<Admission> {
+  look(subject: string, limits: Limits): MaybePromise<Admission> {
     return this.#backend.look(subject, limits);
   }
 
@@ -127,7 +127,7 @@ export class SharedState implements State {
     this.#forget(subject);
   }
 
-  bans(): Eventually<Ban[]> {
+  bans(): MaybePromise<Ban[]> {
     return this.#backend.bans();
   }
 
@@ -136,7 +136,7 @@ export class SharedState implements State {
     return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
   }
 
-  rung(subject: string, limits: Limits): Eventually<number> {
+  rung(subject: string, limits: Limits): MaybePromise<number> {
     return this.#backend.rung(subject, limits);
   }
 
@@ -156,7 +156,7 @@ export class SharedState implements State {
   }
 
   /** Goes on from where an earlier process of this gateway was, and tells the backend what that one could not. */
-  #takeUp(standings: Standings): void {
+  #takeUp(standings: LastKnownCounters): void {
     const [local, reconciler] = [this.#local, this.#reconciler];
     for (const [subject, { known, dues }] of standings.load()) {
       if (known) {

@@ -1,9 +1,9 @@
 import type { Admission } from '../../limits/admission.ts';
+import { type Counters, eachWindow, newCounters, newStrikeState } from '../../limits/counters.ts';
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
-import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Reconciliation } from './backend.ts';
-import type { Known } from './standings/kept.ts';
+import type { Known } from './last-known-counters/entries.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 
@@ -24,13 +24,13 @@ export function shareOf(limits: Limits, gateways: number): Limits {
 }
 
 /** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
-export function ledgerFrom(
+export function countersFrom(
   { readings, now: toldAt, bannedUntil, verdict, retryAt, violated }: Known['admission'],
   share: Limits,
   gateways: number,
   now: number,
-): Ledger {
-  const ledger = newLedger(share.windows);
+): Counters {
+  const ledger = newCounters(share.windows);
   eachWindow(share.windows, (window, at, meter) => {
     const reading = readings.find((known) => isSameCounter(known.window, window));
     if (!reading) return;
@@ -40,7 +40,7 @@ export function ledgerFrom(
     meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
   });
   if (verdict === 'admitted') return ledger;
-  ledger.conduct = { ...newConduct(), bannedUntil };
+  ledger.conduct = { ...newStrikeState(), bannedUntil };
   const scope = violated?.scope;
   if (scope !== undefined && verdict === 'limited') ledger.conduct.refusedIn = [{ scope, at: toldAt, until: retryAt }];
   else Object.assign(ledger.conduct, { refusedAt: toldAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
@@ -49,7 +49,7 @@ export function ledgerFrom(
 }
 
 /** The ban that began here after the one that was known. */
-export function banIn({ conduct }: Ledger, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
+export function banIn({ conduct }: Counters, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
   if (conduct === null || conduct.bannedUntil <= bannedBefore) return null;
   const { bannedUntil, bannedSince, bannedFor } = conduct;
   const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);

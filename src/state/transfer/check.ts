@@ -1,14 +1,14 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import { MAX_SCOPE_LENGTH, MOST_SCOPES } from '../../common/scopes.ts';
 import { parseWindows } from '../../config/windows.ts';
-import { formFlaws } from '../../keys/draft.ts';
+import { formErrors } from '../../keys/draft.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
 import { ROLES } from '../../keys/operators/tokens.ts';
+import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
-import { eachWindow } from '../../limits/ledger.ts';
 import { isScope } from '../../limits/scopes.ts';
 import { anything, type Check, fields, flag, LAST_MOMENT, list, moment, oneOf, orNull, text, whole } from './fields.ts';
-import { type LedgerLine, ledgerIn } from './lines.ts';
+import { type CounterLine, countersIn } from './lines.ts';
 import type { RecordType } from './records.ts';
 
 const ID = /^key_[0-9A-Za-z]{1,64}$/;
@@ -99,7 +99,7 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   token: TOKEN,
   audit: AUDIT,
   ban: AUDIT,
-  ledger: (value) => LEDGER(value) ?? counters(value as LedgerLine),
+  ledger: (value) => LEDGER(value) ?? counters(value as CounterLine),
   use: fields({ id, at: moment }),
 };
 
@@ -120,7 +120,7 @@ function strings(value: unknown): string | null {
 /** The rules by which operators are refused hold for records too. */
 function traits({ account, label, addresses, scopes, metadata, windows, hash, previous }: KeyRecord): string | null {
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
-  const [flaw] = formFlaws({ account, label, addresses, scopes, metadata });
+  const [flaw] = formErrors({ account, label, addresses, scopes, metadata });
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;
@@ -136,12 +136,12 @@ function traits({ account, label, addresses, scopes, metadata, windows, hash, pr
   }
 }
 
-function counters({ windows, cells, conduct }: LedgerLine): string | null {
+function counters({ windows, cells, conduct }: CounterLine): string | null {
   const ids = new Set(windows.map(windowId));
   if (windows.length === 0 || ids.size < windows.length) return '.windows must be different ones, and at least one';
   if (windows.some(({ limit }) => (limit === undefined) !== (conduct === null)))
     return '.windows must have limits where there is conduct, and only there';
-  const { windows: whole } = ledgerIn({ windows, cells, conduct });
+  const { windows: whole } = countersIn({ windows, cells, conduct });
   const size = whole.reduce((sum, window) => sum + meterOf(window).size, 0);
   if (cells.length !== size) return `.cells must be ${size} numbers for these windows`;
   let wrong: string | null = null;

@@ -25,9 +25,9 @@ export function createFile(
   file: string,
   { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
 ): FileWriter {
-  refuseTaken(file);
+  refuseExisting(file);
   const beside = `${file}.${randomUUID()}.part`;
-  const descriptor = orTold(file, () => openSync(beside, 'wx', 0o600));
+  const descriptor = orReported(file, () => openSync(beside, 'wx', 0o600));
   const digest = createHash('sha256');
   const counts = noCounts();
   let text = '';
@@ -41,7 +41,7 @@ export function createFile(
   }
 
   function write(bytes: Buffer): void {
-    orTold(file, () => {
+    orReported(file, () => {
       for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
     });
   }
@@ -69,7 +69,7 @@ export function createFile(
       const { ban, ...others } = counts;
       const trailer = { type: 'trailer', counts: ban > 0 ? counts : others, sha256: digest.digest('hex') };
       write(Buffer.from(`${JSON.stringify(trailer)}\n`));
-      orTold(file, () => {
+      orReported(file, () => {
         fsyncSync(descriptor);
         place(beside, file);
       });
@@ -88,22 +88,22 @@ function place(beside: string, file: string): void {
   } catch (error) {
     // Not every file system has a second name for a file.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    refuseTaken(file);
+    refuseExisting(file);
     renameSync(beside, file);
   }
 }
 
-function refuseTaken(file: string): void {
+function refuseExisting(file: string): void {
   if (existsSync(file)) throw new TransferError(`${file} is there already: name another file, or remove it first`);
 }
 
-function orTold<T>(file: string, work: () => T): T {
+function orReported<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof TransferError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') refuseTaken(file);
+    if (code === 'EEXIST') refuseExisting(file);
     throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'there is no such folder' : message}`, {
       cause: error,
     });

@@ -1,10 +1,10 @@
 import { Cache } from '../../common/cache.ts';
 import { formatDuration } from '../../config/units.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import type { Counters, StrikeState } from '../../limits/counters.ts';
 import { unnamed } from '../../limits/kinds.ts';
-import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
-import type { RecordType, SubjectLedger, ValueOf } from './records.ts';
+import type { RecordType, SubjectCounters, ValueOf } from './records.ts';
 
 type Limit = Omit<Window, 'name'>;
 
@@ -12,26 +12,26 @@ type Limit = Omit<Window, 'name'>;
  * A ledger in a line: windows without names, and without limits where no conduct depends on them. When scopes were refused is left
  * out: at worst one more refusal is no strike.
  */
-export interface LedgerLine {
+export interface CounterLine {
   readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
   readonly cells: readonly number[];
-  readonly conduct: (Omit<Conduct, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
+  readonly conduct: (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
 }
 
 /** A record as a line of a file has it, without its type. */
 export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknown {
   if (type === 'key') return keyLine(value as KeyRecord);
   if (type !== 'ledger') return value;
-  const { subject, ledger } = value as SubjectLedger;
-  return { subject, ...ledgerLine(ledger) };
+  const { subject, ledger } = value as SubjectCounters;
+  return { subject, ...counterLine(ledger) };
 }
 
 /** A record of a line that was checked. */
 export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[T] {
   if (type === 'key') return wholeRecord(line as Partial<KeyRecord>) as ValueOf[T];
   if (type !== 'ledger') return line as ValueOf[T];
-  const { subject, ...rest } = line as { subject: string } & LedgerLine;
-  return { subject, ledger: ledgerIn(rest) } as ValueOf[T];
+  const { subject, ...rest } = line as { subject: string } & CounterLine;
+  return { subject, ledger: countersIn(rest) } as ValueOf[T];
 }
 
 /** Versions of storegate that know no scopes can read a key without any. The record may not be checked yet, and so be any. */
@@ -41,7 +41,7 @@ function keyLine(record: KeyRecord): Partial<KeyRecord> {
 }
 
 /** Says of a ledger what holds wherever it is kept; equal ledgers have equal lines. */
-export function ledgerLine({ windows, cells, conduct }: Ledger): LedgerLine {
+export function counterLine({ windows, cells, conduct }: Counters): CounterLine {
   return {
     windows: windows.map((window) => {
       const { limit, ...rest } = unnamed(window);
@@ -61,7 +61,7 @@ export function ledgerLine({ windows, cells, conduct }: Ledger): LedgerLine {
   };
 }
 
-export function ledgerIn({ windows, cells, conduct }: LedgerLine): Ledger {
+export function countersIn({ windows, cells, conduct }: CounterLine): Counters {
   return {
     // A limit that nothing depends on may be any: counters know their window by kind and span.
     windows: windows.map((window) => windowOf({ limit: 1, ...window })),

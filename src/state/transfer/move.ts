@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
-import { ahead } from './ahead.ts';
 import type { FileWriter } from './file-target.ts';
 import type { Missing } from './missing.ts';
 import { refuseOthers } from './others.ts';
 import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
+import { prefetch } from './prefetch.ts';
 import { type Batch, type Counts, noCounts, type RecordType, TYPES } from './records.ts';
-import { soundIn } from './sound.ts';
+import { validIn } from './validate.ts';
 
 /** Sentences that are kept for people; what is beyond them is only counted. */
-const MOST_TOLD = 100;
+const MOST_REPORTED = 100;
 
 /** Some sentences, and how many there would be. */
-export interface Told {
+export interface ReportLines {
   readonly count: number;
   readonly first: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface Moved {
   readonly given: Counts;
   readonly outcomes: Readonly<Record<RecordType, Readonly<Record<Outcome, number>>>>;
   /** Records that no file may have, such as those whose form is wrong. */
-  readonly leftOut: Told;
+  readonly leftOut: ReportLines;
   /** How much the target has of each type now. */
   readonly has: Counts;
 }
@@ -44,11 +44,11 @@ export async function writeFile(
   source: Source,
   file: FileWriter,
   pass: MoveOptions['pass'],
-): Promise<{ readonly has: Counts; readonly leftOut: Told }> {
-  const leftOut = new Telling();
+): Promise<{ readonly has: Counts; readonly leftOut: ReportLines }> {
+  const leftOut = new ReportCollector();
   let through = 0;
-  for await (const batch of ahead(source.read())) {
-    file.take(source.isChecked ? batch : soundIn(batch, leftOut.add));
+  for await (const batch of prefetch(source.read())) {
+    file.take(source.isChecked ? batch : validIn(batch, leftOut.add));
     through += batch.values.length;
     pass(through);
     await setImmediate();
@@ -60,8 +60,8 @@ export async function writeFile(
 export async function move(source: Source, target: Target, options: MoveOptions): Promise<Moved> {
   await refuseOthers(source, target);
   const moving = new Moving(options);
-  for await (const batch of ahead(source.read())) {
-    const sound = source.isChecked ? batch : soundIn(batch, moving.leftOut.add);
+  for await (const batch of prefetch(source.read())) {
+    const sound = source.isChecked ? batch : validIn(batch, moving.leftOut.add);
     moving.note(sound, await target.take(sound));
     // Neither a file nor a folder is waited for, and a signal is heard only in between.
     await setImmediate();
@@ -88,7 +88,7 @@ class Moving {
     RecordType,
     Record<Outcome, number>
   >;
-  readonly leftOut = new Telling();
+  readonly leftOut = new ReportCollector();
   readonly #options: MoveOptions;
   #through = 0;
 
@@ -122,13 +122,13 @@ class Moving {
   }
 }
 
-class Telling implements Told {
+class ReportCollector implements ReportLines {
   readonly first: string[] = [];
   count = 0;
 
   readonly add = (sentence: string): void => {
     this.count += 1;
-    if (this.first.length < MOST_TOLD) this.first.push(sentence);
+    if (this.first.length < MOST_REPORTED) this.first.push(sentence);
   };
 }
 

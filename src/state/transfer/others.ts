@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
-import { ahead } from './ahead.ts';
 import { TransferError } from './file-format.ts';
 import { Fingerprints } from './fingerprints.ts';
 import type { Source, Target } from './port.ts';
+import { prefetch } from './prefetch.ts';
 import { type Batch, nameIn, noCounts, type ValueOf } from './records.ts';
 import { entryPrint, SOMETHING_ELSE } from './rules.ts';
 
@@ -14,7 +14,7 @@ export async function refuseOthers(source: Source, target: Target): Promise<void
   if (!(await target.isUsed())) return;
   const known = new Fingerprints();
   const oldest: Partial<Record<Held, number>> = {};
-  for await (const { type, values } of ahead(source.read())) {
+  for await (const { type, values } of prefetch(source.read())) {
     if (!isHeld(type)) continue;
     for (const value of values) known.add(printOf(type, value));
     const [first] = values;
@@ -24,7 +24,7 @@ export async function refuseOthers(source: Source, target: Target): Promise<void
   for await (const { type, values } of target.held()) {
     if (!isHeld(type)) continue;
     const isOther = (value: Batch['values'][number]) =>
-      !known.has(printOf(type, value)) && !(isLog(type) && isGone(value as AuditEntry, oldest[type]));
+      !known.has(printOf(type, value)) && !(isLog(type) && isDropped(value as AuditEntry, oldest[type]));
     others[type] += (values as Batch['values'][number][]).filter(isOther).length;
   }
   const counts = (Object.keys(WORDS) as Held[]).filter((type) => others[type] > 0);
@@ -44,7 +44,7 @@ function isLog(type: Held): type is 'audit' | 'ban' {
 }
 
 /** Whether an entry is of a move, or the log of the source may have dropped it. */
-function isGone({ action, at }: AuditEntry, oldest: number | undefined): boolean {
+function isDropped({ action, at }: AuditEntry, oldest: number | undefined): boolean {
   return action === 'state.import' || (oldest !== undefined && at < oldest);
 }
 

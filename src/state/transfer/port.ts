@@ -1,7 +1,7 @@
-import type { Eventually } from '../../common/eventually.ts';
+import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { AuditDraft } from '../../keys/operators/audit-log.ts';
-import type { Ladder } from '../../limits/limits.ts';
+import type { BanEscalation } from '../../limits/limits.ts';
 import type { Batch, Counts } from './records.ts';
 
 /** A state, or a file of one, to be read from. */
@@ -13,10 +13,10 @@ export interface Source {
   /** Whether every record was checked already (check.ts). */
   readonly isChecked: boolean;
   /** How much there is, as far as that is known without reading all. For a bar of progress. */
-  counts(): Eventually<Counts>;
+  counts(): MaybePromise<Counts>;
   /** All records, type after type in the order of `TYPES`. Each name comes once. */
   read(): AsyncIterable<Batch>;
-  close(): Eventually<void>;
+  close(): MaybePromise<void>;
 }
 
 /**
@@ -30,18 +30,18 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface Target {
   readonly name: string;
   /** Whether it holds keys, tokens or audit entries. */
-  isUsed(): Eventually<boolean>;
+  isUsed(): MaybePromise<boolean>;
   /** All keys, tokens and entries that it holds. */
   held(): AsyncIterable<Batch> | Iterable<Batch>;
   /**
    * Returns for each record what became of it, or would in a dry run. Throws TransferError if it holds a key or token that cannot
    * come from an earlier copy of the source.
    */
-  take(batch: Batch): Eventually<readonly Outcome[]>;
+  take(batch: Batch): MaybePromise<readonly Outcome[]>;
   /** Keeps what was taken, with this audit entry if there is one, and answers how much there is now. Call it once. */
-  finish(entry: AuditDraft | null): Eventually<Counts>;
+  finish(entry: AuditDraft | null): MaybePromise<Counts>;
   /** Frees everything. What is not finished was not taken where the state can take all or nothing. */
-  close(): Eventually<void>;
+  close(): MaybePromise<void>;
 }
 
 /** What targets go by. */
@@ -49,7 +49,7 @@ export interface TargetOptions {
   /** What the logs keep. */
   readonly audit: AuditSettings;
   /** How bans grow and are forgotten; decides how long conduct is remembered. */
-  readonly ladder: Ladder | null;
+  readonly ladder: BanEscalation | null;
   /** Only says what would be done. */
   readonly dryRun: boolean;
   /** Unix milliseconds. */

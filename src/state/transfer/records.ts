@@ -1,16 +1,16 @@
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
-import type { Ledger } from '../../limits/ledger.ts';
+import type { Counters } from '../../limits/counters.ts';
 
 /** What a state holds, in the order in which it is moved. Ledgers come after the keys and so never before what they count. */
 export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;
 export type RecordType = (typeof TYPES)[number];
 
 /** A subject's counters, strikes and bans. */
-export interface SubjectLedger {
+export interface SubjectCounters {
   readonly subject: string;
-  readonly ledger: Ledger;
+  readonly ledger: Counters;
 }
 
 /** When a key was last used, Unix milliseconds. */
@@ -25,7 +25,7 @@ export interface ValueOf {
   readonly audit: AuditEntry;
   /** Of the log of bans. */
   readonly ban: AuditEntry;
-  readonly ledger: SubjectLedger;
+  readonly ledger: SubjectCounters;
   readonly use: LastUse;
 }
 
@@ -54,6 +54,6 @@ export function nameIn<T extends RecordType>(type: T, value: ValueOf[T]): string
     case 'ban':
       return String((value as AuditEntry).number);
     default:
-      return (value as SubjectLedger).subject;
+      return (value as SubjectCounters).subject;
   }
 }

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
+import { type Counters, eachWindow, staleAt } from '../../limits/counters.ts';
 import { isSameCounter } from '../../limits/kinds.ts';
-import { eachWindow, type Ledger, staleAt } from '../../limits/ledger.ts';
-import type { Ladder, Window } from '../../limits/limits.ts';
+import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { TransferError } from './file-format.ts';
 import { Fingerprints } from './fingerprints.ts';
-import { ledgerLine } from './lines.ts';
+import { counterLine } from './lines.ts';
 import type { Outcome } from './port.ts';
 
 /** What to do about a target that cannot be an earlier copy of the source. */
@@ -54,29 +54,29 @@ export function entryPrint({ at, actor, action, target, requestId }: AuditDraft)
   return JSON.stringify([at, actor, action, target, requestId]);
 }
 
-export interface JudgedLedger {
+export interface CounterDecision {
   readonly taken: Outcome;
   /** What to write; `null`: nothing. */
-  readonly write: Ledger | null;
+  readonly write: Counters | null;
 }
 
 /** What to do with a ledger where `stored` is there for its subject. Counters that went on there stay: no unit is given out twice. */
-export function judgeLedger(
-  given: Ledger,
-  stored: Ledger | null,
-  { ladder, now }: { ladder: Ladder | null; now: number },
-): JudgedLedger {
+export function decideCounters(
+  given: Counters,
+  stored: Counters | null,
+  { ladder, now }: { ladder: BanEscalation | null; now: number },
+): CounterDecision {
   if (staleAt(given, ladder) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
   // Nothing takes conduct away from a ledger in Redis.
   const left = given.conduct === null && stored.conduct ? { ...stored.conduct, refusedAt: 0, refusedUntil: 0 } : null;
   const write = left ? { ...given, conduct: left } : given;
-  return isSameLedger(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
+  return isSameCounters(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
 }
 
 /** Whether a window was opened later, or has counted more, in `one`. The first cell of each window is a time, the others are units. */
-function isAhead(one: Ledger, other: Ledger): boolean {
+function isAhead(one: Counters, other: Counters): boolean {
   return one.windows.some((window) => {
     const [mine, theirs] = [cellsOf(one, window)!, cellsOf(other, window)];
     if (theirs === null) return false;
@@ -88,7 +88,7 @@ function units([, ...counts]: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function cellsOf(ledger: Ledger, wanted: Window): number[] | null {
+function cellsOf(ledger: Counters, wanted: Window): number[] | null {
   let found: number[] | null = null;
   eachWindow(ledger.windows, (window, at, { size }) => {
     if (isSameCounter(window, wanted)) found = ledger.cells.slice(at, at + size);
@@ -96,11 +96,11 @@ function cellsOf(ledger: Ledger, wanted: Window): number[] | null {
   return found;
 }
 
-function isSameLedger(one: Ledger, other: Ledger): boolean {
-  return JSON.stringify(ledgerLine(one)) === JSON.stringify(ledgerLine(other));
+function isSameCounters(one: Counters, other: Counters): boolean {
+  return JSON.stringify(counterLine(one)) === JSON.stringify(counterLine(other));
 }
 
-export function isBanned({ conduct }: Ledger, now: number): boolean {
+export function isBanned({ conduct }: Counters, now: number): boolean {
   return conduct !== null && conduct.bannedUntil > now;
 }
 

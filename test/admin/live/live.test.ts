@@ -3,8 +3,8 @@ import type { Listener } from '../../../src/admin/call.ts';
 import type { AdminContext } from '../../../src/admin/context.ts';
 import { Live, type Wanted } from '../../../src/admin/live/live.ts';
 import { COLUMNS } from '../../../src/observe/history/row.ts';
-import type { Fleet } from '../../../src/observe/peers/fleet.ts';
 import { type LiveAnswer, type LiveQuestion, newRefusals, packCounted } from '../../../src/observe/peers/live.ts';
+import type { Peers } from '../../../src/observe/peers/peers.ts';
 import { fits, type ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { until } from '../../support/until.ts';
 
@@ -53,7 +53,7 @@ class Asked {
         apart: null,
       };
     },
-  } as unknown as Fleet;
+  } as unknown as Peers;
 }
 
 /** A listener that notes what it is sent, while it reads. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { CallError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
 import { bad, type Read } from '../../../src/cli/importing/rows.ts';
-import { CallError } from '../../../src/cli/reach/api.ts';
 
 interface Body {
   readonly keys: readonly { readonly label?: string }[];

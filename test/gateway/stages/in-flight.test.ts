@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Outage } from '../../../src/errors/outage.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
-import type { Admission, Standing } from '../../../src/limits/admission.ts';
+import type { Admission, Readings } from '../../../src/limits/admission.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, knownClient } from '../../support/exchange.ts';
@@ -14,13 +14,13 @@ const plansWith = (plan: Partial<Plan>) => ({
   ladder: null,
   accounts: new Map(),
 });
-const standing = (remaining: number): Standing => ({
+const standing = (remaining: number): Readings => ({
   readings: [{ window: window(60, MINUTE), remaining, resetAt: 1 }],
   now: 0,
 });
 
 /** The stage before an admission that lets everybody go on, and a state that can only be looked at. */
-function flying({ look = async () => standing(1) }: { look?: () => Promise<Standing> } = {}) {
+function flying({ look = async () => standing(1) }: { look?: () => Promise<Readings> } = {}) {
   let looks = 0;
   const admitted: string[] = [];
   const flights = new Flights();

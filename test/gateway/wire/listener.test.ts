@@ -6,8 +6,8 @@ import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
-import { createEntrance } from '../../../src/gateway/wire/entrance.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
+import { createPreamble } from '../../../src/gateway/wire/preamble.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { freePort } from '../../support/free-port.ts';
 import { lines } from '../../support/lines.ts';
@@ -47,7 +47,7 @@ class Door {
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
-      entrance: createEntrance(makeTicketSecret()),
+      entrance: createPreamble(makeTicketSecret()),
       observe: () => {},
     });
   }

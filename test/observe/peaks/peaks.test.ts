@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, admit } from '../../../src/limits/admission.ts';
-import { hindsight } from '../../../src/limits/hindsight.ts';
-import { newLedger } from '../../../src/limits/ledger.ts';
+import { newCounters } from '../../../src/limits/counters.ts';
 import type { Window } from '../../../src/limits/limits.ts';
+import { simulateLimit } from '../../../src/limits/plan-simulation.ts';
 import type { RequestTrace } from '../../../src/observe/events.ts';
 import { HighestUses } from '../../../src/observe/peaks/highest.ts';
 import { Peaks } from '../../../src/observe/peaks/peaks.ts';
@@ -24,7 +24,7 @@ function carrying(
 ) {
   const clock = new TestClock(NOON);
   const all = Array.from({ length: processes }, () => new Peaks(clock.read, budget));
-  const ledgers = new Map(SUBJECTS.map((subject) => [subject, newLedger(windows)]));
+  const ledgers = new Map(SUBJECTS.map((subject) => [subject, newCounters(windows)]));
   const inForce = limits([...windows], null);
   const admitted: { subject: string; at: number; cost: number }[] = [];
   return {
@@ -53,7 +53,7 @@ const usesIn = (row: readonly number[]) => row.flatMap((at, i) => (i % 2 === 0 ?
 
 /** Units of these requests that the window alone refuses, counted one by one. */
 function refusedBy(one: Window, requests: readonly { at: number; cost: number }[]): number {
-  const ledger = newLedger([one]);
+  const ledger = newCounters([one]);
   const refused = requests.filter(
     ({ at, cost }) => admit(ledger, limits([one], null), cost, at).verdict !== 'admitted',
   );
@@ -94,7 +94,7 @@ describe('what a smaller limit would have refused', () => {
               admitted.filter((each) => each.subject === subject),
             );
             const row = new Map(rows).get(subject);
-            const told = row ? hindsight(one, usesIn(row), { floor, costliest }) : null;
+            const told = row ? simulateLimit(one, usesIn(row), { floor, costliest }) : null;
             if (told === null) expect(refused === 0 || floor > one.limit).toBe(true);
             else {
               expect(told.refused.least).toBeLessThanOrEqual(refused);
@@ -120,7 +120,7 @@ describe('what a smaller limit would have refused', () => {
         const { windows, costliest } = known([one]);
         for (const subject of SUBJECTS) {
           const row = new Map(windows[0]!.rows).get(subject) ?? [];
-          const told = hindsight(one, usesIn(row), { floor: windows[0]!.floor, costliest });
+          const told = simulateLimit(one, usesIn(row), { floor: windows[0]!.floor, costliest });
           const refused = refusedBy(
             one,
             admitted.filter((each) => each.subject === subject),
@@ -139,14 +139,14 @@ describe('what a smaller limit would have refused', () => {
       clock.pass(2 * MINUTE);
     }
     const { windows, costliest } = known([window(5, MINUTE)]);
-    const told = hindsight(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
+    const told = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
     expect(told).toEqual({ peak: 9, at: NOON + 3 * MINUTE, times: 2, refused: { least: 5, most: 5 } });
-    expect(hindsight(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
+    expect(simulateLimit(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
   });
 
   test('is not known where a request costs more than the limit, for it opens no window', () => {
     const uses = [{ at: NOON, used: 8 }];
-    expect(hindsight(window(3, MINUTE), uses, { floor: 0, costliest: 4 })).toMatchObject({
+    expect(simulateLimit(window(3, MINUTE), uses, { floor: 0, costliest: 4 })).toMatchObject({
       refused: { least: 0, most: null },
     });
   });

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ALL } from '../../../src/observe/history/minute.ts';
 import { requestsIn } from '../../../src/observe/history/row.ts';
 import { explain } from '../../../src/observe/peers/explain.ts';
-import { ask, type Fleet } from '../../../src/observe/peers/fleet.ts';
 import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
 import { live, unpackCounted } from '../../../src/observe/peers/live.ts';
 import { peaks } from '../../../src/observe/peers/peaks.ts';
+import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
 import type { Question } from '../../../src/observe/peers/question.ts';
 import { QUESTIONS } from '../../../src/observe/peers/questions.ts';
 import { refusals } from '../../../src/observe/peers/refusals.ts';
@@ -15,8 +15,8 @@ import type { ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { status } from '../../../src/observe/peers/status.ts';
 import { top } from '../../../src/observe/peers/top.ts';
 import { connect } from '../../../src/state/redis/client.ts';
-import { fleetInRedis } from '../../../src/state/redis/fleet.ts';
-import { disconnect } from '../../../src/state/redis/lasting.ts';
+import { peersInRedis } from '../../../src/state/redis/peers.ts';
+import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { Subscriber } from '../../../src/state/redis/subscriber.ts';
 import { adminOf } from '../../support/admin.ts';
 import { bodyOf } from '../../support/failure.ts';
@@ -36,7 +36,7 @@ const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit
 /** A gateway with a Redis of its own, and who asks it. */
 interface Asked {
   readonly gateway: TestGateway;
-  readonly fleet: Fleet;
+  readonly fleet: Peers;
   readonly key: string;
   /** The ids of requests that it has carried, by their path. */
   readonly carried: Map<string, string[]>;
@@ -55,7 +55,7 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
   closings.push(() => gateway.stop());
   const connection = await connect({ ...DEFAULTS, url: redis.url });
   const subscriber = new Subscriber(connection);
-  const fleet = fleetInRedis(connection, subscriber, { self: null, failed: () => {} });
+  const fleet = peersInRedis(connection, subscriber, { self: null, failed: () => {} });
   closings.push(async () => {
     await fleet.close();
     subscriber.close();

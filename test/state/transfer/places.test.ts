@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
 import { type Connection, connect } from '../../../src/state/redis/client.ts';
-import { disconnect } from '../../../src/state/redis/lasting.ts';
+import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { takeKeys } from '../../../src/state/redis/transfer/keys.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Connection, connect } from '../../../src/state/redis/client.ts';
-import { disconnect } from '../../../src/state/redis/lasting.ts';
+import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { type RedisServer, startRedis } from './server.ts';
 import { DEFAULTS } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, NOBODY, type Session, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
-import { hearTabs, tellTabs } from './api/tabs.ts';
+import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
+import { hearTabs, notifyTabs } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/notice.ts';
 import { linkTo, usePlace } from './routing.ts';
@@ -24,7 +24,7 @@ export function App() {
   const end = useCallback((why: string) => {
     // A call that is refused after that tells no better reason.
     setEnded((before) => before ?? why);
-    setSession(NOBODY);
+    setSession(SIGNED_OUT);
   }, []);
   const take = useCallback(
     (told: Session) => {
@@ -57,14 +57,14 @@ export function App() {
     signOut().then((told) => {
       setEnded(null);
       setSession(told);
-      tellTabs('session');
+      notifyTabs('session');
     }, fail);
   }
 
   function enter(told: Session) {
     setEnded(null);
     setSession(told);
-    tellTabs('session');
+    notifyTabs('session');
   }
 
   if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));

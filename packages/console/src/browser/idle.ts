@@ -1,14 +1,14 @@
 import { h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Session, whoIsSignedIn } from './api/client.ts';
-import { hearTabs, tellTabs } from './api/tabs.ts';
+import { hearTabs, notifyTabs } from './api/tabs.ts';
 import { clockTime } from './words.ts';
 
 /** What a person does; pages that ask again by themselves do none of it. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const;
 const WARNED_BEFORE = 60_000;
 /** The gateway is told of a person at most so often. */
-const TOLD_EACH = 15_000;
+const REPORT_INTERVAL = 15_000;
 
 interface IdleProps {
   /** Milliseconds after which who does nothing is signed out. */
@@ -36,7 +36,7 @@ export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
 
   const tell = useCallback(() => {
     note();
-    tellTabs('used');
+    notifyTabs('used');
     whoIsSignedIn().then(onTold, (failure: unknown) => {
       // A gateway that does not answer is told at the next sign, and the views say that it does not.
       if (!(failure instanceof ApiError)) throw failure;
@@ -46,7 +46,7 @@ export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
   useEffect(() => {
     // Who was asked answers: a mouse that somebody pushes is no answer.
     const seen = () => {
-      if (!warned.current && Date.now() - used.current > Math.min(TOLD_EACH, idle / 8)) tell();
+      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) tell();
     };
     for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true });
     const stopHearing = hearTabs('used', note);

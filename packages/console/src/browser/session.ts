@@ -1,11 +1,11 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Role } from '../admin-api.ts';
-import { NOBODY, type Operator, type Session } from './api/client.ts';
+import { type Operator, type Session, SIGNED_OUT } from './api/client.ts';
 
 const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
-export const SessionContext = createContext<Session>(NOBODY);
+export const SessionContext = createContext<Session>(SIGNED_OUT);
 
 /** Who is signed in. Only for views, which nobody sees without. */
 export function useOperator(): Operator {

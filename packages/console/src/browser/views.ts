@@ -2,14 +2,14 @@ import type { ComponentType } from 'preact';
 import type { Place } from './routing.ts';
 import { Audit } from './views/audit.ts';
 import { Bans } from './views/bans.ts';
+import { Who } from './views/clients.ts';
 import { Configuration } from './views/configuration.ts';
 import { Gateways } from './views/gateways.ts';
 import { Keys } from './views/keys.ts';
-import { Now } from './views/now.ts';
+import { Now } from './views/overview.ts';
 import { Plans } from './views/plans.ts';
 import { Requests } from './views/requests.ts';
 import { Top } from './views/top.ts';
-import { Who } from './views/who.ts';
 
 export interface ViewOf {
   /** The first part of its address. */

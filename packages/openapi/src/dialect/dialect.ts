@@ -1,7 +1,7 @@
 import type { Ajv, Options } from 'ajv';
 import type { Json } from '../document/source.ts';
 import type { Grammar, Sections } from './grammar.ts';
-import type { Sound } from './sound.ts';
+import type { KeywordValues } from './keyword-values.ts';
 
 /** The types that a schema names; `types` is without null, and `null` if it names none. */
 export interface Types {
@@ -41,7 +41,7 @@ export interface Dialect {
   isReference(node: Json): boolean;
 
   /** The valid values of keywords. */
-  readonly sound: Readonly<Record<string, Sound>>;
+  readonly sound: Readonly<Record<string, KeywordValues>>;
   /** The types of a schema. Its keywords are sound here, and for the functions below. */
   typesOf(said: Json): Types;
   /** The limits of numbers, in keywords of the compiler. */

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { isReference, type Json } from '../document/source.ts';
 import type { Dialect } from './dialect.ts';
 import { GRAMMAR, SECTIONS } from './grammar.ts';
-import { aBoolean, SOUND } from './sound.ts';
+import { aBoolean, KEYWORD_VALUES } from './keyword-values.ts';
 import { typeOfValue } from './values.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
@@ -18,7 +18,7 @@ export const OPENAPI_30: Dialect = {
   isReference,
   sound: {
     type: ['must be array, boolean, integer, number, object or string', (value) => TYPES.has(value)],
-    ...SOUND,
+    ...KEYWORD_VALUES,
     exclusiveMaximum: aBoolean,
     exclusiveMinimum: aBoolean,
     nullable: aBoolean,

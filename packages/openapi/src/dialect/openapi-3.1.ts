@@ -4,7 +4,7 @@ import { isObject, type Json } from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
 import type { Applicators, Dialect } from './dialect.ts';
 import { GRAMMAR_31, GRAMMAR_32, SECTIONS_31, SECTIONS_32 } from './grammar-3.1.ts';
-import { aCount, aNumber, isListOfNames, SOUND } from './sound.ts';
+import { aCount, aNumber, isListOfNames, KEYWORD_VALUES } from './keyword-values.ts';
 import { typeOfValue } from './values.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
@@ -28,7 +28,7 @@ export const OPENAPI_31: Dialect = {
   isReference,
   sound: {
     type: ['must be array, boolean, integer, null, number, object or string, or a list of these', isTypes],
-    ...SOUND,
+    ...KEYWORD_VALUES,
     enum: ['must be a list', Array.isArray],
     exclusiveMaximum: aNumber,
     exclusiveMinimum: aNumber,

@@ -7,7 +7,7 @@ import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Dynamics } from './dynamics.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json, type Written } from './source.ts';
+import { follow, isObject, type Json, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
 
 /** The object behind a reference, or an inline object. */
@@ -119,7 +119,7 @@ function pointerIn(ref: string): string | null {
  * @throws ContractError if the file holds no OpenAPI document of a version that is known here.
  */
 export function loadDocument(
-  written: Written,
+  written: SourceFile,
   places: Places,
   findings: Findings,
   reading: Reading,

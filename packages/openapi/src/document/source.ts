@@ -11,7 +11,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { pointerTo, shown, unescapeToken } from '../names.ts';
+import { pointerTo, printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import { readJsonSource } from './json-source.ts';
@@ -31,7 +31,7 @@ export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? val
 export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
 
 /** A YAML or JSON file, and its text if that is known already. */
-export interface Written {
+export interface SourceFile {
   readonly file: string;
   readonly text?: string | undefined;
 }
@@ -48,7 +48,7 @@ export interface Source {
  *
  * @throws ContractError if it cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
-export function readSource({ file, text = readText(file) }: Written, places: Places): Source {
+export function readSource({ file, text = readText(file) }: SourceFile, places: Places): Source {
   const json = readJsonSource(file, text, places);
   if (json) return { file, text, root: json };
   const lines = new LineCounter();
@@ -93,7 +93,7 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
         if (name.anchor !== undefined) anchors.set(name.anchor, name);
         const key = String(name.value);
         if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
-          problems.push(problem(name.range![0], tokens, `the name ${shown(key)} is not supported`));
+          problems.push(problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
         } else {
           (result as Json)[key] = value(pair.value as Node | null, [...tokens, key]);
         }

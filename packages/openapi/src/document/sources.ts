@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Findings } from '../findings.ts';
 import { ContractError } from '../problems.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json, readSource, type Source, type Written } from './source.ts';
+import { follow, isObject, type Json, readSource, type Source, type SourceFile } from './source.ts';
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
@@ -20,7 +20,7 @@ export class Sources {
   readonly #findings: Findings;
 
   /** @throws ContractError if the main file cannot be read. */
-  constructor(main: Written, places: Places, findings: Findings) {
+  constructor(main: SourceFile, places: Places, findings: Findings) {
     this.#places = places;
     this.#findings = findings;
     this.main = readSource(main, places);

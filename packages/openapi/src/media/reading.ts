@@ -39,8 +39,8 @@ export function createReader(
   if (syntax === 'text') return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
-  if (says(document, schema, document.dialect.textual)) return (bytes) => readText(bytes, shape);
-  const open = shape.types === null && !says(document, schema, ['minLength', 'maxLength']);
+  if (hasKeyword(document, schema, document.dialect.textual)) return (bytes) => readText(bytes, shape);
+  const open = shape.types === null && !hasKeyword(document, schema, ['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
 }
 
@@ -67,5 +67,5 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
 const PRIMITIVES = ['string', 'integer', 'number', 'boolean'];
 
 /** Whether a schema, or one that it combines, has any of these keywords. */
-const says = (document: Document, schema: Json | null, keywords: readonly string[]): boolean =>
+const hasKeyword = (document: Document, schema: Json | null, keywords: readonly string[]): boolean =>
   partsOf(document, schema ?? {}).some((part) => keywords.some((keyword) => part[keyword] !== undefined));

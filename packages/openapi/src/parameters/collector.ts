@@ -23,7 +23,7 @@ interface Bucket {
 }
 
 /** Receives names that belong to no parameter; `undefined` stands for a name that cannot be decoded. */
-export type Stranger = (name: string | undefined) => void;
+export type UnknownNames = (name: string | undefined) => void;
 
 /** The owner of a name: an index into the parameters, and the encoded member if the owner is an object in parts. */
 interface Owner {
@@ -60,7 +60,7 @@ export class Collector {
   }
 
   /** Sorts the pairs of `text`, which `&` separates. `stranger` receives the names without an owner. */
-  collect(text: string, plusIsSpace: boolean, stranger: Stranger): (Sent | null)[] {
+  collect(text: string, plusIsSpace: boolean, stranger: UnknownNames): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
       const ampersand = text.indexOf('&', at);
@@ -71,7 +71,7 @@ export class Collector {
     return buckets.map((bucket, index) => sent(this.#parameters[index]!, bucket));
   }
 
-  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], stranger: Stranger): void {
+  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], stranger: UnknownNames): void {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), plusIsSpace);
     const owner = name === undefined ? null : this.#ownerOf(name);

@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
-import { escapeToken, shown } from '../names.ts';
+import { escapeToken, printable } from '../names.ts';
 import { Collector } from './collector.ts';
 import { judge } from './judge.ts';
 import type { Parameter } from './parameter.ts';
@@ -32,7 +32,7 @@ function stranger(name: string | undefined): Fault {
     };
   return {
     in: 'query',
-    pointer: `/${escapeToken(shown(name))}`,
+    pointer: `/${escapeToken(printable(name))}`,
     message: 'is not a parameter of this operation',
     rule: 'unknown',
   };

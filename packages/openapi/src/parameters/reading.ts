@@ -1,6 +1,6 @@
 import { Bag } from '../bag.ts';
 import type { ValueFault } from '../faults.ts';
-import { shown } from '../names.ts';
+import { printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
 import type { Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
@@ -73,7 +73,7 @@ function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape
 
 /** Callers repeat the name of a list member for each of its entries. */
 function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
-  const pointer = `/${shown(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const pointer = `/${printable(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
   if (texts.length > 1) return { fault: { pointer, message: 'is given more than once', rule: 'repeated' } };
   return readText(texts[0]!, shape, encoding, pointer);

@@ -1,5 +1,5 @@
 import type { ImmutableMap, System } from './swagger-ui.ts';
-import type { WrittenWindows } from './written-windows.ts';
+import type { WindowNotation } from './written-windows.ts';
 
 /** An operation of the published contract, with the fields the page shows. */
 export interface Operation {
@@ -11,7 +11,7 @@ export interface Operation {
   readonly 'x-sunset'?: string;
   readonly 'x-successor'?: string;
   readonly 'x-stability-level'?: 'stable' | 'beta' | 'experimental';
-  readonly 'x-ratelimit'?: WrittenWindows;
+  readonly 'x-ratelimit'?: WindowNotation;
   readonly 'x-ratelimit-cost'?: number;
   readonly 'x-try-it'?: boolean;
   readonly 'x-storegate-unchecked-body'?: boolean;
@@ -27,7 +27,7 @@ export interface Contract {
   readonly tags?: readonly {
     readonly name: string;
     readonly description?: string;
-    readonly 'x-ratelimit'?: WrittenWindows;
+    readonly 'x-ratelimit'?: WindowNotation;
   }[];
   readonly 'x-tagGroups'?: unknown;
 }

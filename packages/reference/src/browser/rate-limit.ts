@@ -1,7 +1,7 @@
 import type { Headers } from './headers.ts';
 
 /** One window in the headers of an answer. */
-export interface ToldWindow {
+export interface HeaderWindow {
   readonly name: string;
   readonly limit: number | null;
   readonly remaining: number;
@@ -10,7 +10,7 @@ export interface ToldWindow {
 }
 
 /** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in their order. */
-export function toldWindows(headers: Headers): readonly ToldWindow[] {
+export function headerWindows(headers: Headers): readonly HeaderWindow[] {
   const policies = new Map(items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]));
   return items(headers.ratelimit).flatMap(({ name, numbers: { r, t } }) =>
     r === undefined ? [] : [{ name, limit: policies.get(name) ?? null, remaining: r, seconds: t ?? null }],

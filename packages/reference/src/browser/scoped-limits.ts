@@ -1,7 +1,7 @@
-import type { WrittenWindows } from './written-windows.ts';
+import type { WindowNotation } from './written-windows.ts';
 
 interface Limited {
-  readonly 'x-ratelimit'?: WrittenWindows;
+  readonly 'x-ratelimit'?: WindowNotation;
 }
 
 /** Sentences about the limits that an operation has by itself or by its tags. */
@@ -19,7 +19,7 @@ export function scopedLimits(
   ];
 }
 
-function inWords(windows: WrittenWindows): string {
+function inWords(windows: WindowNotation): string {
   const texts =
     typeof windows === 'string'
       ? windows.split(',').map((part) =>

@@ -9,7 +9,7 @@ import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type Counts, type RecordType, type ValueOf } from '../../transfer/records.ts';
 import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { fileVersion, NEWEST, openStateFile, StateFileError } from '../file.ts';
-import { StagedLedgers } from './ledgers.ts';
+import { StagedCounters } from './counters.ts';
 
 /** The database to read, and what to do when it was read. */
 interface Opened {
@@ -23,14 +23,14 @@ interface Opened {
  */
 export async function folderSource(folder: string, clock: () => number = Date.now): Promise<Source> {
   const { db, close: closeFile } = await openToRead(folder);
-  let staged: StagedLedgers | null = null;
+  let staged: StagedCounters | null = null;
   const close = () => {
     staged?.close();
     closeFile();
   };
   try {
     db.exec('BEGIN');
-    const ledgers = new StagedLedgers(folder, db, clock());
+    const ledgers = new StagedCounters(folder, db, clock());
     staged = ledgers;
     const counts = countsIn(db, ledgers);
     return {
@@ -91,7 +91,7 @@ function orTold<T>(folder: string, work: () => T): T {
   }
 }
 
-function countsIn(db: DatabaseSync, ledgers: StagedLedgers): Counts {
+function countsIn(db: DatabaseSync, ledgers: StagedCounters): Counts {
   const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
     key: count('keys'),

@@ -6,10 +6,10 @@ import type { AuditDraft } from '../../../keys/operators/audit-log.ts';
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, Counts } from '../../transfer/records.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
-import { refuseMissingLedgers } from '../inventory.ts';
+import { refuseMissingCounterFiles } from '../inventory.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { auditTaking } from './audit.ts';
-import { keepLedgers, ledgerTaking, StagedLedgers } from './ledgers.ts';
+import { counterImport, StagedCounters, storeCounters } from './counters.ts';
 import { keyTaking, tokenTaking, useTaking } from './records.ts';
 import { rowsIn } from './source.ts';
 
@@ -34,12 +34,12 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     ends.push(() => lock.release());
     const db = openStateFile(place);
     ends.push(() => db.close());
-    refuseMissingLedgers(place, db);
+    refuseMissingCounterFiles(place, db);
     db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
     ends.push(() => {
       if (db.isTransaction) db.exec('ROLLBACK');
     });
-    const staged = new StagedLedgers(place, db, options.clock());
+    const staged = new StagedCounters(place, db, options.clock());
     ends.push(() => staged.close());
     return targetIn(db, staged, folder, options, close);
   } catch (error) {
@@ -50,7 +50,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
 
 function targetIn(
   db: DatabaseSync,
-  staged: StagedLedgers,
+  staged: StagedCounters,
   folder: string,
   options: TargetOptions,
   close: () => void,
@@ -60,7 +60,7 @@ function targetIn(
     token: tokenTaking(db),
     audit: auditTaking(db, 'audit', options.audit.maxEntries),
     ban: auditTaking(db, 'bans', options.audit.bans.maxEntries),
-    ledger: ledgerTaking(staged, options),
+    ledger: counterImport(staged, options),
     use: useTaking(db),
   };
   const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
@@ -79,7 +79,7 @@ function targetIn(
         db.exec('ROLLBACK');
       } else {
         // First what may find no room on the disk: all else is in the log of the database already.
-        keepLedgers(folder, db, staged);
+        storeCounters(folder, db, staged);
         db.exec('COMMIT');
       }
       return {

@@ -1,8 +1,8 @@
 import type { Counts } from '../../transfer/records.ts';
-import { asked } from '../asking.ts';
+import { mastersOf, walk } from '../bulk.ts';
 import type { Connection } from '../client.ts';
-import { keyOf, LEDGERS } from '../key-names.ts';
-import { mastersOf, walk } from '../many.ts';
+import { COUNTER_KEYS, keyOf } from '../key-names.ts';
+import { withTimeout } from '../timeouts.ts';
 
 /** Names looked at in one step. */
 const STEP = 1_000;
@@ -11,10 +11,10 @@ const STEP = 1_000;
 export async function countsIn(redis: Connection): Promise<Counts> {
   let ledger = 0;
   for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP)))
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', STEP)))
       ledger += names.length;
   }
-  const [key, token, audit, ban, use] = await asked(
+  const [key, token, audit, ban, use] = await withTimeout(
     Promise.all([
       redis.zcard(keyOf.apiKeys),
       redis.hlen(keyOf.tokens),

@@ -2,12 +2,12 @@ import { type KeyRecord, readRecord } from '../../../keys/key.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import { judgeKey, somethingElse } from '../../transfer/rules.ts';
 import { changeOutcome } from '../answers.ts';
-import { asked } from '../asking.ts';
+import { getAll, type Named, scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
 import { exclusively } from '../lock.ts';
-import { getAll, type Named, scriptOnAll } from '../many.ts';
 import { loadScript, runScript } from '../scripts.ts';
+import { withTimeout } from '../timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
 const NEW = loadScript('new-n.lua');
@@ -74,13 +74,13 @@ async function recordsAt(redis: Connection, hashes: readonly string[]): Promise<
 /** Throws TransferError if somebody else has begun to add other keys there. */
 async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void> {
   if (keys.length === 0) return;
-  if (keys.some(({ imported }) => imported)) await asked(redis.set(keyOf.imported, '1'));
+  if (keys.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
   const begun = await scriptOnAll(
     redis,
     NEW,
     keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] })),
   );
-  await asked(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
+  await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
   // The record to which the id leads comes last: it alone tells a repeat that nothing is left to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
   const records = [...earlier, ...keys.map((key) => ({ key, hash: key.hash }))];
@@ -104,13 +104,13 @@ async function change(redis: Connection, { key, at }: Judged): Promise<void> {
     const there = (await recordsAt(redis, [at!])).get(at!) ?? null;
     if (there?.id !== key.id || there.version >= key.version) throw newer(key);
     const text = JSON.stringify(key);
-    const replace = (hash: string) => asked(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
-    if (key.imported) await asked(redis.set(keyOf.imported, '1'));
+    const replace = (hash: string) => withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
+    if (key.imported) await withTimeout(redis.set(keyOf.imported, '1'));
     for (const hash of places(key).filter((one) => one !== at)) {
-      if ((await asked(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
+      if ((await withTimeout(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
     }
     const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
-    for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
+    for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
     if (changeOutcome(await replace(at!)) !== 'changed') throw newer(key);
     await lead(redis, key, at!);
   });
@@ -122,8 +122,8 @@ function newer({ id }: KeyRecord): Error {
 
 /** Ends a change: the id leads to the key's hash, and no longer to `at`. */
 async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void> {
-  await asked(redis.set(keyOf.apiKeyId(key.id), key.hash));
-  if (!places(key).includes(at)) await asked(redis.del(keyOf.apiKey(at)));
+  await withTimeout(redis.set(keyOf.apiKeyId(key.id), key.hash));
+  if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
 }
 
 function idNamed(id: string): Named {

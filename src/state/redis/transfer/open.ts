@@ -3,8 +3,8 @@ import type { Source, Target, TargetOptions } from '../../transfer/port.ts';
 import { checkRedis, unusable } from '../checks.ts';
 import { type Connection, connect } from '../client.ts';
 import { RedisError } from '../error.ts';
-import { disconnect } from '../lasting.ts';
 import { kindOf, redisName } from '../open.ts';
+import { disconnect } from '../reconnect.ts';
 import { redisSource } from './source.ts';
 import { redisTarget } from './target.ts';
 

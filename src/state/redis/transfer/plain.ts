@@ -1,22 +1,22 @@
+import { type Counters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
 import { kindOf, kindWithCode, meterOf, WINDOW_KINDS } from '../../../limits/kinds.ts';
-import { type Conduct, type Ledger, newConduct } from '../../../limits/ledger.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
 import { idOf, packLimits } from '../packing.ts';
 
 /** A ledger in Redis, with a digest of what is stored: whoever writes there says by it what was read before. */
-export interface StoredLedger {
+export interface StoredCounters {
   readonly digest: string;
-  readonly ledger: Ledger;
+  readonly ledger: Counters;
 }
 
 /** What a script tells of a ledger, see lua/rules/plain.lua. `null`: there is none; `foreign`: the key holds something else. */
-export function readPlain(answer: unknown): StoredLedger | null | 'foreign' {
+export function readPlain(answer: unknown): StoredCounters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
   if (lines.length !== 6) return 'foreign';
   const [digest, ids, cells, limits, conduct, ban] = lines as [string, string, string, string, string, string];
-  const told = conduct === '' ? null : readConduct(numbersIn(conduct), ban);
+  const told = conduct === '' ? null : readStrikeState(numbersIn(conduct), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
@@ -30,24 +30,24 @@ export function readPlain(answer: unknown): StoredLedger | null | 'foreign' {
 }
 
 /** Arguments 3 to 7 of lua/put-1.lua. */
-export function writePlain({ windows, cells, conduct }: Ledger): string[] {
+export function writePlain({ windows, cells, conduct }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, ladder: null });
   if (conduct === null) return [ids, JSON.stringify(cells), '', '', ''];
   const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = conduct;
   const numbers = [refusedAt, refusedUntil, bannedUntil, rung, cleanSince, ...strikes];
-  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), tellBan(conduct)];
+  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), readBan(conduct)];
 }
 
-function tellBan({ bannedUntil, bannedSince, bannedFor }: Conduct): string {
+function readBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
   if (bannedSince === 0) return '';
   const cause = bannedFor ? [kindOf(bannedFor).code, bannedFor.span, bannedFor.limit] : [];
   const scope = bannedFor?.scope === undefined ? [] : [bannedFor.scope];
   return JSON.stringify([bannedUntil, bannedSince, ...cause, ...scope]);
 }
 
-function readConduct(numbers: readonly number[], told: string): Conduct {
+function readStrikeState(numbers: readonly number[], told: string): StrikeState {
   const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
-  const conduct = { ...newConduct(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
+  const conduct = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
   const [, , , , , scope] = told.split(',');
   const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(told);
   // Older gateways write the ban alone.

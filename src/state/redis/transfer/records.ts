@@ -4,12 +4,12 @@ import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeToken, KnownEntries } from '../../transfer/rules.ts';
-import { asked } from '../asking.ts';
 import { AuditEntries, LOGS, type LogName } from '../audit-entries.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
 import { usesInRedis } from '../last-uses.ts';
 import { loadScript, runScript } from '../scripts.ts';
+import { withTimeout } from '../timeouts.ts';
 import { entriesIn, tokensIn } from './source.ts';
 
 const NUMBER = loadScript('number-2.lua');
@@ -23,7 +23,7 @@ export async function takeTokens(
   const outcomes: Outcome[] = [];
   for (const token of given) {
     const taken = judgeToken(token, stored);
-    if (taken === 'added' && !dryRun) await asked(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
+    if (taken === 'added' && !dryRun) await withTimeout(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
     if (taken === 'added') stored.push(token);
     outcomes.push(taken);
   }
@@ -65,7 +65,7 @@ export class AuditTaking {
     if (dryRun) return outcomes;
     const [first] = given;
     if (isFirst && first && known.isEmpty)
-      await asked(runScript(this.#redis, NUMBER, LOGS[this.#log], [first.number - 1]));
+      await withTimeout(runScript(this.#redis, NUMBER, LOGS[this.#log], [first.number - 1]));
     const added = given.filter((_, i) => outcomes[i] === 'added');
     await this.#entries.appendAll(added.map(({ number: _, ...entry }) => entry));
     return outcomes;

@@ -1,22 +1,22 @@
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import { newLedger } from '../../../limits/ledger.ts';
+import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
 import type { Source } from '../../transfer/port.ts';
-import { BATCH, type Batch, type SubjectLedger } from '../../transfer/records.ts';
-import { asked } from '../asking.ts';
+import { BATCH, type Batch, type SubjectCounters } from '../../transfer/records.ts';
 import { AuditEntries, type LogName } from '../audit-entries.ts';
+import { getAll, mastersOf, scriptOnAll, walk } from '../bulk.ts';
 import type { Connection } from '../client.ts';
-import { keyOf, LEDGERS, subjectIn } from '../key-names.ts';
-import { getAll, mastersOf, scriptOnAll, walk } from '../many.ts';
+import { COUNTER_KEYS, keyOf, subjectIn } from '../key-names.ts';
 import { loadScript } from '../scripts.ts';
+import { withTimeout } from '../timeouts.ts';
 import { countsIn } from './counts.ts';
 import { readPlain } from './plain.ts';
 
 /** Names that a cursor looks at in one step. */
 const STEP = 1_000;
 
-const LEDGERS_OF = loadScript('ledgers-n.lua');
+const COUNTERS_OF = loadScript('ledgers-n.lua');
 
 /** A Redis as a source. What gateways change meanwhile may be in it or not; everything else is. */
 export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
@@ -27,7 +27,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
     counts: () => countsIn(redis),
     async *read() {
       yield* heldIn(redis);
-      yield* ledgersIn(redis);
+      yield* countersIn(redis);
       yield* usesIn(redis);
     },
     close,
@@ -78,7 +78,7 @@ function recordIn(id: string, text: string): KeyRecord {
 }
 
 export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
-  const texts = Object.values(await asked(redis.hgetall(keyOf.tokens)));
+  const texts = Object.values(await withTimeout(redis.hgetall(keyOf.tokens)));
   return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -99,20 +99,20 @@ export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerat
   }
 }
 
-export async function* ledgersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
+export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
   const met = new Fingerprints();
   for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP))) {
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', STEP))) {
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
       // A name with braces has another slot than its subject.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
       const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
-      const answers = await scriptOnAll(redis, LEDGERS_OF, named);
-      const values: SubjectLedger[] = whole.flatMap((subject, i) => {
+      const answers = await scriptOnAll(redis, COUNTERS_OF, named);
+      const values: SubjectCounters[] = whole.flatMap((subject, i) => {
         const stored = readPlain(answers[i]);
         if (stored === null) return [];
         // It is left out later, and told.
-        return [{ subject, ledger: stored === 'foreign' ? newLedger([]) : stored.ledger }];
+        return [{ subject, ledger: stored === 'foreign' ? newCounters([]) : stored.ledger }];
       });
       if (values.length > 0) yield { type: 'ledger', values };
     }

@@ -2,16 +2,16 @@ import type { KeyRecord } from '../../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
-import type { Batch, LastUse, SubjectLedger } from '../../transfer/records.ts';
-import { asked } from '../asking.ts';
-import { Banned } from '../banned.ts';
+import type { Batch, LastUse, SubjectCounters } from '../../transfer/records.ts';
+import { Banned } from '../ban-list.ts';
 import type { Connection } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
 import { ANYTHING_CHANGED } from '../messages.ts';
+import { withTimeout } from '../timeouts.ts';
+import { importCounters } from './counters.ts';
 import { countsIn } from './counts.ts';
 import { takeKeys } from './keys.ts';
-import { takeLedgers } from './ledgers.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
 import { heldIn } from './source.ts';
 
@@ -41,7 +41,7 @@ export async function redisTarget(
       case 'ban':
         return bans.take(values as readonly AuditEntry[], dryRun);
       case 'ledger':
-        return takeLedgers(redis, values as readonly SubjectLedger[], { ...options, note });
+        return importCounters(redis, values as readonly SubjectCounters[], { ...options, note });
       default:
         return takeUses(redis, values as readonly LastUse[], dryRun);
     }
@@ -50,15 +50,15 @@ export async function redisTarget(
   async function tell(): Promise<void> {
     if (!hasChanged) return;
     hasChanged = false;
-    await asked(redis.publish(CHANNEL, ANYTHING_CHANGED));
+    await withTimeout(redis.publish(CHANNEL, ANYTHING_CHANGED));
   }
 
   return {
     name,
     isUsed: async () =>
-      (await asked(redis.exists(keyOf.apiKeys))) +
-        (await asked(redis.exists(keyOf.tokens))) +
-        (await asked(redis.exists(keyOf.audit))) >
+      (await withTimeout(redis.exists(keyOf.apiKeys))) +
+        (await withTimeout(redis.exists(keyOf.tokens))) +
+        (await withTimeout(redis.exists(keyOf.audit))) >
       0,
     held: () => heldIn(redis),
     async take(batch) {

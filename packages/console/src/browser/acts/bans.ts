@@ -4,8 +4,8 @@ import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
 import { clockTime } from '../words.ts';
+import type { BanTarget } from './ban-target.ts';
 import { leftIn } from './left.ts';
-import type { Whom } from './whom.ts';
 
 const text = (form: FormData, name: string) => String(form.get(name) ?? '').trim();
 
@@ -31,7 +31,7 @@ async function told(sent: Promise<unknown>, done: () => void): Promise<string> {
 }
 
 /** `done` is called when it was done: what is shown is no longer true. */
-export function banAct({ party, words }: Whom, done: () => void): Act {
+export function banAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Ban ${party}`,
     verb: 'Ban',
@@ -44,7 +44,7 @@ export function banAct({ party, words }: Whom, done: () => void): Act {
   };
 }
 
-export function extendAct({ party, words }: Whom, until: string | null, done: () => void): Act {
+export function extendAct({ party, words }: BanTarget, until: string | null, done: () => void): Act {
   const now = until === null ? '' : `, which ends ${clockTime(until)} now,`;
   return {
     title: `Extend the ban of ${party}`,
@@ -58,7 +58,7 @@ export function extendAct({ party, words }: Whom, until: string | null, done: ()
   };
 }
 
-export function pardonAct({ party, words }: Whom, done: () => void): Act {
+export function pardonAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Pardon ${party}`,
     verb: 'Pardon',

@@ -3,11 +3,11 @@ import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Choice, Field } from '../parts/fields.ts';
 import { number } from '../words.ts';
+import type { BanTarget } from './ban-target.ts';
 import { leftIn } from './left.ts';
-import type { Whom } from './whom.ts';
 
 /** `windows`: the names of those that there are. */
-export function grantAct({ party, words }: Whom, windows: readonly string[], done: () => void): Act {
+export function grantAct({ party, words }: BanTarget, windows: readonly string[], done: () => void): Act {
   return {
     title: `Grant units to ${party}`,
     verb: 'Grant units',
@@ -42,7 +42,7 @@ export function grantAct({ party, words }: Whom, windows: readonly string[], don
   };
 }
 
-export function resetAct({ party, words }: Whom, done: () => void): Act {
+export function resetAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Reset the windows of ${party}`,
     verb: 'Reset windows',

@@ -22,7 +22,7 @@ export interface Session {
 }
 
 /** Before anybody has signed in, and behind it. */
-export const NOBODY: Session = { operator: null, open: false, idle: 0, links: [] };
+export const SIGNED_OUT: Session = { operator: null, open: false, idle: 0, links: [] };
 
 /** What the admin API, or the way there, says of a call that failed. */
 export class ApiError extends Error {

@@ -4,7 +4,7 @@ export type Word = 'used' | 'session';
 const channel = new BroadcastChannel('storegate console');
 
 /** Other tabs hear it, this one does not. */
-export const tellTabs = (word: Word) => channel.postMessage(word);
+export const notifyTabs = (word: Word) => channel.postMessage(word);
 
 /** Returns how to stop listening. */
 export function hearTabs(word: Word, listener: () => void): () => void {

@@ -2,16 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Query } from './client.ts';
 import { followStream, type StreamListener, type StreamState } from './stream.ts';
 
-const OPENING: StreamState = { status: 'opening', since: null, error: null };
+const CONNECTING: StreamState = { status: 'opening', since: null, error: null };
 
 /** Follows `GET path` while the view is there, anew when path or query change. `null` follows nothing. */
 export function useStream(path: string | null, query: Query, onEvent: StreamListener['event']): StreamState {
-  const [state, setState] = useState(OPENING);
+  const [state, setState] = useState(CONNECTING);
   const newest = useRef(onEvent);
   newest.current = onEvent;
   useEffect(() => {
     if (path === null) return;
     return followStream(path, query, { event: (name, data) => newest.current(name, data), state: setState });
   }, [path, JSON.stringify(query)]);
-  return path === null ? OPENING : state;
+  return path === null ? CONNECTING : state;
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { clockTime, fromNow } from '../words.ts';
 
 /** Milliseconds after which what is said relative to now is said anew. */
-const ANEW = 10_000;
+const REFRESH_INTERVAL = 10_000;
 
 /** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */
 export function Time({ at, relative = false }: { at: string | null; relative?: boolean }) {
@@ -11,7 +11,7 @@ export function Time({ at, relative = false }: { at: string | null; relative?: b
   const moves = relative && at !== null;
   useEffect(() => {
     if (!moves) return;
-    const timer = setInterval(() => setSaid((times) => times + 1), ANEW);
+    const timer = setInterval(() => setSaid((times) => times + 1), REFRESH_INTERVAL);
     return () => clearInterval(timer);
   }, [moves]);
   if (at === null) return h('span', null, '–');

@@ -5,7 +5,7 @@ import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
-import { Sought } from '../parts/sought.ts';
+import { SearchField } from '../parts/search-field.ts';
 import { Answered, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
@@ -55,9 +55,9 @@ export function Audit({ place: { query } }: { place: Place }) {
         onSubmit: go,
         all: ['actor', 'action', 'target', 'since', 'below'].some((name) => query[name]) ? linkTo('audit') : undefined,
       },
-      h(Sought, { label: 'Who did it', name: 'actor', value: actor, maxLength: 100 }),
-      h(Sought, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
-      h(Sought, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
+      h(SearchField, { label: 'Who did it', name: 'actor', value: actor, maxLength: 100 }),
+      h(SearchField, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
+      h(SearchField, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
       h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),
     ),
     h(Answered<AuditAnswer>, {

@@ -1,14 +1,14 @@
 import { h } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Ban, BanHistory } from '../../admin-api.ts';
+import { banTargetOf } from '../acts/ban-target.ts';
 import { extendAct, pardonAct } from '../acts/bans.ts';
-import { whomOf } from '../acts/whom.ts';
 import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
-import { Sought } from '../parts/sought.ts';
+import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { type Acts, useActs } from '../parts/use-acts.ts';
@@ -81,7 +81,9 @@ function actsOf(ban: Ban, { button }: Acts, done: () => void) {
   const party = ban.key ?? ban.account;
   if (party === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
-  const whom = whomOf(party, [{ ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan }]);
+  const whom = banTargetOf(party, [
+    { ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan },
+  ]);
   return [button(pardonAct(whom, done)), button(extendAct(whom, ban.until, done))];
 }
 
@@ -117,7 +119,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
         onSubmit: show,
         all: party !== '' || hours !== '' ? linkTo('bans') : undefined,
       },
-      h(Sought, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
+      h(SearchField, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
     h(Answered<BanHistory>, {

@@ -7,7 +7,7 @@ import { Table } from '../parts/table.ts';
 import { Answered, View } from '../parts/view.ts';
 import { number } from '../words.ts';
 import { Files } from './configuration/files.ts';
-import { FleetConfiguration } from './configuration/fleet.ts';
+import { GatewayConfigurations } from './configuration/gateways.ts';
 import { ReceiversOfEvents } from './configuration/receivers.ts';
 import { Source } from './configuration/source.ts';
 
@@ -22,7 +22,7 @@ export function Configuration() {
     h('h2', null, 'Files'),
     h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
     h('h2', null, 'Gateways'),
-    h(Answered<Status>, { answer: status, children: (found) => h(FleetConfiguration, { status: found }) }),
+    h(Answered<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
     h('h2', null, 'Webhooks'),
     h(Answered<Webhooks>, {
       answer: webhooks,

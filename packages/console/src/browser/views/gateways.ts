@@ -20,7 +20,7 @@ export function Gateways() {
       answer,
       children: (status) => [
         h(Missing, { key: 'missing', ...status }),
-        h(Fleet, { key: 'fleet', gateways: status.gateways }),
+        h(PeerGateways, { key: 'fleet', gateways: status.gateways }),
       ],
     }),
     h(
@@ -50,7 +50,7 @@ const WORDS = {
   no_worker: 'no worker',
 } as const;
 
-function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
+function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
   return h(Table<Gateway>, {
     caption: 'Gateways that share the state',
     rows: gateways,

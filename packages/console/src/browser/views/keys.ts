@@ -6,7 +6,7 @@ import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Badge, type Tone } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
-import { Sought } from '../parts/sought.ts';
+import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { useActs } from '../parts/use-acts.ts';
@@ -70,9 +70,15 @@ function KeyFilters({ query, show, isFiltered }: KeyFiltersProps) {
   return h(
     Filters,
     { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined },
-    h(Sought, { label: 'Find', name: 'find', value: query.find, maxLength: 200, placeholder: 'id, account or label' }),
-    h(Sought, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
-    h(Sought, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
+    h(SearchField, {
+      label: 'Find',
+      name: 'find',
+      value: query.find,
+      maxLength: 200,
+      placeholder: 'id, account or label',
+    }),
+    h(SearchField, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
+    h(SearchField, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
     h(Choice, {
       label: 'Status',
       value: query.status,

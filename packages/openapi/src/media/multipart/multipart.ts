@@ -1,7 +1,7 @@
 import { Bag } from '../../bag.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { MAX_FAULTS, type ValueFault } from '../../faults.ts';
-import { escapeToken, shown } from '../../names.ts';
+import { escapeToken, printable } from '../../names.ts';
 import { partsOf, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';
 import { parseMediaType } from '../type.ts';
@@ -118,7 +118,8 @@ function checkParts(
   const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
   for (const [name, parts] of byName) {
     const member = readField(parts, fieldOf(name));
-    if (member.fault) faults.push({ ...member.fault, pointer: `/${escapeToken(shown(name))}${member.fault.pointer}` });
+    if (member.fault)
+      faults.push({ ...member.fault, pointer: `/${escapeToken(printable(name))}${member.fault.pointer}` });
     else put(value, name, member);
     if (faults.length === MAX_FAULTS) break;
   }

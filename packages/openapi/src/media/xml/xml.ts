@@ -3,7 +3,7 @@ import { Binary } from '../../binary.ts';
 import type { Document } from '../../document/document.ts';
 import type { Json } from '../../document/source.ts';
 import type { Rule } from '../../fault.ts';
-import { shownPointer } from '../../names.ts';
+import { printablePointer } from '../../names.ts';
 import { type Reading, read } from '../../parameters/reading.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
@@ -84,7 +84,7 @@ class Reader {
       return { value: this.#element(root, schema, inherited(naming, '')), fault: null };
     } catch (error) {
       if (error !== MISTAKE) throw error;
-      return { fault: { pointer: shownPointer(this.#way), message: this.#message, rule: this.#rule } };
+      return { fault: { pointer: printablePointer(this.#way), message: this.#message, rule: this.#rule } };
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Headers } from '../headers.ts';
-import { type ToldWindow, toldWindows } from '../rate-limit.ts';
+import { type HeaderWindow, headerWindows } from '../rate-limit.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
 /** Shows the remaining limits of the key above each answer. */
@@ -34,7 +34,7 @@ function summary(status: unknown, headers: Headers, system: System): Rendered {
       tile('X-RateLimit-Reset', reset, reset === undefined ? '' : `at ${clock(Number(reset))}`),
       tile('Retry-After', retry, 'seconds to wait'),
     ),
-    h('p', null, toldWindows(headers).map(windowText).join(' · ')),
+    h('p', null, headerWindows(headers).map(windowText).join(' · ')),
   );
 }
 
@@ -45,7 +45,7 @@ export function refusal(status: number, { 'retry-after': retry }: Headers): stri
   return null;
 }
 
-function windowText({ name, limit, remaining }: ToldWindow): string {
+function windowText({ name, limit, remaining }: HeaderWindow): string {
   return `${remaining.toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`} left per ${name}`;
 }
 

@@ -6,7 +6,7 @@ import { useStream } from '../../api/use-stream.ts';
 import { Filters } from '../../parts/filters.ts';
 import { LiveSwitch } from '../../parts/live.ts';
 import { Badge, Missing } from '../../parts/notice.ts';
-import { Sought } from '../../parts/sought.ts';
+import { SearchField } from '../../parts/search-field.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { Answered, View } from '../../parts/view.ts';
@@ -55,7 +55,7 @@ export function Refusals({ place }: { place: Place }) {
 
 function RequestFilters({ filter }: { filter: Readonly<Record<'key' | 'account' | 'code', string>> }) {
   const field = (name: keyof typeof filter, label: string, placeholder: string) =>
-    h(Sought, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
+    h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
   return h(
     Filters,
     {

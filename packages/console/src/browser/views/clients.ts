@@ -1,0 +1,55 @@
+import { h } from 'preact';
+import type { Keys } from '../../admin-api.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { isKeyId } from '../key-id.ts';
+import { Answered, View } from '../parts/view.ts';
+import { WhoLink } from '../parts/who-link.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { OfAccount } from './clients/of-account.ts';
+import { OfKey } from './clients/of-key.ts';
+import { Search } from './clients/search.ts';
+import { List } from './keys.ts';
+
+const SHOWN = 50;
+
+/** Everything about one caller: found by a part of an id, an account or a label. */
+export function Who({ place }: { place: Place }) {
+  const { rest, query } = place;
+  if (rest !== '') return h(isKeyId(rest) ? OfKey : OfAccount, { name: rest });
+  return h(
+    View,
+    { title: 'Who', about: 'Why is a key refused, since when, and what is left of its limits?' },
+    h(Search, { find: query.find ?? '' }),
+    query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Give a part of what you know.'),
+  );
+}
+
+function Found({ find }: { find: string }) {
+  const answer = useAnswer<Keys>('/keys', { query: { find, sort: '-created', limit: SHOWN } });
+  return h(Answered<Keys>, {
+    answer,
+    children: ({ keys, next }) => {
+      const part = find.toLowerCase();
+      const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) =>
+        one.toLowerCase().includes(part),
+      );
+      return [
+        accounts.length > 0 &&
+          h(
+            'p',
+            { key: 'accounts' },
+            accounts.length === 1 ? 'Account: ' : 'Accounts: ',
+            accounts.map((one, i) => [i > 0 && ', ', h(WhoLink, { key: one, who: one })]),
+          ),
+        h(List, { key: 'list', keys, empty: `No key has “${find}” in its id, account or label.` }),
+        next !== null &&
+          h(
+            'p',
+            { key: 'more' },
+            `These are the newest ${SHOWN}. `,
+            h('a', { href: linkTo('keys', '', { find }) }, 'See all of them'),
+          ),
+      ];
+    },
+  });
+}

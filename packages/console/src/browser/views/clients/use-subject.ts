@@ -1,0 +1,32 @@
+import type { Audit, BanHistory, Requests, Standings } from '../../../admin-api.ts';
+import { path } from '../../api/client.ts';
+import { type Answer, useAnswer, useRefreshWith } from '../../api/use-answer.ts';
+import { isKeyId } from '../../key-id.ts';
+
+const SHOWN = 20;
+
+/** What a key or an account has left behind. */
+export interface SubjectRecords {
+  readonly usage: Answer<Standings>;
+  readonly bans: Answer<BanHistory>;
+  readonly refusals: Answer<Requests>;
+  readonly changes: Answer<Audit>;
+  readonly refresh: () => void;
+}
+
+export function useSubject(name: string): SubjectRecords {
+  const isKey = isKeyId(name);
+  // An account may have many keys, each of which is looked at.
+  const usage = useAnswer<Standings>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
+  const bans = useAnswer<BanHistory>('/ban-history', { query: { party: name, limit: SHOWN } });
+  const refusals = useAnswer<Requests>('/requests', {
+    query: { [isKey ? 'key' : 'account']: name, limit: SHOWN },
+    every: 10_000,
+  });
+  const changes = useAnswer<Audit>('/audit', { query: { target: name, limit: SHOWN } });
+  useRefreshWith(bans, usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)));
+  const refresh = () => {
+    for (const answer of [usage, bans, refusals, changes]) void answer.refresh();
+  };
+  return { usage, bans, refusals, changes, refresh };
+}

@@ -1,0 +1,175 @@
+import { h } from 'preact';
+import type { BanEntry, Standing, Standings } from '../../../admin-api.ts';
+import { type BanTarget, banTargetOf } from '../../acts/ban-target.ts';
+import { banAct, extendAct, pardonAct } from '../../acts/bans.ts';
+import { grantAct, resetAct } from '../../acts/usage.ts';
+import { Meter } from '../../parts/meter.ts';
+import { Badge, Notice } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { Time } from '../../parts/time.ts';
+import type { Acts } from '../../parts/use-acts.ts';
+import { Answered } from '../../parts/view.ts';
+import { WhoLink } from '../../parts/who-link.ts';
+import { recordInWords } from '../../sentences/bans.ts';
+import { useMay } from '../../session.ts';
+import { clockTime, number, plural } from '../../words.ts';
+import type { SubjectRecords } from './use-subject.ts';
+
+/** Standings that are shown with their windows. */
+const SHOWN = 10;
+
+/** What is left of the limits now, strikes and bans, and what can be done about them. */
+export function Windows({ name, party, acts }: { name: string; party: SubjectRecords; acts: Acts }) {
+  const mayAct = useMay('operate');
+  if (party.usage.error?.code === 'not_found')
+    return h('p', { class: 'empty' }, 'All its keys are revoked, so nothing is counted any more.');
+  return [
+    h('h2', { key: 'title' }, 'Now'),
+    h(Answered<Standings>, {
+      key: 'usage',
+      answer: party.usage,
+      children: ({ usage }) => [
+        shownOf(usage).map((standing) =>
+          h(One, {
+            key: standing.subject,
+            standing,
+            named: usage.length > 1 || standing.key !== name,
+            ban: banOf(standing, party.bans.value?.entries ?? []),
+          }),
+        ),
+        h(LeftOut, { key: 'others', usage }),
+        mayAct && h(Buttons, { key: 'acts', usage, whom: banTargetOf(name, usage), acts, done: party.refresh }),
+      ],
+    }),
+  ];
+}
+
+function Buttons({
+  usage,
+  whom,
+  acts,
+  done,
+}: {
+  usage: readonly Standing[];
+  whom: BanTarget;
+  acts: Acts;
+  done: () => void;
+}) {
+  const windows = [...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name)))];
+  // Without limits nothing is counted, and nothing can be done about it.
+  if (windows.length === 0) return null;
+  const banned = usage.filter((one) => one.banned !== null);
+  const hasConduct = usage.some((one) => one.banned !== null || one.strikes > 0 || one.rung > 0);
+  return h(
+    'div',
+    { class: 'acts', role: 'group', 'aria-label': 'What can be done about limits and bans' },
+    hasConduct && acts.button(pardonAct(whom, done)),
+    acts.button(banAct(whom, done)),
+    // The API extends the bans of all that a party stands for, or of none.
+    banned.length > 0 &&
+      banned.length === usage.length &&
+      acts.button(extendAct(whom, usage.length === 1 ? usage[0]!.banned : null, done)),
+    acts.button(grantAct(whom, windows, done)),
+    acts.button(resetAct(whom, done)),
+  );
+}
+
+function One({ standing, named, ban }: { standing: Standing; named: boolean; ban: BanEntry | null }) {
+  const { key, account, plan, windows, banned, strikes, rung, history } = standing;
+  return h(
+    'section',
+    { class: 'standing' },
+    named &&
+      h(
+        'h3',
+        null,
+        key === null
+          ? `${account} on plan ${plan}, all its keys counted as one`
+          : [h(WhoLink, { who: key }), `, plan ${plan}`],
+      ),
+    banned !== null && h(BanNotice, { until: banned, ban }),
+    windows.length === 0
+      ? h(
+          Notice,
+          { tone: 'bad' },
+          'No limits are set, so every request is refused with 503: give the key own limits, or another plan.',
+        )
+      : h(Table<Standing['windows'][number]>, {
+          caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,
+          rows: windows,
+          keyOf: (window) => window.name,
+          empty: '',
+          columns: [
+            {
+              title: 'Window',
+              names: true,
+              cell: (window) => [window.name, h('small', { key: 'kind' }, window.kind)],
+            },
+            { title: 'Used', cell: ({ name, used, limit }) => h(Meter, { label: `Used of ${name}`, used, limit }) },
+            { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
+          ],
+        }),
+    h('p', { class: 'conduct' }, conductOf(strikes, rung, history)),
+  );
+}
+
+const resetOf = (resets: string) => [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
+
+function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
+  return h(
+    Notice,
+    { tone: 'bad' },
+    h(Badge, { tone: 'bad' }, 'banned'),
+    ' until ',
+    h(Time, { at: until }),
+    ' (',
+    h(Time, { at: until, relative: true }),
+    ')',
+    ban !== null && [
+      ', since ',
+      h(Time, { key: 'since', at: ban.at }),
+      ban.action === 'bans.begin' ? ' automatically' : ` by ${ban.actor}`,
+      ban.reason !== null && `: ${ban.reason}`,
+    ],
+  );
+}
+
+function conductOf(strikes: number, rung: number, history: Standing['history']): string {
+  const parts = [
+    strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
+    rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,
+    ...(history ? [recordInWords(history, clockTime)] : []),
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+/** The entry of the ban in force. */
+function banOf({ key, account, plan }: Standing, entries: readonly BanEntry[]): BanEntry | null {
+  const isOfThis = ({ target, after }: BanEntry) =>
+    key === null ? target === account && after?.plan === plan : target === key;
+  return entries.find((entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.pardon') ?? null;
+}
+
+/** Of several, those that are banned, have strikes or have used something; first the banned, then those with the least left. */
+function shownOf(usage: readonly Standing[]): readonly Standing[] {
+  if (usage.length === 1) return usage;
+  const left = ({ banned, windows }: Standing) =>
+    banned !== null ? -1 : Math.min(1, ...windows.map(({ remaining, limit }) => remaining / limit));
+  const isIdle = (one: Standing) => left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
+  return usage
+    .filter((one) => !isIdle(one))
+    .toSorted((a, b) => left(a) - left(b))
+    .slice(0, SHOWN);
+}
+
+function LeftOut({ usage }: { usage: readonly Standing[] }) {
+  const shown = shownOf(usage).length;
+  const others = usage.length - shown;
+  if (others === 0) return null;
+  const which = shown === 0 ? 'Its keys' : 'Its other keys';
+  const words =
+    shown === SHOWN
+      ? `${which} (${number(others)}) have as much left as these, or more.`
+      : `${which} (${number(others)}): nothing used, no strikes, no ban in force.`;
+  return h('p', { class: 'conduct' }, words);
+}

@@ -1,0 +1,131 @@
+import { expect, test } from '@jest/globals';
+import type { Gateway, LiveGateway, LiveNow, Status, Store } from '../../src/admin-api.ts';
+import { troublesIn } from '../../src/browser/views/overview/verdict.ts';
+
+const AT = '2026-11-22T10:00:00.000Z';
+
+function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
+  return {
+    ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', aloneSince: null, stateMs: 0.4, workers: 2 },
+    ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, most: 8 }, ...changes },
+  };
+}
+
+function store(changes: Partial<Store> = {}): Store {
+  return {
+    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: AT, reason: null, of: 4, away: 0 },
+    ...{ inFlight: 0, requests: 0, failures: 0, retries: 0, connections: { open: 0, idle: 0, waiting: 0, most: 8 } },
+    ...changes,
+  };
+}
+
+function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
+  const requests = changes.requests ?? 0;
+  return {
+    ...{
+      at: AT,
+      span: 2_000,
+      requests,
+      admitted: requests,
+      limited: 0,
+      banned: 0,
+      inFlight: 0,
+      silent: [],
+      apart: null,
+    },
+    classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, left: 0 },
+    latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
+    gateways: [gateway()],
+    stores: [store()],
+    ...changes,
+  };
+}
+
+const words = (ticks: readonly LiveNow[], status: Status | null = null) =>
+  troublesIn(ticks, status).map(({ tone, words, view }) => `${tone} ${words} (${view})`);
+
+test('nothing is wrong where nothing is, and where nothing is known', () => {
+  expect(words([tick({ requests: 100 })])).toEqual([]);
+  expect(words([])).toEqual([]);
+});
+
+test('gateways: silent, alone, without workers, stopping, busy; the worst comes first', () => {
+  const gateways = [
+    gateway({ gateway: 'a', store: { open: 8, idle: 0, waiting: 3, most: 8 } }),
+    gateway({ gateway: 'b', processes: 1 }),
+    gateway({ gateway: 'c', readiness: 'no_worker', processes: 0 }),
+    gateway({ gateway: 'd', readiness: 'stopping' }),
+    gateway({ gateway: 'e', readiness: 'state_away', aloneSince: AT }),
+    gateway({ gateway: 'f', readiness: 'state_away' }),
+    gateway({ gateway: 'h', readiness: 'stores_away' }),
+  ];
+  expect(words([tick({ gateways, silent: ['g'], apart: 'connection refused' })])).toEqual([
+    'bad g did not respond. (gateways)',
+    'bad Other gateways are unreachable: connection refused (gateways)',
+    'bad b: 1 of 2 workers does not answer. (gateways)',
+    'bad c has no worker: it answers nobody. (gateways)',
+    expect.stringMatching(/^bad e has had no connection to Redis since .*:00\. \(gateways\)$/),
+    'bad f takes no requests: the shared state is away. (gateways)',
+    'bad h is not ready: all stores of an upstream are away. (gateways)',
+    'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
+    'warn d is stopping. (gateways)',
+  ]);
+});
+
+test('stores: one that is away while others serve, one away for some processes, all of them, one alone', () => {
+  const away = { state: 'away', away: 4, reason: 'hanging' } as const;
+  const told = (stores: readonly Store[]) =>
+    words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
+  expect(told([store(away), store({ store: 's2:80', state: 'returning' }), store({ upstream: 'orders' })])).toEqual([
+    'warn Store s1:80 of default is down since T: no response in time. (gateways)',
+  ]);
+  expect(told([store({ ...away, state: 'partly', away: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
+    'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
+  ]);
+  expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
+    'bad All 2 stores of default are away: nobody answers its requests. (gateways)',
+    'bad Store s1:80 of default is down since T: no response in time. (gateways)',
+    'bad Store s2:80 of default is down since T: no response in time. (gateways)',
+  ]);
+  expect(told([store(away)])).toEqual(['bad Store s1:80 of default is down since T: no response in time. (gateways)']);
+});
+
+test('requests of the last minute: failed ones by their share, those that limits refuse from a half on', () => {
+  const old = tick({ requests: 100_000 });
+  const minute = (changes: Partial<LiveNow>, failed: number) => [old, ...Array(30).fill(tick(changes, failed))];
+  expect(words(minute({ requests: 100 }, 2))).toEqual([
+    'bad 2.0 % of requests failed in the last minute (5xx): 60 of 3,000. (requests)',
+  ]);
+  expect(words([...minute({ requests: 1_000 }, 0).slice(0, -1), tick({ requests: 1_000 }, 60)])).toEqual([
+    'warn 0.2 % of requests failed in the last minute (5xx): 60 of 30,000. (requests)',
+  ]);
+  expect(words([...minute({ requests: 1_000 }, 0), tick({ requests: 1_000 }, 1)])).toEqual([]);
+  expect(words([tick({ requests: 2 }, 1)])).toEqual(['bad 1 of 2 failed in the last minute. (requests)']);
+  expect(words(minute({ requests: 10, limited: 5, banned: 1 }, 0))).toEqual([
+    'warn Limits refused 60 % of requests in the last minute: 180 of 300. (top)',
+  ]);
+});
+
+test('configurations: a refused reload, one that differs, one that waits', () => {
+  const lastReload = { at: AT, reason: 'SIGHUP', problems: ['plans.yaml: no such plan'] };
+  const configuration = {
+    settings: 'a',
+    plans: 'b',
+    contract: 'c',
+    differs: ['plans'],
+    waiting: ['listen.port'],
+    lastReload,
+  };
+  const status = {
+    gateways: [{ gateway: 'one', configuration } as unknown as Gateway],
+    silent: [],
+    lost: [{ gateway: 'hung', at: '2030-01-31T00:00:00Z' }],
+    apart: null,
+  };
+  expect(words([], status)).toEqual([
+    expect.stringMatching(/^bad hung was last seen at .* and did not shut down\. \(gateways\)$/),
+    expect.stringMatching(/^bad one rejected its files at .*: plans\.yaml: no such plan \(configuration\)$/),
+    'warn one differs from most gateways in plans. (gateways)',
+    'warn one needs a restart for listen.port. (configuration)',
+  ]);
+});

@@ -1,0 +1,76 @@
+import type { Duplex } from 'node:stream';
+import type { BodySink, BodyStream } from './body-stream.ts';
+import type { ClientError } from './client-error.ts';
+import type { FieldLines } from './writing.ts';
+
+export interface ClientRequest {
+  readonly method: string;
+  /** Origin-form. */
+  readonly target: string;
+  /** Without framing and connection fields. */
+  readonly fields: FieldLines;
+  /** Complete, or streamed. */
+  readonly body: Buffer | StreamedBody | null;
+  /** Takes the connection after a 101 response to a WebSocket handshake (RFC 6455). */
+  readonly upgraded?: Upgraded;
+}
+
+export type Upgraded = (tunnel: Tunnel) => void;
+
+/** A connection after a protocol upgrade. */
+export interface Tunnel {
+  readonly reason: string;
+  /** Of the response, flat. */
+  readonly fields: readonly string[];
+  /** Its `error` and `close` listeners are already attached. */
+  readonly socket: Duplex;
+  /** Bytes received after the response. */
+  readonly rest: Buffer | null;
+}
+
+export interface StreamedBody {
+  /** In bytes; `null` if unknown. */
+  readonly length: number | null;
+  readBody(sink: BodySink): void;
+  resumeBody(): void;
+}
+
+/** A checked response. `body` is a Buffer if it arrived in one read with its head, otherwise a stream. */
+export interface ClientResponse {
+  readonly status: number;
+  /** As received; often empty. */
+  readonly reason: string;
+  /** Flat, spelt as received. */
+  readonly fields: readonly string[];
+  readonly body: Buffer | BodyStream;
+}
+
+/** Receives the response to one request: `begun` at the first byte, then `answer` or `fail`. */
+export interface ResponseReceiver {
+  begun(): void;
+  answer(answer: ClientResponse): void;
+  fail(error: ClientError): void;
+}
+
+/** Methods that expect a body: without one they send Content-Length: 0 (RFC 9110 section 8.6). */
+const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
+const TARGET = /^[!-~]+$/;
+
+/**
+ * The head of a request as text, one character per byte. `host` is the value of Host. Throws for a request that cannot
+ * be sent.
+ */
+export function requestHead(
+  { method, target, fields, body, upgraded }: ClientRequest,
+  { host, basePath }: { readonly host: string; readonly basePath: string },
+): string {
+  if (!TARGET.test(target)) throw new Error('the target has a character that no target can have');
+  const connection = upgraded ? 'Upgrade\r\nUpgrade: websocket' : 'keep-alive';
+  const lines = fields.text + framing(method, body);
+  return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${host}\r\n${lines}Connection: ${connection}\r\n\r\n`;
+}
+
+function framing(method: string, body: ClientRequest['body']): string {
+  if (body === null) return EXPECTS_BODY.has(method) ? 'Content-Length: 0\r\n' : '';
+  return body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`;
+}

@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { readProxyHeader } from './proxy-protocol.ts';
+import type { HandshakeFailure, TlsServer } from './tls-server.ts';
+
+export interface Origin {
+  /** Client address; `null` for that of the socket. */
+  readonly address: string | null;
+  /** Whether the client uses TLS, with this server or with a balancer that reports it. */
+  readonly secure: boolean;
+}
+
+/** Callbacks for new connections. */
+export interface PreambleEvents {
+  /** `null` for plain HTTP. */
+  readonly tls: TlsServer | null;
+  /** Whether to serve a connection from that address; if not, it is already closed. */
+  readonly takesFrom: (socket: Socket, address: string) => boolean;
+  /** HTTP begins with the bytes `early`. */
+  readonly plain: (socket: Socket, origin: Origin, early: Buffer) => void;
+  readonly secured: (socket: TLSSocket, origin: Origin) => void;
+  /** HTTP arrived where TLS was expected. */
+  readonly misplaced: (socket: Socket, origin: Origin) => void;
+  /** The PROXY protocol header was invalid; the connection is already closed. */
+  readonly unannounced: (socket: Socket, why: string) => void;
+  readonly unsecured: (socket: Socket, why: HandshakeFailure) => void;
+  readonly closed: (socket: Socket) => void;
+}
+
+/** Milliseconds of silence after which a connection counts as idle. */
+const QUIET = 100;
+const NOTHING = Buffer.alloc(0);
+/** The first byte of a TLS handshake. No HTTP method begins with it. */
+const HANDSHAKE = 0x16;
+
+/**
+ * A connection before its first byte of HTTP: the PROXY protocol header, the TLS handshake, or both. It holds at most
+ * one read and the header.
+ */
+export class Preamble {
+  readonly #socket: Socket;
+  readonly #openings: PreambleEvents;
+  readonly #deadline: number;
+  readonly #begun = performance.now();
+  #wantsHeader: boolean;
+  #origin: Origin = { address: null, secure: false };
+  #bytes: Buffer = NOTHING;
+  /** Any byte has arrived. */
+  #touched = false;
+  #shakesHands = false;
+
+  /** `deadline` on the clock of `performance.now()`. */
+  constructor(
+    socket: Socket,
+    { wantsHeader, deadline }: { wantsHeader: boolean; deadline: number },
+    openings: PreambleEvents,
+  ) {
+    this.#socket = socket;
+    this.#openings = openings;
+    this.#wantsHeader = wantsHeader;
+    this.#deadline = deadline;
+    socket.on('data', this.#receive).on('end', this.#left).on('error', ignored).on('close', this.#closed).resume();
+  }
+
+  get origin(): Origin {
+    return this.#origin;
+  }
+
+  endIfLate(now: number): void {
+    if (now < this.#deadline) return;
+    if (this.#shakesHands || !this.#wantsHeader) this.#openings.unsecured(this.#socket, 'late');
+    else this.#openings.unannounced(this.#socket, 'it did not come in time');
+    this.destroy();
+  }
+
+  /** Closes the connection if nothing has arrived for a while; `now` in milliseconds. */
+  endIfQuiet(now: number): void {
+    if (!this.#touched && now - this.#begun >= QUIET) this.destroy();
+  }
+
+  secured(socket: TLSSocket): void {
+    this.#letGo();
+    this.#openings.secured(socket, { ...this.#origin, secure: true });
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  readonly #receive = (bytes: Buffer): void => {
+    this.#touched = true;
+    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
+    if (this.#wantsHeader && !this.#readHeader()) return;
+    const { tls } = this.#openings;
+    if (tls === null) this.#goOn((socket) => this.#openings.plain(socket, this.#origin, this.#bytes));
+    else if (this.#bytes.length === 0) return;
+    else if (this.#bytes[0] !== HANDSHAKE) this.#goOn((socket) => this.#openings.misplaced(socket, this.#origin));
+    else this.#shakeHands(tls);
+  };
+
+  /** Returns whether the header is complete and valid. */
+  #readHeader(): boolean {
+    const header = readProxyHeader(this.#bytes);
+    if (header === null) return false;
+    if (typeof header === 'string') {
+      this.destroy();
+      this.#openings.unannounced(this.#socket, header);
+      return false;
+    }
+    const { announced, length } = header;
+    this.#wantsHeader = false;
+    this.#origin = announced;
+    this.#bytes = this.#bytes.subarray(length);
+    return announced.address === null || this.#openings.takesFrom(this.#socket, announced.address);
+  }
+
+  #shakeHands(tls: TlsServer): void {
+    const socket = this.#socket;
+    this.#shakesHands = true;
+    socket.pause().off('data', this.#receive).off('end', this.#left);
+    socket.unshift(this.#bytes);
+    this.#bytes = NOTHING;
+    tls.begin(socket);
+  }
+
+  #goOn(next: (socket: Socket) => void): void {
+    this.#socket.off('data', this.#receive).off('end', this.#left);
+    this.#letGo();
+    next(this.#socket);
+  }
+
+  #letGo(): void {
+    this.#socket.off('close', this.#closed);
+    this.#openings.closed(this.#socket);
+  }
+
+  readonly #left = (): void => this.destroy();
+
+  readonly #closed = (): void => this.#openings.closed(this.#socket);
+}
+
+function ignored(): void {}

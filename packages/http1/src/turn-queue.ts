@@ -1,0 +1,42 @@
+/** Milliseconds of each event-loop turn in which waiting connections are served. */
+const TURN = 1;
+
+/** Continues where it gave up its turn. */
+export interface TurnTaker {
+  takeTurn(): void;
+}
+
+/**
+ * Connections with pipelined requests that gave up their turn. Each event-loop turn serves them in order for 1 ms, so
+ * other connections are read in between.
+ */
+export class TurnQueue {
+  readonly #waiting = new Set<TurnTaker>();
+  #scheduled = false;
+
+  get busy(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  add(connection: TurnTaker): void {
+    this.#waiting.add(connection);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#serve());
+  }
+
+  #serve(): void {
+    const end = performance.now() + TURN;
+    for (const connection of this.#waiting) {
+      this.#waiting.delete(connection);
+      connection.takeTurn();
+      if (performance.now() >= end) break;
+    }
+    this.#scheduled = false;
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+}

@@ -1,0 +1,41 @@
+/** What is wrong with a value of a keyword, and the test that tells. */
+export type KeywordValues = readonly [complaint: string, test: (value: unknown) => boolean];
+
+export const isNumber = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint';
+
+export const aNumber: KeywordValues = ['must be a number', isNumber];
+export const aCount: KeywordValues = [
+  'must be a whole number, 0 or more',
+  (value) => (typeof value === 'bigint' || Number.isInteger(value)) && Number(value) >= 0,
+];
+export const aBoolean: KeywordValues = ['must be true or false', (value) => typeof value === 'boolean'];
+const aText: KeywordValues = ['must be a string', (value) => typeof value === 'string'];
+
+const someSchemas: KeywordValues = [
+  'must be a list with at least one schema',
+  (value) => !Array.isArray(value) || value.length > 0,
+];
+
+export const isListOfNames = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length;
+
+/** The valid values of keywords that are the same in all versions. Reading has already checked that lists of schemas are lists. */
+export const KEYWORD_VALUES: Readonly<Record<string, KeywordValues>> = {
+  multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
+  maximum: aNumber,
+  minimum: aNumber,
+  maxLength: aCount,
+  minLength: aCount,
+  maxItems: aCount,
+  minItems: aCount,
+  maxProperties: aCount,
+  minProperties: aCount,
+  uniqueItems: aBoolean,
+  pattern: aText,
+  format: aText,
+  allOf: someSchemas,
+  oneOf: someSchemas,
+  anyOf: someSchemas,
+  enum: ['must be a list with at least one value', (value) => Array.isArray(value) && value.length > 0],
+  required: ['must be a list of names', isListOfNames],
+};

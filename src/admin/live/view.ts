@@ -1,0 +1,76 @@
+import type { LiveNow } from '@storegate/console';
+import { quantile } from '../../observe/history/buckets.ts';
+import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import type { LiveAnswer } from '../../observe/peers/live.ts';
+import type { Gathered } from '../../observe/peers/peers.ts';
+import type { ProcessStatus } from '../../observe/peers/status.ts';
+import { storesOfAll } from '../../observe/peers/stores.ts';
+import { storeView } from '../operations/stores.ts';
+import { rounded, time } from '../view.ts';
+import type { Counted } from './counting.ts';
+
+/** A gateway that answered what is understood. */
+export interface PeerReading {
+  readonly gateway: string;
+  readonly answer: LiveAnswer;
+}
+
+/** The event `now`. `at`: Unix milliseconds. */
+export function nowView(
+  at: number,
+  heard: readonly PeerReading[],
+  { span, row, rows, lately }: Counted,
+  { silent, apart }: Pick<Gathered<LiveAnswer>, 'silent' | 'apart'>,
+): LiveNow {
+  const buckets = bucketsIn(lately.row);
+  return {
+    at: time(at),
+    span: Math.round(span),
+    requests: requestsIn(row),
+    ...verdictsIn(row),
+    classes: classesIn(row),
+    latency: {
+      span: Math.round(lately.span),
+      p50: rounded(quantile(buckets, 0.5)),
+      p95: rounded(quantile(buckets, 0.95)),
+      p99: rounded(quantile(buckets, 0.99)),
+    },
+    inFlight: heard.reduce((sum, { answer }) => sum + inFlight(answer), 0),
+    gateways: heard.map(({ gateway, answer }, i) => ({
+      gateway,
+      readiness: answer.readiness,
+      state: answer.state,
+      aloneSince: time(earliest(answer.processes.map(({ status }) => status.aloneSince))),
+      stateMs: rounded(longest(answer.processes.map(({ status }) => status.stateTime))),
+      workers: answer.workers,
+      processes: answer.processes.length,
+      inFlight: inFlight(answer),
+      requests: requestsIn(rows[i]!),
+      store: storeOf(answer.processes.map(({ status }) => status)),
+    })),
+    stores: storesOf(heard),
+    silent,
+    apart,
+  };
+}
+
+function storesOf(heard: readonly PeerReading[]) {
+  const gateways = heard.map(({ gateway, answer: { processes } }) => ({
+    gateway,
+    processes: processes.map(({ status }) => status),
+  }));
+  return storesOfAll(gateways).map(storeView);
+}
+
+const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);
+
+function storeOf(processes: readonly ProcessStatus[]) {
+  const sum = (of: keyof ProcessStatus['store']) => processes.reduce((all, { store }) => all + store[of], 0);
+  return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') };
+}
+
+const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+const earliest = (values: readonly (number | null)[]) => ofSome(Math.min, known(values));
+const longest = (values: readonly (number | null)[]) => ofSome(Math.max, known(values));
+const ofSome = (choose: (...values: number[]) => number, values: readonly number[]) =>
+  values.length === 0 ? null : choose(...values);

@@ -1,0 +1,106 @@
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { FetchTls } from '../../common/https-fetch.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Api, CallError } from './api.ts';
+
+/** The options that name a gateway. */
+export interface Reach {
+  readonly url?: string;
+  readonly token?: string;
+  readonly profile?: string;
+}
+
+/**
+ * The gateway from the flags, else from the environment, else from a profile file. Without any of these, the state of
+ * the configuration, in this process.
+ */
+export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
+  const { env, cwd } = terminal;
+  const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
+  const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
+  const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
+  const tls = tlsIn(terminal, profile);
+  if (url === undefined) return await beside(terminal, tls);
+  return await remote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
+}
+
+/** Files for the way to a gateway over https. */
+interface TlsFiles {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+const TLS_VARIABLES = {
+  ca: 'STOREGATE_ADMIN_CA',
+  cert: 'STOREGATE_ADMIN_CLIENT_CERT',
+  key: 'STOREGATE_ADMIN_CLIENT_KEY',
+} as const;
+
+/** Environment beats profile, file by file; `null` if neither names any. */
+function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
+  const read = (name: keyof TlsFiles) => {
+    const variable = TLS_VARIABLES[name];
+    const file = env[variable] || profile[name];
+    if (file === undefined) return undefined;
+    try {
+      return readFileSync(resolve(cwd, file), 'utf8');
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const what = env[variable] ? variable : `${name} of the profile`;
+      throw new CallError(`${what}: the file that it names cannot be read (${code})`, { cause });
+    }
+  };
+  const [ca, cert, key] = [read('ca'), read('cert'), read('key')];
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new CallError(`${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key} go together`);
+  }
+  return ca === undefined && cert === undefined ? null : { ca, cert, key };
+}
+
+async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
+  const { readSecret } = await import('../../config/secret-file.ts');
+  const secret = readSecret(env, cwd, 'STOREGATE_ADMIN_TOKEN');
+  if (secret?.value === null) throw new CallError(`${secret.name}: ${secret.message}`);
+  return secret?.value ?? null;
+}
+
+/** The way to the state alone loads what the gateway is made of. */
+async function beside(terminal: Terminal, tls: FetchTls | null): Promise<Api> {
+  const [{ connectLocally: reachBeside }, { loadConfig }] = await Promise.all([
+    import('./local.ts'),
+    import('../../config/load.ts'),
+  ]);
+  return await reachBeside(() => loadConfig(terminal), tls);
+}
+
+async function remote(url: string, token: string | null, tls: FetchTls | null): Promise<Api> {
+  const { reachRemote } = await import('./http.ts');
+  return reachRemote(url, token, { tls });
+}
+
+/** YAML or JSON with `url`, perhaps `token`, and perhaps files for TLS. */
+async function readProfile(file: string): Promise<{ url?: string; token?: string } & TlsFiles> {
+  const { parse } = await import('yaml');
+  let profile: unknown;
+  try {
+    profile = parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CallError(
+      `cannot read the profile ${file}: ${code === 'ENOENT' ? 'there is no such file' : (code ?? 'it is no YAML')}`,
+      { cause },
+    );
+  }
+  const { url, token, ca, cert, key, ...more } = Object(profile) as Record<string, unknown>;
+  const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
+  if (typeof url !== 'string' || ![token, ca, cert, key].every(isTextOrNone) || Object.keys(more).length > 0) {
+    throw new CallError(`the profile ${file} must say url, may say token, ca, cert and key, and nothing else`);
+  }
+  if (token !== undefined && (statSync(file).mode & 0o077) !== 0) {
+    throw new CallError(`the profile ${file} holds a token and can be read by others: run chmod 600 ${file}`);
+  }
+  const told = Object.entries({ token, ca, cert, key }).filter(([, value]) => value !== undefined);
+  return { url, ...Object.fromEntries(told) };
+}

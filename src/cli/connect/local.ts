@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { ContractError } from '@storegate/openapi';
+import { AdminError } from '../../admin/admin-error.ts';
+import { type AdminApi, createAdminApi } from '../../admin/api.ts';
+import type { AdminAnswer, Follow } from '../../admin/call.ts';
+import type { AdminContext } from '../../admin/context.ts';
+import type { FetchTls } from '../../common/https-fetch.ts';
+import type { Config } from '../../config/config.ts';
+import { loadContract } from '../../config/contract/contract.ts';
+import { shellUser } from '../../keys/operators/shell-user.ts';
+import type { Operator } from '../../keys/operators/tokens.ts';
+import type { Window } from '../../limits/limits.ts';
+import { webhookAdminOf } from '../../run/webhooks.ts';
+import { announcedIn } from '../../state/embedded/lock.ts';
+import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { reachRemote } from './http.ts';
+import { openStorage, type Storage } from './storage.ts';
+
+/**
+ * The admin API in this process, on the state of the configuration. `load` reads the configuration; `tls` is for the gateway that
+ * runs on the same folder.
+ */
+export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Api> {
+  let config = load();
+  let scoped: readonly Window[] | null = null;
+  const storage = await openStorage(config);
+  const desk = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
+  const context: AdminContext = {
+    ...storage.records,
+    uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
+    state: storage.state,
+    fleet: storage.fleet,
+    // Receivers are those of the gateway that runs, which may have other variables than a shell beside it.
+    async webhooks() {
+      storage.refuseRunning();
+      return await desk();
+    },
+    config: () => config,
+    plans: () => config.plans,
+    scoped() {
+      // Where a gateway has the counters, nobody needs the contract here.
+      storage.state();
+      scoped ??= windowsIn(config);
+      return scoped;
+    },
+    // A running gateway notices changed files by itself.
+    async reload(_reason, around = (_reloaded, apply) => apply()) {
+      const loaded = load();
+      const reloaded = { changed: [], needRestart: [] };
+      await around(reloaded, async () => {
+        config = loaded;
+        scoped = null;
+      });
+      return reloaded;
+    },
+    async compare() {
+      storage.refuseRunning();
+      throw new AdminError(
+        'not_running',
+        'There is no running gateway here to compare the files with: name one with --url or STOREGATE_ADMIN_URL.',
+      );
+    },
+    clock: Date.now,
+  };
+  const api = await orClose(storage, () => createAdminApi(context));
+  const operator = { name: shellUser(), role: 'admin' } as const;
+
+  /** Does it here, or at the gateway that runs and has the folder to itself. */
+  async function hereOrThere<T>(here: () => Promise<T>, there: (running: Api) => Promise<T>): Promise<T> {
+    try {
+      return await here();
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error;
+      const refused = new CallError(error.message, { failure: failureOf(error.status), cause: error });
+      if (error.code !== 'gateway_running') throw refused;
+      return await askRunning(config, { operator, tls, refused }, there);
+    }
+  }
+
+  return {
+    call: (method, path, sent = {}) =>
+      hereOrThere(
+        // As over HTTP, only JSON values reach the caller.
+        async () => JSON.parse(JSON.stringify((await ask(api, operator, method, path, sent)).body)),
+        (running) => running.call(method, path, sent),
+      ),
+    follow: (path, query, heard, stop) =>
+      hereOrThere(
+        async () => await listen((await ask(api, operator, 'GET', path, { query })).follow!, heard, stop),
+        (running) => running.follow(path, query, heard, stop),
+      ),
+    async close() {
+      await api.close();
+      await storage.close();
+    },
+  };
+}
+
+/** The windows of the contract. Counters that commands change would lose what was counted in windows that are not among the limits. */
+function windowsIn({ contract: { file, ...reading } }: Config): readonly Window[] {
+  try {
+    return loadContract(file, reading).windows;
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    throw new AdminError('configuration_unfit', `The contract cannot be used: ${error.message}`);
+  }
+}
+
+async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Resolves when `stop` aborts. Rejects with what goes wrong here, and with what `heard` throws. */
+function listen(follow: Follow, heard: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const end = follow({
+    send(event, data) {
+      try {
+        heard(event, JSON.parse(JSON.stringify(data)));
+      } catch (error) {
+        reject(error);
+      }
+      return true;
+    },
+    end: reject,
+  });
+  if (stop.aborted) resolve();
+  else stop.addEventListener('abort', () => resolve(), { once: true });
+  return promise.finally(end);
+}
+
+async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<AdminAnswer> {
+  const { query, body } = sent;
+  return await api.call({
+    id: randomUUID(),
+    operator,
+    method,
+    path,
+    query: queryOf(query),
+    headers: Object.entries(headersOf(sent)).flat(),
+    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+  });
+}
+
+/**
+ * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
+ */
+async function askRunning<T>(
+  config: Config,
+  { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },
+  call: (running: Api) => Promise<T>,
+): Promise<T> {
+  const announced = announcedIn(config.data);
+  if (!announced) throw refused;
+  // It is asked by its address, which its certificate need not have; its files say which certificate it has.
+  const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
+  const running = reachRemote(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
+  try {
+    return await call(running);
+  } catch (error) {
+    // Something else may answer at this address if another machine or container shares the folder.
+    throw error instanceof CallError && error.failure === 'shut' ? refused : error;
+  } finally {
+    await running.close();
+  }
+}
+
+function ownCertificates({ cert, certificates }: Config['admin']['tls']): string[] {
+  const files = [...(cert === null ? [] : [cert]), ...certificates.map((pair) => pair.cert)];
+  return files.map((file) => readFileSync(file, 'utf8'));
+}

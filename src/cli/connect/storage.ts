@@ -1,0 +1,127 @@
+import { AdminError } from '../../admin/admin-error.ts';
+import type { Config } from '../../config/config.ts';
+import type { Peers } from '../../observe/peers/peers.ts';
+import { countersInFolder } from '../../state/embedded/counter-store.ts';
+import { EmbeddedState } from '../../state/embedded/counters.ts';
+import { openStateFile, StateFileError } from '../../state/embedded/file.ts';
+import { type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import { recordsInFile } from '../../state/embedded/open.ts';
+import { openOutbox } from '../../state/embedded/outbox.ts';
+import { type Damage, inWords } from '../../state/journal/read.ts';
+import type { State } from '../../state/state.ts';
+import type { Records } from '../../state/storage.ts';
+import type { Outbox } from '../../webhooks/outbox.ts';
+
+/** The state of a gateway of this configuration, whether a gateway runs or not. */
+export interface Storage {
+  readonly records: Records;
+  /** Throws AdminError if a running gateway has the counters in its own memory. */
+  readonly state: () => State;
+  /** Throws AdminError if a running gateway answers for itself. */
+  readonly fleet: () => Peers;
+  /** Throws AdminError if a gateway runs that commands here can find. */
+  readonly refuseRunning: () => void;
+  readonly outbox: () => Promise<Outbox>;
+  close(): Promise<void>;
+}
+
+/** Opens the state of the configuration: a Redis that gateways share, or the data folder. */
+export async function openStorage(config: Config): Promise<Storage> {
+  return config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
+}
+
+const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;
+
+/** What to set for commands to reach a gateway that they have not reached by themselves. */
+function wayTo(admin: Config['admin']): string {
+  if (admin.tls.clientCa !== null) {
+    return 'It wants a certificate: name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
+  }
+  const scheme = isTls(admin) ? 'https' : 'http';
+  return `Ask it: set STOREGATE_ADMIN_URL, such as ${scheme}://${admin.host}:${admin.port}.`;
+}
+
+async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
+  const { openOffline: openBeside } = await import('../../state/redis/open.ts');
+  const { state, fleet, close, outbox, ...records } = await openBeside(settings, audit);
+  let asked: Peers | null = null;
+  return {
+    records,
+    state: () => state,
+    fleet() {
+      asked ??= fleet();
+      return asked;
+    },
+    // Gateways that share a Redis run anywhere.
+    refuseRunning: () => {},
+    outbox,
+    async close() {
+      await asked?.close();
+      close();
+    },
+  };
+}
+
+function openFolder({ data, admin, audit }: Config): Storage {
+  const db = openStateFile(data);
+  let counting: { state: EmbeddedState; lock: FolderLock } | null = null;
+  let opened: Outbox | null = null;
+
+  function state(): State {
+    counting ??= count();
+    return counting.state;
+  }
+
+  function count() {
+    const lock = lockCounters();
+    try {
+      const damaged = (damage: Damage) => process.emitWarning(inWords(damage));
+      return { state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }), lock };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** A folder that can be locked has no gateway. */
+  function refuseRunning(): void {
+    if (counting === null) lockCounters().release();
+  }
+
+  function fleet(): Peers {
+    refuseRunning();
+    return { ask: async () => ({ answers: [], silent: [], lost: [], apart: null }), close: async () => {} };
+  }
+
+  function lockCounters(): FolderLock {
+    try {
+      return lockFolder(data);
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      throw new AdminError(
+        'gateway_running',
+        `A gateway is running on ${data} and has the counters to itself. ${wayTo(admin)}`,
+      );
+    }
+  }
+
+  return {
+    records: recordsInFile(db, audit),
+    state,
+    fleet,
+    refuseRunning,
+    async outbox() {
+      opened ??= openOutbox(data);
+      return opened;
+    },
+    async close() {
+      try {
+        opened?.close();
+        await counting?.state.close();
+      } finally {
+        counting?.lock.release();
+        db.close();
+      }
+    },
+  };
+}

@@ -1,2 +1,0 @@
-/** A value that is known in this process, or else a promise of it. */
-export type Eventually<T> = T | Promise<T>;

@@ -1,0 +1,188 @@
+import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
+import type { Config } from '../../config/config.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import type { Admission } from '../../limits/admission.ts';
+import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
+import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';
+import type { ReportFaults } from '../contract-reports.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Target } from '../results.ts';
+import type { Call } from '../wire/call.ts';
+import { FieldNames } from '../wire/fields.ts';
+import { headOf } from '../wire/head.ts';
+import { requestIds } from '../wire/request-ids.ts';
+import { parseTarget } from '../wire/target.ts';
+import { tooLarge } from '../wire/wire-refusals.ts';
+
+export interface RequestGuard {
+  /** Begins the exchange of a request: sets its id and caller, and emits one event at its end. Never throws. */
+  open(call: Call): Exchange;
+  /** Reads the request's target. Throws a Refusal for a request that two readers might read differently. */
+  enter(exchange: Exchange): Target;
+}
+
+/** Methods that never reach a store: TRACE reflects secrets, CONNECT is for forward proxies. */
+const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
+
+export interface RequestGuardParts {
+  readonly config: Config['http'];
+  readonly observe: Observe;
+  readonly tell: ReportFaults;
+  /** Begins the span of each request; `null`: there are none, and what a caller says of its trace goes on as it is. */
+  readonly beginSpan: BeginSpan | null;
+}
+
+/** Without tracing. */
+const NO_SPAN = () => null;
+
+export function createRequestGuard({ config, observe, tell, beginSpan }: RequestGuardParts): RequestGuard {
+  const proxies = trustedProxies(config.trustedProxies);
+  const names = new FieldNames(config.stripHeaders, beginSpan === null ? [] : TRACE_FIELDS);
+  const spanOf = beginSpan ?? NO_SPAN;
+  const nextId = requestIds();
+
+  function open(call: Call): Exchange {
+    const head = headOf(call.fields, names);
+    const peer = plainAddress(call.peer);
+    const behindProxy = proxies.has(peer);
+    const startedAt = performance.now();
+    const exchange: Exchange = {
+      id: nextId(),
+      call,
+      head,
+      address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
+      behindProxy,
+      span: spanOf(head, behindProxy, startedAt),
+      startedAt,
+      authenticatedAt: 0,
+      admittedAt: 0,
+      route: null,
+      client: null,
+      operation: null,
+      standing: null,
+      admission: null,
+      cost: 0,
+      scopes: NO_SCOPES,
+      code: null,
+      refusal: null,
+      forwardedAt: 0,
+      answeredAt: 0,
+      store: null,
+      cancel: null,
+    };
+    // What follows may be meant for the other protocol already. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    if (head.upgrade !== undefined && call.minor > 0) call.keepAlive = false;
+    call.whenEnded(() => end(exchange));
+    return exchange;
+  }
+
+  function end(exchange: Exchange): void {
+    if (!isComplete(exchange.call)) {
+      exchange.code ??= 'caller_left';
+      exchange.cancel?.();
+    }
+    observe(toldBy(exchange, tell));
+  }
+
+  function enter(exchange: Exchange): Target {
+    const { call, head } = exchange;
+    if (call.fields.list.length > 2 * config.maxHeaders) throw tooManyHeaders(config.maxHeaders);
+    checkMethod(call.method);
+    if (head.expect !== undefined && head.expect.toLowerCase() !== '100-continue') {
+      throw new Refusal('expectation_failed', { close: true });
+    }
+    if (head.contentTypes > 1)
+      throw new Refusal('malformed_request', { message: 'The request has more than one Content-Type.', close: true });
+    if (call.framing !== 'chunked' && call.framing > config.maxBodyBytes) throw tooLarge(config.maxBodyBytes);
+    if (call.target.length > config.maxUrlBytes) {
+      throw new Refusal('uri_too_long', { message: `The request target is longer than ${config.maxUrlBytes} bytes.` });
+    }
+    return parseTarget(call.target) as Target;
+  }
+
+  return { open, enter };
+}
+
+function checkMethod(method: string): void {
+  if (REFUSED_METHODS.has(method)) throw new Refusal('method_not_allowed', { headers: ['Allow', ''], close: true });
+}
+
+function tooManyHeaders(most: number): Refusal {
+  return new Refusal('headers_too_large', { message: `The request has more than ${most} header lines.`, close: true });
+}
+
+/** Whether the whole answer was sent. After a switch of protocols the gateway has nothing more to send. */
+function isComplete({ left, status }: Call): boolean {
+  return !left || status === 101;
+}
+
+/** The status nginx logs for callers that left. */
+const NOT_ANSWERED = 499;
+
+/** The part of a window that is left when its limit is near. */
+const NEAR = 0.2;
+
+function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
+  if (verdict !== 'admitted') return false;
+  for (const { window, remaining } of readings) {
+    if (remaining <= NEAR * window.limit && countsIn(window, scopes)) return true;
+  }
+  return false;
+}
+
+/** Whether a refusal met somebody who had been told to wait. */
+function isUnheeding({ verdict, strikes }: Admission): boolean {
+  return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
+}
+
+function toldBy(exchange: Exchange, tell: ReportFaults): RequestEvent {
+  const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
+  return {
+    type: 'request',
+    id,
+    method: call.method,
+    operation: exchange.route ?? 'none',
+    status: call.begun ? call.status : NOT_ANSWERED,
+    complete: isComplete(call),
+    code,
+    verdict: admission === null ? null : admission.verdict,
+    nearLimit: admission !== null && isNearLimit(admission, exchange.scopes),
+    unheeding: admission !== null && isUnheeding(admission),
+    deprecated: exchange.operation?.deprecated ?? false,
+    keyId: client?.keyId ?? null,
+    account: client?.account ?? null,
+    plan: client?.plan ?? null,
+    address,
+    duration: performance.now() - startedAt,
+    upstream: answeredAt > 0 ? answeredAt - forwardedAt : null,
+    trace: traceOf(exchange, tell),
+  };
+}
+
+function traceOf(exchange: Exchange, tell: ReportFaults): RequestTrace {
+  const { call, head, client, operation, refusal, standing, admission, cost, scopes, startedAt, span } = exchange;
+  const details = refusal === null ? null : refusal.details;
+  const since = (at: number) => (at > 0 ? at - startedAt : null);
+  return {
+    path: operation === null ? null : operation.path,
+    subject: client === null ? null : client.subject,
+    message: refusal === null ? null : refusal.message,
+    reason: refusal === null ? null : refusal.reason,
+    faults: details === null ? null : tell(details),
+    faultCount: details === null ? 0 : details.length,
+    standing,
+    admission,
+    ladder: client?.limits?.ladder ?? null,
+    cost,
+    scopes,
+    declared: call.framing === 'chunked' ? null : call.framing,
+    received: call.bodyBytes,
+    authenticated: since(exchange.authenticatedAt),
+    admitted: since(exchange.admittedAt),
+    forwarded: since(exchange.forwardedAt),
+    store: exchange.store,
+    traceparent: span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
+    span,
+  };
+}

@@ -1,0 +1,270 @@
+import type { AnswerTaker, Question as Asked, ClientAnswer, ClientConnection, ClientError } from '@storegate/http1';
+import { BodyStream, PoolBusy, type Waiter } from '@storegate/http1';
+import { Outage } from '../../errors/outage.ts';
+import type { Observe } from '../../observe/events.ts';
+import type { Exchange } from '../exchange.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
+import { watched } from './attempts.ts';
+import { HalfOpenRequest } from './half-open.ts';
+import { returnedHeaders } from './headers.ts';
+import { outageOf } from './outages.ts';
+import { isIdempotent } from './retries.ts';
+import type { StoreAnswer } from './store-answer.ts';
+import { type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
+
+export interface UpstreamRequestParts {
+  readonly upstream: Upstream;
+  readonly observe: Observe;
+  readonly exchange: Exchange;
+  readonly asked: Asked;
+  /** Never sent again. */
+  readonly once?: boolean;
+}
+
+/**
+ * Asks a store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
+ * Outage, or with CallerLeft when the caller leaves.
+ */
+export function ask(parts: UpstreamRequestParts): Promise<StoreAnswer> {
+  return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
+}
+
+const NONE: readonly StoreHandle[] = [];
+
+/** One request to an upstream. */
+class UpstreamRequest implements AnswerTaker, Waiter {
+  readonly #parts: UpstreamRequestParts;
+  readonly #asked: Asked;
+  readonly #resolve: (answer: StoreAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  /** The store that has it now, and what it gave for the end. */
+  #store: StoreHandle | null = null;
+  #epoch = 0;
+  /** Stores that are not asked any more. */
+  #tried: readonly StoreHandle[] = NONE;
+  #begun = false;
+  #judged = false;
+  #repeated = false;
+  #retries = 0;
+
+  constructor(parts: UpstreamRequestParts, resolve: (answer: StoreAnswer) => void, reject: (error: unknown) => void) {
+    this.#parts = parts;
+    this.#asked = parts.asked.upgraded === undefined ? parts.asked : this.#watching(parts.asked);
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const { upstream, exchange } = this.#parts;
+    const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
+    this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
+  }
+
+  /** The store has had the request, so it is not sent again. */
+  begun(): void {
+    this.#begun = true;
+    this.#parts.exchange.answeredAt = performance.now();
+  }
+
+  answer({ status, reason, fields, body }: ClientAnswer): void {
+    const { exchange } = this.#parts;
+    if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
+    else {
+      this.#judged = true;
+      this.#store!.answered(status, this.#epoch, exchange.answeredAt);
+      exchange.cancel = null;
+    }
+    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body });
+  }
+
+  fail(error: ClientError): void {
+    const { exchange, upstream } = this.#parts;
+    const store = this.#store!;
+    exchange.cancel = null;
+    if (this.#mayRepeat(error)) {
+      this.#repeated = true;
+      store.forgone(this.#epoch);
+      this.#askAgain(store, error);
+      return;
+    }
+    // A connection that was about to be closed as idle says nothing of the store.
+    if (error.failure === 'body' || error.diedIdle) store.forgone(this.#epoch);
+    else store.failed(error, this.#epoch);
+    const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
+    if (mayRetry && upstream.mayRetry(error, this.#asked.method, this.#retries)) this.#retry(store, error);
+    else this.#reject(outageOf(error));
+  }
+
+  /** Nobody waits for the store any longer: another one answers in its place, or the caller is told. */
+  moveOn(store: StoreHandle): void {
+    const { exchange } = this.#parts;
+    if (exchange.call.left) return;
+    exchange.cancel = null;
+    this.#tried = [...this.#tried, store];
+    this.begin();
+  }
+
+  /** A caller who leaves keeps no place. */
+  waits(leave: () => void): void {
+    this.#parts.exchange.cancel = () => {
+      leave();
+      this.#reject(new CallerLeft());
+    };
+  }
+
+  #giveTo(store: StoreHandle): void {
+    this.#store = store;
+    const taken = store.pool.take(this.#parts.exchange.client?.party, this);
+    if (taken instanceof Promise)
+      taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
+    else this.#askOn(store, taken);
+  }
+
+  #askOn(store: StoreHandle, connection: ClientConnection): void {
+    const { exchange } = this.#parts;
+    const asked = this.#asked;
+    if (!connection.isOpen) {
+      // The store went away in the moment in which the connection was given.
+      this.#lose(new StoreWentDown());
+      return;
+    }
+    if (exchange.call.left) {
+      store.pool.giveBack(connection);
+      this.#reject(new CallerLeft());
+      return;
+    }
+    const { isTrial } = store;
+    const { span } = exchange;
+    const epoch = store.begin(this.#operation);
+    this.#epoch = epoch;
+    exchange.store = store.told;
+    exchange.cancel = () => {
+      connection.cancel(asked);
+      if (!this.#judged) store.forgone(epoch);
+      this.#reject(new CallerLeft());
+    };
+    try {
+      const taker = isTrial && this.#isSafe ? new HalfOpenRequest(this, { store, epoch, connection, asked }) : this;
+      connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
+    } catch (error) {
+      // It cannot be sent, which is no fault of the connection.
+      store.forgone(epoch);
+      store.pool.giveBack(connection);
+      throw error;
+    }
+  }
+
+  /** Whatever went wrong, nothing was sent. */
+  #lose(error: unknown): void {
+    const { exchange } = this.#parts;
+    exchange.cancel = null;
+    const mayElsewhere = error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
+    if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
+      this.#reject(outageOf(error));
+      return;
+    }
+    this.#tried = [...this.#tried, this.#store!];
+    this.#loseOr(error);
+  }
+
+  /** Another store takes it, or the caller is told why this one did not. */
+  #loseOr(error: unknown): void {
+    const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
+    if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
+    else this.#giveToOr(next);
+  }
+
+  /** An outage: no store takes it. */
+  #giveToOr(next: StoreHandle | Outage): void {
+    if (next instanceof Outage) {
+      this.#lose(next);
+      return;
+    }
+    try {
+      this.#giveTo(next);
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  get #operation(): string {
+    return this.#parts.exchange.route ?? '';
+  }
+
+  /** Whether it may be given up while it is under way, and asked again, without harm. */
+  get #isSafe(): boolean {
+    const { method, body, upgraded } = this.#asked;
+    return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
+  }
+
+  /** A body that came in parts is gone. */
+  get #canBeSentAgain(): boolean {
+    const { body } = this.#asked;
+    return !this.#parts.once && (body === null || !('readBody' in body));
+  }
+
+  /** Once, and only for an idle connection that turned out to be closed: the store cannot have answered on it. */
+  #mayRepeat({ diedIdle }: ClientError): boolean {
+    const { exchange } = this.#parts;
+    return (
+      diedIdle && !this.#repeated && isIdempotent(this.#asked.method) && this.#canBeSentAgain && !exchange.call.left
+    );
+  }
+
+  #retry(store: StoreHandle, error: ClientError): void {
+    const { upstream, observe } = this.#parts;
+    const now = performance.now();
+    this.#tried = [...this.#tried, store];
+    const next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
+    if (next instanceof Outage) {
+      // There is no other one: what this one did is what the caller is told.
+      this.#reject(outageOf(error));
+      return;
+    }
+    if (!upstream.takeRetry(now)) {
+      observe({ type: 'retry.refused', upstream: store.upstream });
+      this.#reject(outageOf(error));
+      return;
+    }
+    this.#retries++;
+    store.retried();
+    this.#askAgain(next, error, store);
+  }
+
+  #askAgain(next: StoreHandle, error: Error, failed = next): void {
+    const { exchange, observe } = this.#parts;
+    observe({ type: 'retry', id: exchange.id, upstream: failed.upstream, store: failed.name, error });
+    this.#giveToOr(next);
+  }
+
+  /** A change of the protocol is a good answer too. */
+  #watching(asked: Asked): Asked {
+    return {
+      ...asked,
+      upgraded: (tunnel) => {
+        const { exchange } = this.#parts;
+        this.#judged = true;
+        exchange.cancel = null;
+        this.#store!.answered(101, this.#epoch, exchange.answeredAt);
+        asked.upgraded!(tunnel);
+      },
+    };
+  }
+
+  /** A body that breaks off is a failure of the store like any other, however good its head was. */
+  #judgeAtEnd(status: number, body: BodyStream): void {
+    const [store, epoch] = [this.#store!, this.#epoch];
+    store.begun(status, epoch, this.#parts.exchange.answeredAt);
+    body.watch({
+      end: () => {
+        this.#judged = true;
+        store.answered(status, epoch, performance.now());
+      },
+      fail: (error) => {
+        this.#judged = true;
+        store.failed(error as ClientError, epoch);
+        return outageOf(error);
+      },
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import { kindOf } from './kinds.ts';
+import type { Window } from './limits.ts';
+
+/** How much was used of one window that a subject had opened. */
+export interface WindowUse {
+  /** Of a fixed window its end; of a sliding one a whole multiple of its span, in which it was read. Unix milliseconds. */
+  readonly at: number;
+  /** Units; of a sliding window the most at any moment of that span. */
+  readonly used: number;
+}
+
+/** How far uses are not known. */
+export interface Unknown {
+  /** What was not read was used so much at most. */
+  readonly floor: number;
+  /** Units of the costliest request. */
+  readonly costliest: number;
+}
+
+/** What a limit would have done by itself to requests that were admitted. */
+export interface Simulation {
+  /** The highest use, and the window that had it. */
+  readonly peak: number;
+  readonly at: number;
+  /** Windows in which something would have been refused; of sliding ones spans of the clock. */
+  readonly times: number;
+  /** Units that would have been refused: at least and at most so many. `null`: more windows may have been above the limit. */
+  readonly refused: { readonly least: number; readonly most: number | null };
+}
+
+/**
+ * What the limit of a window would have refused, were it the only one; `null`: nothing, as far as is known. `uses` are those of one
+ * subject in the order of their windows.
+ *
+ * A fixed window is opened by the first request after the one before, which every limit admits. So under any limit the same windows
+ * open, and what is above the limit is refused, and `costliest - 1` more at most, where the last units were too few for a request. A
+ * sliding window admits `limit` in any span: what was read above it would have been refused in that span.
+ */
+export function simulateLimit(
+  window: Window,
+  uses: readonly WindowUse[],
+  { floor, costliest }: Unknown,
+): Simulation | null {
+  const { limit } = window;
+  const above = uses.filter(({ used }) => used > limit);
+  if (above.length === 0) return null;
+  const { at, used: peak } = above.reduce((one, other) => (other.used > one.used ? other : one));
+  const { least, most } = kindOf(window).resetsAsWhole ? inFixed(above, limit, costliest) : inSliding(above, window);
+  return { peak, at, times: above.length, refused: { least, most: floor > limit ? null : most } };
+}
+
+type Bounds = Simulation['refused'];
+
+function inFixed(above: readonly WindowUse[], limit: number, costliest: number): Bounds {
+  // A request that costs more than the limit opens no window, so others open.
+  if (costliest > limit) return { least: 0, most: null };
+  const least = sum(above.map(({ used }) => used - limit));
+  return { least, most: least + above.length * Math.max(0, costliest - 1) };
+}
+
+/** Spans that what a sliding window counts at a moment may reach into: its own one, that before, and a twentieth of one more. */
+const REACH = 3;
+
+/**
+ * At least: of spans so far apart that no unit counts in two of them, those that give most. At most: all that came in spans in which
+ * the limit was passed.
+ */
+function inSliding(above: readonly WindowUse[], { limit, span }: Window): Bounds {
+  const best: number[] = [];
+  for (const [i, { at, used }] of above.entries()) {
+    let before = i - 1;
+    while (before >= 0 && above[before]!.at > at - REACH * span) before--;
+    best.push(Math.max(best[i - 1] ?? 0, (best[before] ?? 0) + used - limit));
+  }
+  return { least: best.at(-1)!, most: sum(above.map(({ used }) => used)) };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);

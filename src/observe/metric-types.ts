@@ -1,0 +1,162 @@
+import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
+import { createCells, type LabelNames, type LabelValue } from './label-tree.ts';
+import type { StoreReading, StoreRow } from './metric-rows.ts';
+import type { Exemplar } from './open-metrics.ts';
+
+/** The name, help and labels of a tally. */
+export interface TallyName {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: LabelNames;
+}
+
+/** Makes a counter and returns the function that adds one for the given label values. */
+export function counterTally(registry: Registry, { name, help, labelNames }: TallyName) {
+  const { find, all } = createCells(labelNames, () => ({ count: 0 }));
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, cell } of all) this.inc(labels, cell.count);
+    },
+  });
+  return (a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
+    find(a, b, c).count++;
+  };
+}
+
+/** The trace of what is being counted; `null`: it has none that anybody keeps. */
+export interface CurrentTrace {
+  id: string | null;
+}
+
+/**
+ * Makes a histogram in seconds and returns the function that observes one duration for the given label values. With `trace` each
+ * bucket has the newest of what it counts as its example.
+ */
+export function histogramTally(
+  registry: Registry,
+  { name, help, labelNames }: TallyName,
+  bounds: readonly number[],
+  trace: CurrentTrace | null = null,
+) {
+  const { find, all } = createCells(labelNames, () => ({
+    buckets: new Float64Array(bounds.length + 1),
+    sum: 0,
+    examples: [] as Exemplar[],
+  }));
+
+  function values() {
+    return all.flatMap(({ labels, cell: { buckets, sum, examples } }) => {
+      const example = (i: number) => (examples[i] === undefined ? null : { exemplar: examples[i] });
+      let below = 0;
+      const cumulative = bounds.map((le, i) => {
+        below += buckets[i]!;
+        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below, ...example(i) };
+      });
+      const count = below + buckets[bounds.length]!;
+      const last = example(bounds.length);
+      return [
+        ...cumulative,
+        { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count, ...last },
+        { metricName: `${name}_sum`, labels, value: sum },
+        { metricName: `${name}_count`, labels, value: count },
+      ];
+    });
+  }
+
+  // The registry uses only these parts of a metric.
+  const metric = {
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
+    get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
+  };
+  registry.registerMetric(metric as unknown as Metric);
+
+  function add(seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void {
+    const cell = find(a, b, c);
+    cell.buckets[bucketOf(seconds, bounds)]!++;
+    cell.sum += seconds;
+  }
+
+  if (trace === null) return add;
+  return (seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
+    add(seconds, a, b, c);
+    if (trace.id === null) return;
+    const exemplar = { labelSet: { trace_id: trace.id }, value: seconds, timestamp: Date.now() / 1_000 };
+    find(a, b, c).examples[bucketOf(seconds, bounds)] = exemplar;
+  };
+}
+
+function bucketOf(seconds: number, bounds: readonly number[]): number {
+  let bucket = 0;
+  while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;
+  return bucket;
+}
+
+/** Makes a gauge whose labels are its value, and returns the function that sets them. The labels set last are 1; there are no others. `initially` null: none before they are set. */
+export function infoGauge(
+  registry: Registry,
+  { name, help, labelNames }: TallyName,
+  initially: readonly LabelValue[] | null,
+) {
+  let now = initially;
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labelNames],
+    // Each of several processes has its own labels; all that any of them has are 1.
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.reset();
+      if (now !== null) this.labels(...now.map(String)).set(1);
+    },
+  });
+  return (...values: readonly LabelValue[]): void => {
+    now = values;
+  };
+}
+
+/** Makes a gauge that calls `read` when Prometheus asks. */
+export function readGauge(registry: Registry, { name, help }: Omit<TallyName, 'labelNames'>, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+/** Makes a metric with a value for each store that there is when Prometheus asks. */
+export function readStores(
+  registry: Registry,
+  { name, help, type, together: aggregator, read }: StoreRow,
+  stores: () => readonly StoreReading[],
+): void {
+  const common = { name, help, labelNames: ['upstream', 'store'], aggregator, registers: [registry] };
+  if (type === 'counter') {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const store of stores()) this.inc({ upstream: store.upstream, store: store.store }, read(store));
+      },
+    });
+  } else {
+    new Gauge({
+      ...common,
+      collect() {
+        this.reset();
+        for (const store of stores()) this.set({ upstream: store.upstream, store: store.store }, read(store));
+      },
+    });
+  }
+}

@@ -1,0 +1,148 @@
+import { Cache } from '../../common/cache.ts';
+import type { RequestEvent } from '../events.ts';
+import type { Notes, RequestLogEntry } from './entry.ts';
+import { IdList } from './id-list.ts';
+import { Queue } from './queue.ts';
+
+/** So many equal refusals are kept at once, and one more for each `REFILL` milliseconds. */
+const AT_ONCE = 10;
+const REFILL = 1_000;
+/** Sources of each code whose refusals are told apart: at least so many, at most twice as many. */
+const SOURCES = 200;
+/** Of one code, from all sources together, so many are kept in a second. */
+const MOST_PER_SECOND = 200;
+
+/** Where refusals of one code come from: a key, or an address where none was found. */
+interface Source {
+  allowance: number;
+  /** When the allowance held, Unix milliseconds. */
+  at: number;
+  /** Those that were not kept since the last one that was. */
+  unkept: number;
+  /** The ids of those that come after the last one that was kept; `null`: none was. */
+  equals: IdList | null;
+}
+
+/** The refusals and failures of one code. */
+interface OfCode {
+  readonly kept: Queue<RequestLogEntry>;
+  readonly sources: Cache<Source>;
+  second: number;
+  inSecond: number;
+}
+
+/**
+ * Refusals and failures. Two rules let no flood drive out what others were told. Of equal ones (one code, one key or address) ten are
+ * kept at once and then one a second. And where there is no room, the oldest of the code goes that has most.
+ */
+export class RefusalLog {
+  readonly #codes = new Map<string, OfCode>();
+  #capacity: number;
+  #size = 0;
+  #droppedUntil: number | null = null;
+  #kept = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** When the newest one ended that was dropped to make room, Unix milliseconds; `null`: none was. */
+  get since(): number | null {
+    return this.#droppedUntil;
+  }
+
+  /** The number of the newest that was kept. */
+  get upTo(): number {
+    return this.#kept;
+  }
+
+  use(capacity: number): void {
+    this.#capacity = capacity;
+    while (this.#size > capacity) this.#dropOne();
+  }
+
+  put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {
+    if (this.#capacity === 0) return;
+    const ofCode = this.#ofCode(event.code ?? `${event.status}`);
+    const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
+    if (!mayKeep(ofCode, source, endedAt)) {
+      source.unkept++;
+      source.equals?.add(event.id);
+      return;
+    }
+    if (this.#size === this.#capacity) this.#dropOne();
+    const equals = new IdList();
+    const number = ++this.#kept;
+    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
+    source.unkept = 0;
+    source.equals = equals;
+    this.#size++;
+  }
+
+  /** The one with this id, or the one that is kept for it and its equals. */
+  find(id: string): RequestLogEntry | null {
+    for (const one of this.newestFirst()) if (one.event.id === id || one.equals?.has(id)) return one;
+    return null;
+  }
+
+  /** The newest first of each code, one code after the other. */
+  *newestFirst(code: string | null = null): Iterable<RequestLogEntry> {
+    for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.newestFirst();
+  }
+
+  /** Those kept after the one with this number, newest first; those that are dropped already are missing. */
+  keptAfter(number: number): RequestLogEntry[] {
+    const found: RequestLogEntry[] = [];
+    for (const { kept } of this.#codes.values()) {
+      for (const one of kept.newestFirst()) {
+        if (one.number <= number) break;
+        found.push(one);
+      }
+    }
+    return found.sort((one, other) => other.number - one.number);
+  }
+
+  #ofCode(code: string): OfCode {
+    const known = this.#codes.get(code);
+    if (known !== undefined) return known;
+    const made = { kept: new Queue<RequestLogEntry>(), sources: new Cache<Source>(SOURCES), second: 0, inSecond: 0 };
+    this.#codes.set(code, made);
+    return made;
+  }
+
+  #dropOne(): void {
+    let largest: Queue<RequestLogEntry> | null = null;
+    for (const { kept } of this.#codes.values()) if (largest === null || kept.size > largest.size) largest = kept;
+    const dropped = largest?.takeOldest();
+    if (dropped === undefined) return;
+    this.#size--;
+    this.#droppedUntil = Math.max(this.#droppedUntil ?? 0, dropped.endedAt);
+  }
+}
+
+function sourceOf({ sources }: OfCode, name: string, now: number): Source {
+  const known = sources.get(name);
+  if (known !== undefined) return known;
+  const made = { allowance: AT_ONCE, at: now, unkept: 0, equals: null };
+  sources.set(name, made);
+  return made;
+}
+
+function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
+  source.allowance = Math.min(AT_ONCE, source.allowance + Math.max(0, now - source.at) / REFILL);
+  source.at = now;
+  if (source.allowance < 1) return false;
+  const second = Math.floor(now / 1_000);
+  if (second !== ofCode.second) {
+    ofCode.second = second;
+    ofCode.inSecond = 0;
+  }
+  if (ofCode.inSecond === MOST_PER_SECOND) return false;
+  ofCode.inSecond++;
+  source.allowance--;
+  return true;
+}

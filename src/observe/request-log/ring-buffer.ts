@@ -1,0 +1,195 @@
+import type { Reading } from '../../limits/admission.ts';
+import type { BanEscalation, Window } from '../../limits/limits.ts';
+import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { RequestEvent, RequestTrace, StoreName } from '../events.ts';
+import type { Notes, RequestLogEntry } from './entry.ts';
+
+/** Windows that have room in the columns. */
+const WINDOWS = 4;
+const NUMBERS = 12 + 2 * WINDOWS;
+
+/** What is no number of a request, and lives on anyway. */
+interface References {
+  id: string;
+  method: string;
+  operation: string;
+  keyId: string | null;
+  account: string | null;
+  plan: string | null;
+  address: string;
+  path: string | null;
+  subject: string | null;
+  verdict: string | null;
+  by: 'memory' | 'alone' | undefined;
+  ladder: BanEscalation | null;
+  traceparent: string | null;
+  store: StoreName | null;
+  notes: Notes | null;
+  scopes: Scopes;
+  /** Those that it counted in. */
+  readonly windows: (Window | null)[];
+  /** Of a request that counted in more windows than the columns take. */
+  readings: readonly Reading[] | null;
+}
+
+/**
+ * The last good requests, the newest in place of the oldest. What they say is written into columns and objects that live as long as
+ * this does: kept events would outlive the collections of young objects, which then cost more than the request's whole admission.
+ */
+export class GoodOnes {
+  readonly capacity: number;
+  readonly #numbers: Float64Array;
+  readonly #references: References[] = [];
+  #next = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+    this.#numbers = new Float64Array(capacity * NUMBERS);
+  }
+
+  get size(): number {
+    return this.#references.length;
+  }
+
+  /** When the oldest ended, Unix milliseconds; `null`: there is room for more, or never was any. */
+  get since(): number | null {
+    return this.capacity === 0 || this.size < this.capacity ? null : this.#numbers[this.#next * NUMBERS]!;
+  }
+
+  put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {
+    const { trace } = event;
+    if (this.capacity === 0 || trace === undefined) return;
+    const at = this.#next;
+    this.#next = at + 1 === this.capacity ? 0 : at + 1;
+    if (at === this.#references.length) this.#references.push(blank());
+    const kept = this.#references[at]!;
+    writeReferences(kept, event, trace);
+    kept.address = address;
+    kept.notes = notes;
+    const numbers = this.#numbers;
+    const first = at * NUMBERS;
+    numbers[first] = endedAt;
+    numbers[first + 1] = event.status;
+    numbers[first + 2] = event.duration;
+    numbers[first + 3] = orNone(event.upstream);
+    numbers[first + 4] = orNone(trace.authenticated);
+    numbers[first + 5] = orNone(trace.admitted);
+    numbers[first + 6] = orNone(trace.forwarded);
+    numbers[first + 7] = trace.cost;
+    numbers[first + 8] = orNone(trace.declared);
+    numbers[first + 9] = trace.received;
+    numbers[first + 10] = trace.admission === null ? 0 : trace.admission.strikes;
+    numbers[first + 11] = trace.standing === null ? Number.NaN : trace.standing.now;
+    writeReadings(kept, numbers, first + 12, trace);
+  }
+
+  find(id: string): RequestLogEntry | null {
+    const at = this.#references.findIndex((one) => one.id === id);
+    return at === -1 ? null : this.#read(at);
+  }
+
+  *oldestFirst(): Iterable<RequestLogEntry> {
+    const { size } = this;
+    const first = size < this.capacity ? 0 : this.#next;
+    for (let i = 0; i < size; i++) yield this.#read((first + i) % size);
+  }
+
+  #read(at: number): RequestLogEntry {
+    const kept = this.#references[at]!;
+    const { id, method, operation, keyId, account, plan, address, verdict, notes } = kept;
+    const numbers = this.#numbers.subarray(at * NUMBERS, (at + 1) * NUMBERS);
+    const event: RequestEvent = {
+      ...{ type: 'request', id, method, operation, keyId, account, plan, address, verdict },
+      status: numbers[1]!,
+      complete: true,
+      nearLimit: false,
+      unheeding: false,
+      deprecated: false,
+      code: null,
+      duration: numbers[2]!,
+      upstream: orNull(numbers[3]!),
+      trace: traceIn(kept, numbers),
+    };
+    return { event, notes, endedAt: numbers[0]!, number: 0, more: 0, equals: null };
+  }
+}
+
+function blank(): References {
+  return {
+    ...{ id: '', method: '', operation: '', keyId: null, account: null, plan: null, address: '', path: null },
+    ...{ subject: null, verdict: null, by: undefined, ladder: null, traceparent: null, store: null, notes: null },
+    scopes: NO_SCOPES,
+    windows: new Array<Window | null>(WINDOWS).fill(null),
+    readings: null,
+  };
+}
+
+function writeReferences(kept: References, event: RequestEvent, trace: RequestTrace): void {
+  kept.id = event.id;
+  kept.method = event.method;
+  kept.operation = event.operation;
+  kept.keyId = event.keyId;
+  kept.account = event.account;
+  kept.plan = event.plan;
+  kept.verdict = event.verdict;
+  kept.path = trace.path;
+  kept.subject = trace.subject;
+  kept.by = trace.admission === null ? undefined : trace.admission.by;
+  kept.ladder = trace.ladder;
+  kept.scopes = trace.scopes;
+  kept.traceparent = trace.traceparent;
+  kept.store = trace.store;
+}
+
+function writeReadings(kept: References, numbers: Float64Array, first: number, trace: RequestTrace): void {
+  kept.windows.fill(null);
+  kept.readings = null;
+  if (trace.standing === null) return;
+  let written = 0;
+  for (const { window, remaining, resetAt } of trace.standing.readings) {
+    if (!countsIn(window, trace.scopes)) continue;
+    if (written === WINDOWS) {
+      kept.readings = trace.standing.readings;
+      return;
+    }
+    kept.windows[written] = window;
+    numbers[first + 2 * written] = remaining;
+    numbers[first + 2 * written + 1] = resetAt;
+    written++;
+  }
+}
+
+function traceIn(kept: References, numbers: Float64Array): RequestTrace {
+  const { path, subject, verdict, by, ladder, scopes, traceparent, store } = kept;
+  const now = numbers[11]!;
+  const standing = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
+  return {
+    ...{ path, subject, ladder, scopes, traceparent, store, standing },
+    message: null,
+    reason: null,
+    faults: null,
+    faultCount: 0,
+    admission:
+      verdict === null || standing === null
+        ? null
+        : {
+            ...{ ...standing, verdict: 'admitted', strikes: numbers[10]! },
+            ...{ retryAt: 0, violated: null, bannedUntil: 0, banBegins: false, ...(by === undefined ? {} : { by }) },
+          },
+    cost: numbers[7]!,
+    declared: orNull(numbers[8]!),
+    received: numbers[9]!,
+    authenticated: orNull(numbers[4]!),
+    admitted: orNull(numbers[5]!),
+    forwarded: orNull(numbers[6]!),
+  };
+}
+
+function readingsIn({ readings, windows }: References, numbers: Float64Array): readonly Reading[] {
+  if (readings !== null) return readings;
+  const known = windows.filter((window) => window !== null);
+  return known.map((window, i) => ({ window, remaining: numbers[12 + 2 * i]!, resetAt: numbers[13 + 2 * i]! }));
+}
+
+const orNone = (value: number | null): number => (value === null ? Number.NaN : value);
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);

@@ -1,0 +1,140 @@
+import { types } from 'node:util';
+import { ClientError } from '@storegate/http1';
+import { Outage } from '../../errors/outage.ts';
+import { CATALOGUE } from '../../errors/refusals.ts';
+import { wholeSeconds } from '../../errors/retry-after.ts';
+import type { Admission } from '../../limits/admission.ts';
+import { countsIn, fullNameOf } from '../../limits/scopes.ts';
+import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../events.ts';
+import type { DecisionView, FaultsView, ListedRequest, RequestView, Step, WindowView } from '../peers/requests.ts';
+import type { Notes, RequestLogEntry } from './entry.ts';
+
+/** A request that was kept, in words for operators. */
+export function requestView({ event, notes, endedAt, more }: RequestLogEntry, worker: number | null): RequestView {
+  const { id, method, operation, status, complete, code, address, duration, upstream, trace } = event;
+  const times = {
+    authenticated: rounded(trace?.authenticated),
+    admitted: rounded(trace?.admitted),
+    forwarded: rounded(trace?.forwarded),
+    answered: upstream === null ? null : rounded((trace?.forwarded ?? 0) + upstream),
+    total: rounded(duration)!,
+  };
+  return {
+    ...{ id, worker, method, operation, status, complete, code, address, times, more },
+    at: Math.round(endedAt - duration),
+    path: trace?.path ?? null,
+    step: stepOf(event),
+    message: trace?.message ?? null,
+    reason: trace?.reason ?? null,
+    key: keyOf(event),
+    traceparent: trace?.traceparent ?? null,
+    decision: trace?.admission ? decisionOf(trace, trace.admission) : null,
+    windows: trace ? windowsOf(trace) : [],
+    faults: faultsOf(trace, notes),
+    body: { declared: trace ? trace.declared : null, received: trace?.received ?? 0 },
+    store: storeOf(event, notes),
+    outage: notes?.outage ?? null,
+  };
+}
+
+/** What of it stands in a list. */
+export function listed(request: RequestView): ListedRequest {
+  const { path, reason, traceparent, decision, windows, faults, body, store, outage, times, ...rest } = request;
+  return rest;
+}
+
+/** Codes of refusals because of the key, or of the lack of one, that have another status than 401. */
+const OF_KEY: ReadonlySet<string> = new Set(['too_many_failed_attempts', 'address_not_allowed', 'limits_not_set']);
+
+/** Where a request was refused or failed; `null`: nowhere. */
+function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
+  if (code === null) return status >= 500 ? 'store' : null;
+  if (trace === undefined) return 'door';
+  // An operation of the contract, which has a path, may have one of these names too.
+  if (trace.path === null && operation === 'reference') return 'pages';
+  if (trace.path === null && operation === 'usage') return 'usage';
+  if (trace.forwarded !== null) return 'store';
+  if (trace.admission !== null) return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
+  if (trace.authenticated !== null) return 'admit';
+  const isOfKey = OF_KEY.has(code) || code === 'state_unavailable' || statusOf(code) === 401;
+  return isOfKey ? 'authenticate' : 'door';
+}
+
+function statusOf(code: string): number | null {
+  return Object.hasOwn(CATALOGUE, code) ? CATALOGUE[code as keyof typeof CATALOGUE].status : null;
+}
+
+function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'] {
+  if (keyId === null) return null;
+  return { id: keyId, account: account ?? '', plan: plan ?? '', subject: trace?.subject ?? null };
+}
+
+function decisionOf({ ladder, cost }: RequestTrace, admission: Admission): DecisionView {
+  const { verdict, by = 'state', violated, retryAt, strikes, bannedUntil, banBegins } = admission;
+  return {
+    ...{ verdict, by, cost, strikes },
+    violated: violated && fullNameOf(violated),
+    retryAt: verdict === 'admitted' ? null : Math.round(retryAt),
+    retryAfter: verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
+    strikesToBan: ladder?.strikes ?? null,
+    bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
+    banBegan: banBegins,
+    rung: admission.rung ?? null,
+  };
+}
+
+/** A refused request is free, so its windows are as they were. */
+function windowsOf({ standing, admission, cost, scopes }: RequestTrace): WindowView[] {
+  const charged = admission?.verdict === 'admitted' ? cost : 0;
+  const counting = (standing?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
+  return counting.map(({ window, remaining, resetAt }) => ({
+    name: fullNameOf(window),
+    kind: window.kind,
+    limit: window.limit,
+    before: Math.min(window.limit, remaining + charged),
+    after: remaining,
+    resetAt: Math.round(resetAt),
+  }));
+}
+
+function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsView[] {
+  const reported = notes?.faults ?? [];
+  if (!trace?.faults) return [...reported];
+  return [{ side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults }, ...reported];
+}
+
+/** What an event says of faults that refused nothing. */
+export function reportedFaults({ side, count, faults }: ContractFaultEvent): FaultsView {
+  const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
+  return { side, reportOnly: true, count, faults: first };
+}
+
+function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['store'] {
+  if (!trace || trace.forwarded === null) return null;
+  const { store: asked } = trace;
+  // Where no store took it, none was asked.
+  const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
+  return { attempts, asked: asked && { upstream: asked.upstream, store: asked.store }, head: rounded(upstream) };
+}
+
+/** Deeper causes are not told. */
+const DEEPEST = 4;
+
+/** What kinds of errors these are. Their texts stay in the log: those of other libraries may hold anything. */
+export function kindsOf(error: unknown, depth = 0): string {
+  if (!types.isNativeError(error)) return 'other';
+  const { cause } = error;
+  const inner = types.isNativeError(cause) && depth < DEEPEST ? `: ${kindsOf(cause, depth + 1)}` : '';
+  return `${kindOf(error)}${inner}`;
+}
+
+function kindOf(error: Error): string {
+  if (error instanceof Outage) return error.code;
+  if (error instanceof ClientError) return error.failure;
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : error.name;
+}
+
+function rounded(milliseconds: number | null | undefined): number | null {
+  return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds * 1000) / 1000;
+}

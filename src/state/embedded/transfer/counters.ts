@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Counters, staleAt } from '../../../limits/counters.ts';
+import type { Window } from '../../../limits/limits.ts';
+import { generationsIn } from '../../journal/read.ts';
+import type { TargetOptions } from '../../transfer/port.ts';
+import type { SubjectCounters } from '../../transfer/records.ts';
+import { decideCounters } from '../../transfer/rules.ts';
+import { readEachSubject, replaceCounters } from '../counter-store.ts';
+import { countersOf } from '../file.ts';
+import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
+import type { Taking } from './records.ts';
+
+/**
+ * The ledgers of a folder, each once, in a file beside all others that is gone at `close`: a million of them would not fit into
+ * memory, and a journal holds one for each time that it was written.
+ */
+export class StagedCounters {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  readonly #db: DatabaseSync;
+  readonly #windows = new Map<string, readonly Window[]>();
+  readonly #get;
+  readonly #put;
+
+  /** Those of `folder` that still say something at `now`; `db` is its state file, where older versions kept them. Throws JournalError. */
+  constructor(folder: string, db: DatabaseSync, now: number) {
+    this.#db = new DatabaseSync(join(this.#folder, 'ledgers.db'));
+    this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
+      CREATE TABLE ledgers (subject TEXT PRIMARY KEY, ledger TEXT NOT NULL) STRICT; BEGIN`);
+    this.#get = this.#db.prepare('SELECT ledger FROM ledgers WHERE subject = ?');
+    this.#put = this.#db.prepare(
+      'INSERT INTO ledgers VALUES ($subject, $ledger) ON CONFLICT DO UPDATE SET ledger = $ledger',
+    );
+    try {
+      this.#read(folder, db, now);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get count(): number {
+    return (this.#db.prepare('SELECT count(*) AS n FROM ledgers').get() as { n: number }).n;
+  }
+
+  get(subject: string): Counters | null {
+    const row = this.#get.get(subject) as { ledger: string } | undefined;
+    return row ? this.#parse(row.ledger) : null;
+  }
+
+  /** Whether one was put here since the folder was read. */
+  hasChanged = false;
+
+  put(subject: string, ledger: Counters): void {
+    this.hasChanged = true;
+    this.#put.run({ subject, ledger: JSON.stringify(ledger) });
+  }
+
+  *all(): Generator<SubjectCounters> {
+    for (const row of this.#db.prepare('SELECT subject, ledger FROM ledgers ORDER BY rowid').iterate())
+      yield { subject: String(row.subject), ledger: this.#parse(String(row.ledger)) };
+  }
+
+  close(): void {
+    this.#db.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #read(folder: string, db: DatabaseSync, now: number): void {
+    readEachSubject(folder, () => {
+      // Whoever reads again has the whole journal before it again.
+      this.#db.exec('DELETE FROM ledgers');
+      for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
+        this.put(String(row.subject), countersOf(String(row.ledger)));
+      return (subject, ledger) => this.put(subject, ledger);
+    });
+    const isOver = this.#db.prepare('DELETE FROM ledgers WHERE subject = ?');
+    for (const { subject, ledger } of this.all()) if (staleAt(ledger, undefined) <= now) isOver.run(subject);
+    this.hasChanged = false;
+  }
+
+  /** Equal lists of windows become one: the journal writes each list once. */
+  #parse(text: string): Counters {
+    const ledger = countersOf(text);
+    const key = JSON.stringify(ledger.windows);
+    const windows = this.#windows.get(key) ?? ledger.windows;
+    if (this.#windows.size < 10_000) this.#windows.set(key, windows);
+    return { ...ledger, windows };
+  }
+}
+
+/** Takes ledgers into a folder that no gateway uses. */
+export function counterImport(
+  staged: StagedCounters,
+  { ladder, clock }: Pick<TargetOptions, 'ladder' | 'clock'>,
+): Taking<SubjectCounters> {
+  const now = clock();
+  return {
+    take({ subject, ledger }) {
+      const { taken, write } = decideCounters(ledger, staged.get(subject), { ladder, now });
+      if (write) staged.put(subject, write);
+      return taken;
+    },
+  };
+}
+
+/** Makes them what the folder has; `db` is its state file, inside a transaction. */
+export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
+  if (!staged.hasChanged) return;
+  db.exec('DELETE FROM ledgers');
+  replaceCounters(folder, pairs(staged));
+  nameGenerations(db, generationsIn(folder, COUNTER_FILES));
+}
+
+function* pairs(staged: StagedCounters): Generator<readonly [string, Counters]> {
+  for (const { subject, ledger } of staged.all()) yield [subject, ledger];
+}

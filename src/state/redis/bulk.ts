@@ -1,0 +1,80 @@
+import { Cluster } from 'ioredis';
+import type { Connection } from './client.ts';
+import { runScript, type Script } from './scripts.ts';
+import { isList, shaped, WrongAnswer } from './shapes.ts';
+import { slotOf } from './slots.ts';
+import { withTimeout } from './timeouts.ts';
+
+/** Milliseconds that many commands together may take. */
+const BULK_TIMEOUT = 20_000;
+/** Keys in one command. More would keep requests waiting. */
+const MOST = 100;
+
+/** A key of Redis, and the arguments that belong to it. */
+export interface Named {
+  /** What decides the slot of the key: the text in braces, or the whole name. */
+  readonly tag: string;
+  readonly key: string;
+  readonly args?: readonly (string | number)[];
+}
+
+/**
+ * Runs a script on many keys, and answers for each what the script answers for it. In a Cluster only keys of one slot go
+ * together. Throws `Outage` where a part of it fails; nobody knows then what was done.
+ */
+export function scriptOnAll(redis: Connection, script: Script, all: readonly Named[]): Promise<unknown[]> {
+  return inGroups(redis, all, (group) => {
+    const args = group.flatMap((one) => one.args ?? []);
+    return runScript(
+      redis,
+      script,
+      group.map(({ key }) => key),
+      args,
+    ) as Promise<unknown[]>;
+  });
+}
+
+/** The texts under these names; `null` where there is none. Throws `Outage`. */
+export async function getAll(redis: Connection, all: readonly Named[]): Promise<(string | null)[]> {
+  return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
+}
+
+async function inGroups(
+  redis: Connection,
+  all: readonly Named[],
+  ask: (group: readonly Named[]) => Promise<unknown[]>,
+): Promise<unknown[]> {
+  const groups = new Map<number, number[]>();
+  for (const [i, { tag }] of all.entries()) {
+    const place = redis instanceof Cluster ? slotOf(tag) : Math.floor(i / MOST);
+    const group = groups.get(place);
+    if (group) group.push(i);
+    else groups.set(place, [i]);
+  }
+  const answers = new Array<unknown>(all.length);
+  const work = [...groups.values()].map(async (group) => {
+    const work = ask(group.map((i) => all[i]!));
+    const found = await shaped(redis, 'many commands', work, isList);
+    if (found.length !== group.length) throw new WrongAnswer('many commands');
+    for (const [n, answer] of found.entries()) answers[group[n]!] = answer;
+  });
+  await withTimeout(Promise.all(work), BULK_TIMEOUT);
+  return answers;
+}
+
+/** What a cursor walks through, part after part; something may come twice. Throws `Outage`. */
+export async function* walk(
+  step: (cursor: string) => Promise<[next: string, found: string[]]>,
+): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, found] = await withTimeout(step(cursor), BULK_TIMEOUT);
+    cursor = next;
+    yield found;
+  } while (cursor !== '0');
+}
+
+/** Every Redis that has names of its own. */
+export function mastersOf(redis: Connection): Exclude<Connection, Cluster>[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}

@@ -1,0 +1,56 @@
+import { MINUTE } from '../../common/time.ts';
+import type { RedisSettings } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import { throttle } from '../../observe/throttle.ts';
+import { KeyCopy } from '../shared/key-cache/copy.ts';
+import { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
+import type { LastKnownCounters } from '../shared/last-known-counters/entries.ts';
+import { lastKnownCountersIn } from '../shared/last-known-counters/folder.ts';
+import { keySource, nameOf } from './key-source.ts';
+import type { Started } from './start.ts';
+
+/** Milliseconds between two warnings of a copy that cannot be read or written. */
+const WARN_AGAIN = MINUTE;
+
+/** Opens the copy of the keys in the data folder for reading; `null`: there is to be none. */
+export function openKeyCopy(settings: RedisSettings, folder: string | null, observe: Observe): KeyCopy | null {
+  const { enabled, maxAge } = settings.keyCache;
+  if (!enabled || folder === null) return null;
+  return new KeyCopy({
+    folder,
+    source: nameOf(settings),
+    maxAge,
+    failed: warn(observe, `cannot read the copy of keys in ${folder}`),
+  });
+}
+
+/** Keeps the copy true, as long as no other process does. */
+export function keepKeyCopy(
+  { redis, bus, checks, data }: Pick<Started, 'redis' | 'bus' | 'checks' | 'data'>,
+  settings: RedisSettings,
+  { folder, observe }: { readonly folder: string; readonly observe: Observe },
+): KeyCacheSynchronizer {
+  return new KeyCacheSynchronizer({
+    folder,
+    source: keySource(redis, settings, { isFit: () => checks.passed, data }),
+    bus,
+    sweep: settings.keyCache.resyncInterval,
+    failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
+  });
+}
+
+/** Keeps how subjects stand, for a restart while Redis is away. */
+export function keepCounters(
+  folder: string,
+  { worker, workers, observe }: { readonly worker: number; readonly workers: number; readonly observe: Observe },
+): LastKnownCounters | null {
+  return lastKnownCountersIn({ folder, worker, workers, failed: warn(observe, `cannot keep standings in ${folder}`) });
+}
+
+function warn(observe: Observe, what: string): (error: unknown) => void {
+  const mayTell = throttle(WARN_AGAIN);
+  return (error) => {
+    if (mayTell(what) === null) return;
+    observe({ type: 'state.warning', warning: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+  };
+}

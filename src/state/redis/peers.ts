@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { Outage } from '../../errors/outage.ts';
+import type { Gathered, Peers, Self } from '../../observe/peers/peers.ts';
+import type { Connection } from './client.ts';
+import { joinGateways } from './gateways.ts';
+import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
+import { isTextList, shaped } from './shapes.ts';
+import { reasonText } from './shards.ts';
+import type { Subscriber } from './subscriber.ts';
+import { inTime, withTimeout } from './timeouts.ts';
+
+/** Milliseconds that gateways have for an answer, the way there and back included. */
+const ANSWER_TIMEOUT = 1_500;
+/** Characters of the largest message: Redis hands each to every listener. */
+const LARGEST = 1_000_000;
+/** Answers under way at a time: anybody who reaches Redis can ask. Further questions stay unanswered. */
+const MOST_ANSWERS = 32;
+
+export interface PeersOptions {
+  /** This gateway's name among all, and its answers; `null`: a command asks, which answers nobody. */
+  readonly self: Self | null;
+  /** Told of an answer that could not be made. */
+  readonly failed: (error: unknown) => void;
+}
+
+interface Asking {
+  readonly from: string;
+  readonly id: string;
+  readonly question: string;
+  readonly argument: unknown;
+}
+
+interface Answered {
+  readonly id: string;
+  readonly gateway: string;
+  readonly answer: unknown;
+}
+
+type Lost = Pick<Gathered<unknown>, 'lost'>;
+
+/** Answers that are waited for. */
+interface Waiting {
+  readonly missing: Set<string>;
+  readonly found: Map<string, unknown>;
+  readonly complete: () => void;
+}
+
+/**
+ * The gateways that share a Redis, asked through its channels. A gateway that can be asked says so every few seconds, so it is
+ * known who has not answered.
+ */
+export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
+  const me = randomUUID();
+  const waiting = new Map<string, Waiting>();
+  const gateways = self && joinGateways(redis, keyOf.fleet, self.name);
+  // If this fails, it is said again soon.
+  gateways?.announce().catch(() => {});
+  let isClosed = false;
+  let answering = 0;
+
+  const subscription = subscriber.listen({
+    channels: [answersFor(me), ...(self ? [QUESTIONS] : [])],
+    hear(text, channel) {
+      if (isClosed) return;
+      if (channel === QUESTIONS) void answer(readAsking(text));
+      else note(readAnswered(text));
+    },
+  });
+
+  async function answer(asking: Asking | null): Promise<void> {
+    if (self === null || asking === null || asking.from === me || answering >= MOST_ANSWERS) return;
+    const own = self.answer(asking.question, asking.argument);
+    if (own === null) return;
+    answering++;
+    const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
+    // A gateway whose answer does not arrive is told as silent.
+    if (text) await inTime(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
+    answering--;
+  }
+
+  function note(answered: Answered | null): void {
+    if (answered === null) return;
+    const one = waiting.get(answered.id);
+    if (!one?.missing.delete(answered.gateway)) return;
+    one.found.set(answered.gateway, answered.answer);
+    if (one.missing.size === 0) one.complete();
+  }
+
+  async function askOthers(question: string, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
+    await inTime(subscription.live(), ANSWER_TIMEOUT);
+    const { here, lost } = await others();
+    const missing = new Set(here);
+    const found = new Map<string, unknown>();
+    if (missing.size === 0) return { missing, found, lost };
+    const id = randomUUID();
+    const all = new Promise<void>((complete) => void waiting.set(id, { missing, found, complete }));
+    try {
+      const text = JSON.stringify({ from: me, id, question, argument } satisfies Asking);
+      await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
+      // Those that are missing then are told as silent.
+      await inTime(all, ANSWER_TIMEOUT).catch(() => {});
+    } finally {
+      waiting.delete(id);
+    }
+    return { missing, found, lost };
+  }
+
+  /** All others of the last day: those that were heard lately, and those that were not and did not stop. */
+  async function others(): Promise<Lost & { readonly here: readonly string[] }> {
+    const list = await withTimeout(
+      shaped(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
+      ANSWER_TIMEOUT,
+    );
+    const heard = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
+    // The times are those of the clock of Redis, and the newest is at most a moment old where a gateway runs.
+    const newest = Math.max(...heard.map(({ at }) => at));
+    const rest = heard.filter(({ gateway }) => gateway !== self?.name);
+    const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_LIFE;
+    return { here: rest.filter(isHere).map(({ gateway }) => gateway), lost: rest.filter((one) => !isHere(one)) };
+  }
+
+  return {
+    async ask(question, argument) {
+      const [mine, theirs] = await Promise.all([
+        self === null ? [] : ownAnswer(self, question, argument),
+        askOthers(question, argument).catch((error: unknown) =>
+          reasonText(redis, error instanceof Outage ? error.cause : error),
+        ),
+      ]);
+      if (typeof theirs === 'string') return { answers: mine, silent: [], lost: [], apart: theirs };
+      const rest = [...theirs.found].map(([gateway, answer]) => ({ gateway, answer }));
+      return { answers: [...mine, ...rest], silent: [...theirs.missing].sort(), lost: theirs.lost, apart: null };
+    },
+    async close() {
+      isClosed = true;
+      await gateways?.close();
+    },
+  };
+}
+
+async function ownAnswer({ name, answer }: Self, question: string, argument: unknown) {
+  return [{ gateway: name, answer: await answer(question, argument) }];
+}
+
+/** The message with the answer. */
+function answerText({ name }: Self, { id, question }: Asking, answer: unknown): string {
+  const text = JSON.stringify({ id, gateway: name, answer } satisfies Answered);
+  if (text.length > LARGEST) throw new Error(`the answer to ${question} has ${text.length} characters`);
+  return text;
+}
+
+/** `null` for what is no question: anybody who reaches Redis can send anything. */
+function readAsking(text: string): Asking | null {
+  const { from, id, question, argument = null } = objectIn(text);
+  if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;
+  if (typeof id !== 'string' || id.length > 36 || typeof question !== 'string') return null;
+  return { from, id, question, argument };
+}
+
+function readAnswered(text: string): Answered | null {
+  const { id, gateway, answer = null } = objectIn(text);
+  return typeof id === 'string' && typeof gateway === 'string' ? { id, gateway, answer } : null;
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  if (text.length > LARGEST) return {};
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

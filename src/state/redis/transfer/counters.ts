@@ -1,0 +1,87 @@
+import { type Counters, staleAt } from '../../../limits/counters.ts';
+import { TransferError } from '../../transfer/file-format.ts';
+import type { Outcome, TargetOptions } from '../../transfer/port.ts';
+import type { SubjectCounters } from '../../transfer/records.ts';
+import { decideCounters, isBanned } from '../../transfer/rules.ts';
+import { type Named, scriptOnAll } from '../bulk.ts';
+import type { Connection } from '../client.ts';
+import { keyOf } from '../key-names.ts';
+import { loadScript } from '../scripts.ts';
+import { readPlain, type StoredCounters, writePlain } from './plain.ts';
+
+const LEDGERS = loadScript('ledgers-n.lua');
+const PUT = loadScript('put-n.lua');
+const DONE = '1';
+
+export interface CounterImportOptions extends Pick<TargetOptions, 'ladder' | 'clock' | 'dryRun'> {
+  /** Notes bans that were written. */
+  readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
+}
+
+/** A ledger on its way: what is known to be there, and what became of it. */
+interface Attempt extends SubjectCounters {
+  stored: StoredCounters | null;
+  write: Counters | null;
+  taken: Outcome;
+}
+
+/**
+ * Takes ledgers in, many at once. Gateways may charge them meanwhile: a ledger is written only where it is still what was read, and
+ * otherwise judged again.
+ */
+export async function importCounters(
+  redis: Connection,
+  given: readonly SubjectCounters[],
+  { ladder, clock, dryRun, note }: CounterImportOptions,
+): Promise<Outcome[]> {
+  const now = clock();
+  const judge = (attempt: Attempt, stored: StoredCounters | null | 'foreign') => {
+    if (stored === 'foreign')
+      throw new TransferError(
+        `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is not a ledger: delete it`,
+      );
+    attempt.stored = stored;
+    Object.assign(attempt, decideCounters(attempt.ledger, stored?.ledger ?? null, { ladder, now }));
+  };
+  const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
+  if (dryRun) {
+    const answers = await scriptOnAll(
+      redis,
+      LEDGERS,
+      given.map(({ subject }) => countersNamed(subject)),
+    );
+    for (const [i, answer] of answers.entries()) judge(attempts[i]!, readPlain(answer));
+    return attempts.map(({ taken }) => taken);
+  }
+  for (const attempt of attempts) judge(attempt, null);
+  const written: { subject: string; until: number }[] = [];
+  for (let open = attempts.filter(({ write }) => write); open.length > 0; open = open.filter(({ write }) => write)) {
+    const answers = await scriptOnAll(
+      redis,
+      PUT,
+      open.map(({ subject, stored, write }) => {
+        const args = [stored?.digest ?? '', staleAt(write!, ladder), ...writePlain(write!)];
+        return { ...countersNamed(subject), args };
+      }),
+    );
+    for (const [i, attempt] of open.entries()) {
+      const { subject, write } = attempt;
+      if (answers[i] !== DONE) {
+        judge(attempt, readPlain(answers[i]));
+        continue;
+      }
+      if (isBanned(write!, now)) written.push({ subject, until: write!.conduct!.bannedUntil });
+      attempt.write = null;
+    }
+  }
+  // Also those that were there: a move that ended half-way may have left them unnoted.
+  for (const { subject, stored, taken } of attempts)
+    if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.ledger, now))
+      written.push({ subject, until: stored.ledger.conduct!.bannedUntil });
+  await note(written);
+  return attempts.map(({ taken }) => taken);
+}
+
+function countersNamed(subject: string): Named {
+  return { tag: subject, key: keyOf.ledger(subject) };
+}

@@ -1,0 +1,167 @@
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { transaction } from '../../../common/transaction.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { Bits } from './bits.ts';
+import { FORMAT, type Freshness, freshnessIn, KEY_COPY } from './freshness.ts';
+import { hashColumn, pack } from './packing.ts';
+
+const LAYOUT = `
+  CREATE TABLE keys (
+    number INTEGER PRIMARY KEY,
+    hash ANY NOT NULL,
+    previous ANY,
+    at INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX keys_by_hash ON keys (hash);
+  CREATE UNIQUE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
+  CREATE TABLE standing (
+    source TEXT NOT NULL,
+    swept INTEGER NOT NULL,
+    fresh INTEGER NOT NULL,
+    imported INTEGER NOT NULL,
+    gateways INTEGER NOT NULL,
+    tokens TEXT NOT NULL
+  ) STRICT;
+  PRAGMA user_version = ${FORMAT};`;
+
+/** Rows looked at in one turn when those are removed that no sweep has seen. */
+const PAGE = 500;
+
+/**
+ * The copy of the keys, for the one process that writes it. A row has the record of a key under the hash of its secret, and
+ * of the one before its rotation. Methods throw what SQLite throws.
+ */
+export class KeyCopyFile {
+  readonly #db: DatabaseSync;
+  readonly #file: string;
+  readonly #find: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #forgetPrevious: StatementSync;
+
+  private constructor(db: DatabaseSync, file: string) {
+    this.#db = db;
+    this.#file = file;
+    this.#find = db.prepare('SELECT number, previous, record FROM keys WHERE hash = ?');
+    this.#insert = db.prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
+    this.#forget = db.prepare('DELETE FROM keys WHERE hash = ?');
+    this.#forgetPrevious = db.prepare('DELETE FROM keys WHERE previous = ?');
+  }
+
+  /** Opens the copy in `folder`, made where it is missing; a copy of another layout or source is made anew. */
+  static open(folder: string, source: string): KeyCopyFile {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, KEY_COPY);
+    const kept = openAt(file);
+    if (isOf(kept, source)) return new KeyCopyFile(kept, file);
+    kept.close();
+    KeyCopyFile.discard(folder);
+    const db = openAt(file);
+    db.exec(LAYOUT);
+    db.prepare("INSERT INTO standing VALUES (?, 0, 0, 0, 1, '[]')").run(source);
+    return new KeyCopyFile(db, file);
+  }
+
+  /** Removes the copy: none is better than one that may be wrong. Nobody may have it open for writing. */
+  static discard(folder: string): void {
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${KEY_COPY}${end}`), { force: true });
+  }
+
+  get standing(): Freshness {
+    return freshnessIn(this.#db.prepare('SELECT * FROM standing').get());
+  }
+
+  stand({ swept, fresh, imported, gateways, tokens }: Omit<Freshness, 'source'>): void {
+    const change = this.#db.prepare('UPDATE standing SET swept = ?, fresh = ?, imported = ?, gateways = ?, tokens = ?');
+    change.run(swept, fresh, Number(imported), gateways, JSON.stringify(tokens));
+  }
+
+  /** Removes what is found by these hashes. */
+  forget(hashes: readonly string[]): void {
+    transaction(this.#db, () => {
+      for (const hash of hashes) this.#forgetHash(hash);
+    });
+  }
+
+  /** Writes records that were read at this time, as far as they are not there already. `seen` has all their rows then. */
+  keep(records: readonly KeyRecord[], at: number, seen: Bits): void {
+    transaction(this.#db, () => {
+      for (const record of records) seen.add(this.#keepOne(record, at));
+    });
+  }
+
+  /** Removes the rows that are not among `seen`, a page of them from `after` on. Answers the last one; `null`: that was all. */
+  forgetUnseen(seen: Bits, after: number): number | null {
+    const page = this.#db.prepare('SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?').all(after, PAGE);
+    const numbers = (page as { number: number }[]).map(({ number }) => number);
+    const remove = this.#db.prepare('DELETE FROM keys WHERE number = ?');
+    transaction(this.#db, () => {
+      for (const number of numbers) if (!seen.has(number)) remove.run(number);
+    });
+    return numbers.length < PAGE ? null : numbers.at(-1)!;
+  }
+
+  /** What was written survives the machine from now on, and not only the process. */
+  async flush(): Promise<void> {
+    const log = await open(`${this.#file}-wal`, 'r');
+    try {
+      await log.datasync();
+    } finally {
+      await log.close();
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #keepOne(record: KeyRecord, at: number): number {
+    const { hash, previous, record: text } = pack(record);
+    const row = this.#find.get(hash) as { number: number; previous: unknown; record: string } | undefined;
+    if (row && row.record === text && isSame(row.previous, previous)) return row.number;
+    this.#forgetHash(record.hash);
+    if (record.previous) this.#forgetHash(record.previous.hash);
+    return Number(this.#insert.run(hash, previous, at, text).lastInsertRowid);
+  }
+
+  #forgetHash(hash: string): void {
+    const column = hashColumn(hash);
+    this.#forget.run(column);
+    this.#forgetPrevious.run(column);
+  }
+}
+
+function isSame(one: unknown, other: Uint8Array | string | null): boolean {
+  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other) === 0;
+  return one === other;
+}
+
+/** Only its owner may read it: it says who has which plan. SQLite gives its other files the same mode. */
+function openAt(file: string): DatabaseSync {
+  try {
+    // By its descriptor another connection of this process would lose its locks, so an existing file is never opened here.
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    chmodSync(file, 0o600);
+  }
+  const db = new DatabaseSync(file, { timeout: 1_000 });
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function isOf(db: DatabaseSync, source: string): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version !== FORMAT) return false;
+  const row = db.prepare('SELECT source FROM standing').get() as { source: string } | undefined;
+  return row?.source === source;
+}

@@ -1,0 +1,108 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { KeyRecord } from '../../../keys/key.ts';
+import { FORMAT, type Freshness, freshnessIn, KEY_COPY } from './freshness.ts';
+import { hashColumn, type PackedKey, unpack } from './packing.ts';
+
+/** Milliseconds for which the standing is not read again. */
+const LOOK_AGAIN = 1_000;
+/** Rows read in one turn when all are read: requests are served in between. */
+const PAGE = 500;
+
+interface Opened {
+  readonly db: DatabaseSync;
+  readonly inode: number;
+  readonly byHash: StatementSync;
+  readonly byPrevious: StatementSync;
+  readonly page: StatementSync;
+}
+
+type Row = PackedKey & { readonly at: number };
+
+/**
+ * The copy of the keys, for every process that looks keys up: it only reads, while another process may write. It finds a
+ * file that was made, or made anew, within a second. A file that cannot be read is no copy; `failed` is told why.
+ */
+export class KeyCopyReader {
+  readonly #file: string;
+  readonly #failed: (error: unknown) => void;
+  readonly #clock: () => number;
+  #opened: Opened | null = null;
+  #standing: Freshness | null = null;
+  #lookAgainAt = Number.NEGATIVE_INFINITY;
+
+  /** `clock`: monotonic milliseconds. */
+  constructor(folder: string, failed: (error: unknown) => void, clock: () => number = () => performance.now()) {
+    this.#file = join(folder, KEY_COPY);
+    this.#failed = failed;
+    this.#clock = clock;
+  }
+
+  /** What the copy said of itself at most a second ago; `null`: there is no copy. */
+  get standing(): Freshness | null {
+    const now = this.#clock();
+    if (now < this.#lookAgainAt) return this.#standing;
+    this.#lookAgainAt = now + LOOK_AGAIN;
+    this.#standing = this.#read(({ db }) => freshnessOf(db));
+    return this.#standing;
+  }
+
+  /** The record of a key as it was read from the backend at a time, by one of its hashes; `null`: the copy has none. */
+  find(hash: string): { readonly record: KeyRecord; readonly at: number } | null {
+    return this.#read(({ byHash, byPrevious }) => {
+      const column = hashColumn(hash);
+      const row = (byHash.get(column) ?? byPrevious.get(column)) as Row | undefined;
+      return row ? { record: unpack(row), at: row.at } : null;
+    });
+  }
+
+  /** The next records behind the row with this number, in no order of age, each with the number of its row. */
+  after(number: number): readonly { readonly record: KeyRecord; readonly number: number }[] {
+    const rows = this.#read(({ page }) => page.all(number) as unknown as (PackedKey & { number: number })[]) ?? [];
+    return rows.map((row) => ({ record: unpack(row), number: row.number }));
+  }
+
+  close(): void {
+    this.#opened?.db.close();
+    this.#opened = null;
+  }
+
+  #read<T>(work: (opened: Opened) => T | null): T | null {
+    try {
+      const opened = this.#open();
+      return opened && work(opened);
+    } catch (error) {
+      this.close();
+      this.#failed(error);
+      return null;
+    }
+  }
+
+  #open(): Opened | null {
+    const inode = statSync(this.#file, { throwIfNoEntry: false })?.ino;
+    if (this.#opened?.inode === inode) return this.#opened;
+    this.close();
+    if (inode === undefined) return null;
+    const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 100 });
+    try {
+      const of = (column: string) =>
+        db.prepare(`SELECT hash, previous, at, record FROM keys WHERE ${column} = ? AND ${column} IS NOT NULL`);
+      const page = db.prepare(
+        `SELECT number, hash, previous, record FROM keys WHERE number > ? ORDER BY number LIMIT ${PAGE}`,
+      );
+      this.#opened = { db, inode, byHash: of('hash'), byPrevious: of('previous'), page };
+      return this.#opened;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+}
+
+function freshnessOf(db: DatabaseSync): Freshness | null {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version !== FORMAT) return null;
+  const row = db.prepare('SELECT * FROM standing').get();
+  return row ? freshnessIn(row) : null;
+}

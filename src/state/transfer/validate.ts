@@ -1,0 +1,17 @@
+import { faultIn } from './check.ts';
+import { lineOf } from './lines.ts';
+import { type Batch, nameIn, type ValueOf } from './records.ts';
+
+/** Calls back with each record that is left out, in words for people. */
+export type ReportSkipped = (record: string) => void;
+
+/** The batch without the records that no file may have. `tell` hears of each of those. */
+export function validIn(batch: Batch, tell: ReportSkipped): Batch {
+  const { type } = batch;
+  const values = (batch.values as readonly ValueOf[typeof type][]).filter((value) => {
+    const fault = faultIn(type, lineOf(type, value));
+    if (fault !== null) tell(`${type} ${String(nameIn(type, value)).slice(0, 100)}: ${fault}`);
+    return fault === null;
+  });
+  return { type, values } as Batch;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { WebhookSettings } from '../config/config.ts';
+import { Outage } from '../errors/outage.ts';
+import { type Endpoint, endpointsOf } from './endpoints.ts';
+import { messageOf, remembered, WEBHOOK_TYPES } from './event.ts';
+import type { EndpointState, Outbox } from './outbox.ts';
+import { send } from './send.ts';
+
+/** A receiver and how it stands. */
+export interface EndpointView {
+  readonly id: string;
+  readonly host: string;
+  readonly events: readonly string[];
+  readonly state: EndpointState;
+}
+
+/** What a receiver answered to a test. */
+export interface Tested {
+  readonly id: string;
+  readonly host: string;
+  readonly delivered: boolean;
+  /** `null`: there was no answer. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+/** What operators ask of webhooks. */
+export interface WebhookAdmin {
+  /** In the order of the settings; empty: nobody is told anything. */
+  list(): Promise<readonly EndpointView[]>;
+  /** Sends a test to all receivers, or to the one of this id; `null`: there is none. */
+  test(by: string, id: string | null): Promise<readonly Tested[] | null>;
+}
+
+export interface WebhookAdminOptions {
+  readonly settings: WebhookSettings;
+  /** Names this process to receivers. */
+  readonly gateway: string;
+  readonly outbox: () => Promise<Outbox>;
+  readonly clock: () => number;
+}
+
+export function createWebhookAdmin({ settings, gateway, outbox, clock }: WebhookAdminOptions): WebhookAdmin {
+  const endpoints = endpointsOf(settings);
+  const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
+
+  async function testOne({ id, host, url }: Endpoint, by: string): Promise<Tested> {
+    const began = performance.now();
+    const now = clock();
+    const message = messageOf(remembered('test', now, randomUUID(), now, { gateway, by }));
+    const { signal } = new AbortController();
+    const sent = await send({ url, ...message, secrets, timeout: settings.timeout, now, signal });
+    if (sent.delivered) await noteWell(id);
+    const duration = Math.round(performance.now() - began);
+    return {
+      id,
+      host,
+      delivered: sent.delivered,
+      status: sent.status,
+      error: sent.delivered ? null : sent.error,
+      duration,
+    };
+  }
+
+  /** What waits is sent at once. A state that is away changes nothing about the test. */
+  async function noteWell(id: string): Promise<void> {
+    try {
+      await (await outbox()).well(id, clock());
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+    }
+  }
+
+  return {
+    async list() {
+      if (endpoints.length === 0) return [];
+      const states = await (await outbox()).states(endpoints.map(({ id }) => id));
+      return endpoints.map(({ id, host, wants }, i) => ({
+        id,
+        host,
+        events: WEBHOOK_TYPES.filter(wants),
+        state: states[i]!,
+      }));
+    },
+    async test(by, id) {
+      const chosen = endpoints.filter((one) => id === null || one.id === id);
+      return chosen.length === 0 ? null : await Promise.all(chosen.map((one) => testOne(one, by)));
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import { formatLimit } from '../config/windows.ts';
+import { targetIn } from '../keys/counting.ts';
+import type { Event, Observe } from '../observe/events.ts';
+import { reasonOf } from '../observe/log-table.ts';
+import { remembered, timeOf, type WebhookEvent } from './event.ts';
+import type { Sighting } from './incidents.ts';
+import { Quotas } from './quotas.ts';
+
+/** The mistakes of a refused reload that are told, and characters of a text. */
+const MOST_PROBLEMS = 20;
+const LONGEST = 300;
+
+/** What a process has seen: an event, or a part of one that all processes of its gateway make together. */
+export type Detection = WebhookEvent | Sighting;
+
+export interface DetectorOptions {
+  /** The shortest window whose use is told, milliseconds. */
+  readonly quota: number;
+  readonly gateway: string;
+  readonly clock: () => number;
+  readonly hear: (heard: Detection) => void;
+}
+
+/** Finds in the events of a process what receivers are told. */
+export function createDetector({ quota, gateway, clock, hear }: DetectorOptions): Observe {
+  const quotas = new Quotas(quota, hear);
+  return (event) => {
+    if (event.type === 'request') {
+      quotas.read(event);
+    } else {
+      const heard = detectionsIn(event, gateway, clock);
+      if (heard !== null) hear(heard);
+    }
+  };
+}
+
+function detectionsIn(event: Event, gateway: string, clock: () => number): Detection | null {
+  switch (event.type) {
+    case 'ban.begun':
+      return banIn(event);
+    case 'key.first_used':
+      return remembered('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
+    case 'reload.refused': {
+      const problems = event.problems.slice(0, MOST_PROBLEMS).map(short);
+      const data = { gateway, reason: short(event.reason), problems, more: event.problems.length - problems.length };
+      // Gateways with the same files refuse them for the same reasons.
+      const at = clock();
+      const once = { name: `reload.refused ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
+      return { type: 'reload.refused', at, data, identity: `${gateway} ${at}`, once };
+    }
+    case 'store.away': {
+      const { upstream, store, reason, error } = event;
+      const about = { upstream, store, reason, ...(error === undefined ? {} : { error: short(reasonOf(error)) }) };
+      return { sight: 'store', name: `${upstream} ${store}`, isAway: true, at: clock(), about };
+    }
+    case 'store.back': {
+      const { upstream, store } = event;
+      const about = { upstream, store };
+      return { sight: 'store', name: `${upstream} ${store}`, isAway: false, at: clock(), about };
+    }
+    case 'state.outage': {
+      const about = { policy: event.policy, reason: short(reasonOf(event.error)) };
+      return { sight: 'state', name: '', isAway: true, at: clock(), about };
+    }
+    case 'state.recovered':
+      return { sight: 'state', name: '', isAway: false, at: clock(), about: {} };
+    default:
+      return null;
+  }
+}
+
+function banIn({ ban, strike }: Extract<Event, { type: 'ban.begun' }>): WebhookEvent {
+  const { subject, at, until, rung, violated, strikes } = ban;
+  const { target, plan } = targetIn(subject);
+  const data = {
+    ...(plan === null ? { key: target } : { key: null, account: target }),
+    plan: plan ?? strike?.plan ?? null,
+    limit: violated && formatLimit(violated),
+    strikes,
+    rung,
+    until: timeOf(until),
+    operation: strike?.operation ?? null,
+    requestId: strike?.requestId ?? null,
+  };
+  return remembered('ban.begun', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
+}
+
+const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { banAuthorOf } from '../../src/admin/ban-author.ts';
+import { type AuditLog, failedEntry } from '../../src/keys/operators/audit-log.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
+
+const KEY = 'key_0123456789abcdef';
+const UNTIL = Date.parse('2030-01-01T00:00:00Z');
+const LATER = UNTIL + 3_600_000;
+
+let folder: string;
+let db: DatabaseSync;
+let auditLog: AuditLog;
+let requests: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-bans-'));
+  db = openStateFile(folder);
+  ({ auditLog } = recordsInFile(db, KEPT));
+  requests = 0;
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const entryOf = (actor: string, action: string, until: number | null, { target = KEY, plan = 'free' } = {}) => ({
+  ...{ at: 1, actor, action, target, before: null, requestId: `request ${++requests}` },
+  after: { plan, until: until === null ? null : new Date(until).toISOString(), reason: `of ${actor}` },
+});
+const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {
+  const entry = entryOf(actor, action, until, of);
+  await auditLog.append({ entry, idempotent: null });
+  return entry;
+};
+const found = async (subject = `key:${KEY}`, until = UNTIL) => await banAuthorOf(auditLog, subject, until);
+
+test('the last one that fits the end of the ban is who imposed it, however much happened since', async () => {
+  await tell('anna', 'bans.impose', UNTIL);
+  for (let i = 0; i < 120; i++) await tell('bob', 'keys.update', null);
+  expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
+  expect(await found(`key:${KEY}`, UNTIL + 9_000)).toEqual({ by: 'anna', reason: 'of anna' });
+  expect(await found(`key:${KEY}`, LATER)).toBeNull();
+  expect(await found('key:key_another')).toBeNull();
+});
+
+test("a ban that came after a pardon is nobody's, even one that ends at the same time", async () => {
+  await tell('anna', 'bans.impose', UNTIL);
+  await tell('bob', 'bans.pardon', null);
+  expect(await found()).toBeNull();
+});
+
+test('what failed has changed nothing, unless the ban is there all the same', async () => {
+  await tell('anna', 'bans.impose', UNTIL);
+  for (const [action, until] of [
+    ['bans.extend', LATER],
+    ['bans.pardon', null],
+  ] as const) {
+    const entry = await tell('bob', action, until);
+    await auditLog.append({ entry: failedEntry(entry), idempotent: null });
+  }
+  expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
+  expect(await found(`key:${KEY}`, LATER)).toEqual({ by: 'bob', reason: 'of bob' });
+});
+
+test('bans of an account are told apart by the plan', async () => {
+  await tell('anna', 'bans.impose', UNTIL, { target: 'acme', plan: 'team' });
+  await tell('bob', 'bans.impose', UNTIL, { target: 'acme', plan: 'crew' });
+  await tell('eve', 'bans.impose', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
+  expect(await found('account:team:acme')).toMatchObject({ by: 'anna' });
+  expect(await found('account:crew:acme')).toMatchObject({ by: 'bob' });
+  expect(await found('account:old:acme')).toMatchObject({ by: 'eve' });
+  expect(await found('account:new:acme')).toBeNull();
+});

@@ -1,0 +1,192 @@
+import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { ClientConnection } from '@storegate/http1';
+import { FieldLines, openerTo, Pool } from '@storegate/http1';
+import { isName, Names } from '../../../src/gateway/upstream/dns.ts';
+import { Prober } from '../../../src/gateway/upstream/probe.ts';
+import { until } from '../../support/until.ts';
+
+const EVERY = 30_000;
+const at = (...addresses: string[]): LookupAddress[] => addresses.map((address) => ({ address, family: 4 }));
+
+let answer: () => LookupAddress[] | Promise<LookupAddress[]>;
+let asked = 0;
+const moves: string[][] = [];
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+  moves.length = 0;
+  asked = 0;
+  jest.useRealTimers();
+});
+
+function names(moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all])): Names {
+  const resolve = async () => {
+    asked++;
+    return answer();
+  };
+  const made = new Names({ host: 'store.example', every: EVERY, moved, resolve });
+  closing.push(() => made.close());
+  return made;
+}
+
+function lookup(of: Names): Promise<string[]> {
+  return new Promise((resolve, reject) =>
+    of.lookup('store.example', { all: true }, (error, found) =>
+      error ? reject(error) : resolve((found as LookupAddress[]).map(({ address }) => address)),
+    ),
+  );
+}
+
+describe('the addresses of a name', () => {
+  test('are looked up once for all connections, and taken in turn', async () => {
+    answer = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
+    const some = names();
+    const found = await Promise.all([lookup(some), lookup(some), lookup(some), lookup(some)]);
+    expect(asked).toBe(1);
+    expect(found.map(([first]) => first)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1']);
+    expect(found[1]).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.1']);
+  });
+
+  test('are looked up again in time, and who has connections is told what is new', async () => {
+    jest.useFakeTimers();
+    answer = () => at('10.0.0.1');
+    const some = names();
+    await lookup(some);
+    await jest.advanceTimersByTimeAsync(EVERY);
+    expect([asked, moves]).toEqual([2, []]);
+    answer = () => at('10.0.0.1', '10.0.0.2');
+    await jest.advanceTimersByTimeAsync(EVERY);
+    answer = () => at('10.0.0.2');
+    await jest.advanceTimersByTimeAsync(EVERY);
+    expect(moves).toEqual([['10.0.0.1', '10.0.0.2'], ['10.0.0.2']]);
+    expect(await lookup(some)).toEqual(['10.0.0.2']);
+  });
+
+  test('are looked up again after a failed connection, a second later at the soonest', async () => {
+    jest.useFakeTimers();
+    answer = () => at('10.0.0.1');
+    const some = names();
+    await lookup(some);
+    for (let i = 0; i < 9; i++) some.doubt();
+    expect(asked).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    for (let i = 0; i < 9; i++) some.doubt();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(asked).toBe(2);
+  });
+
+  test('stay as they were while nobody can tell them', async () => {
+    jest.useFakeTimers();
+    answer = () => at('10.0.0.1');
+    const some = names();
+    await lookup(some);
+    for (const failing of [() => Promise.reject(new Error('EAI_AGAIN')), () => []]) {
+      answer = failing;
+      await jest.advanceTimersByTimeAsync(EVERY);
+      expect(await lookup(some)).toEqual(['10.0.0.1']);
+    }
+    expect([asked, moves]).toEqual([3, []]);
+  });
+
+  test('are an error while there never were any, and asked for again', async () => {
+    answer = () => Promise.reject(new Error('EAI_AGAIN'));
+    const some = names();
+    await expect(lookup(some)).rejects.toThrow('EAI_AGAIN');
+    answer = () => [];
+    await expect(lookup(some)).rejects.toThrow('store.example has no address');
+    answer = () => at('10.0.0.1');
+    expect(await lookup(some)).toEqual(['10.0.0.1']);
+  });
+
+  test.each([
+    ['10.0.0.1', false],
+    ['[::1]', false],
+    ['store.example', true],
+    ['localhost', true],
+  ])('%s is a name: %s', (host, is) => {
+    expect(isName(host)).toBe(is);
+  });
+});
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+async function serverAt(address: string, port: number, answers = true): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      if (answers) socket.write(OK);
+    });
+    closing.push(() => socket.destroy());
+  });
+  server.listen(port, address);
+  await once(server, 'listening');
+  closing.push(() => server.close());
+  return server;
+}
+
+function ask(pool: Pool): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const connection = pool.take() as ClientConnection;
+    const fields = new FieldLines();
+    const question = { method: 'GET', target: '/', fields, body: null };
+    connection.ask(question, { begun() {}, answer: () => resolve(connection.address!), fail: reject });
+  });
+}
+
+test('connections go to the next address where one takes none, and leave one that the name has no more', async () => {
+  const first = await serverAt('127.0.0.1', 0);
+  const { port } = first.address() as AddressInfo;
+  await serverAt('127.0.0.2', port);
+  answer = () => at('127.0.0.3', '127.0.0.1');
+  const some = names((addresses) => pool.keepOnly(addresses));
+  const pool: Pool = new Pool({
+    ...{ connections: 2, mostWaiting: 0, connectTimeout: 5_000, headTimeout: 5_000, bodyTimeout: 5_000, host: 'store' },
+    open: openerTo(new URL(`http://store.example:${port}`), { lookup: some.lookup }),
+  });
+  closing.push(() => pool.close());
+  expect(await ask(pool)).toBe('127.0.0.1');
+  await until('the connection is free', () => pool.status.idle === 1);
+  // It is busy when the name moves: its question is answered, and then it ends.
+  const busy = ask(pool);
+  answer = () => at('127.0.0.2');
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
+  some.use(1_000);
+  await jest.advanceTimersByTimeAsync(1_000);
+  jest.useRealTimers();
+  expect(await busy).toBe('127.0.0.1');
+  await until('it is gone', () => pool.status.open === 0);
+  expect(await ask(pool)).toBe('127.0.0.2');
+});
+
+test('checks leave an address that the name has no more, too', async () => {
+  const first = await serverAt('127.0.0.1', 0);
+  const { port } = first.address() as AddressInfo;
+  const second = await serverAt('127.0.0.2', port);
+  const connected: string[] = [];
+  first.on('connection', () => connected.push('first'));
+  second.on('connection', () => connected.push('second'));
+  answer = () => at('127.0.0.1');
+  const some = names((addresses) => prober.keepOnly(addresses));
+  const settings = {
+    path: '/',
+    interval: 1_000,
+    timeout: 5_000,
+    healthyThreshold: 1,
+    unhealthyThreshold: 1,
+    statuses: [{ from: 200, to: 200 }],
+  };
+  const prober: Prober = new Prober(`http://store.example:${port}`, settings, { lookup: some.lookup });
+  closing.push(() => prober.close());
+  for (let i = 0; i < 2; i++) expect((await prober.ask()).verdict).toBe('good');
+  expect(connected).toEqual(['first']);
+  answer = () => at('127.0.0.2');
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
+  some.use(1_000);
+  await jest.advanceTimersByTimeAsync(1_000);
+  jest.useRealTimers();
+  expect((await prober.ask()).verdict).toBe('good');
+  expect(connected).toEqual(['first', 'second']);
+});

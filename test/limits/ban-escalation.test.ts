@@ -1,0 +1,181 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ban, levelAt, noteRefusal, recentStrikes, strike } from '../../src/limits/ban-escalation.ts';
+import { newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import type { BanEscalation } from '../../src/limits/limits.ts';
+import { DAY, scoped, window } from '../support/limits.ts';
+
+/** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
+const LADDER: BanEscalation = {
+  strikes: 3,
+  window: 1_000,
+  grace: 100,
+  durations: [5_000, 10_000, 20_000],
+  decay: 60_000,
+};
+const NOW = 1_000_000;
+const DAILY = window(1000, DAY);
+
+const conduct = (given: Partial<StrikeState> = {}): StrikeState => ({ ...newStrikeState(), ...given });
+
+describe('a refusal', () => {
+  const refused = { refusedAt: NOW, refusedUntil: NOW + 10_000 };
+
+  test.each([
+    ['the first one ever', {}, 0, 'none'],
+    ['in the burst of the first one', refused, 0, 'none'],
+    ['just within the grace', refused, 99, 'none'],
+    ['when the grace is over', refused, 100, 'strike'],
+    ['in the last moment before the caller may come back', refused, 9_999, 'strike'],
+    ['once the caller may come back', refused, 10_000, 'none'],
+    ['the last strike', { ...refused, strikes: [NOW, NOW] }, 100, 'ban'],
+    [
+      'the last strike, but the others are too long ago',
+      { ...refused, strikes: [NOW - 900, NOW - 900] },
+      100,
+      'strike',
+    ],
+  ] as const)('%s', (_name, given, after, consequence) => {
+    const noted = conduct({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
+    expect(noteRefusal(noted, LADDER, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
+  });
+
+  test('begins a limit only where none is in force', () => {
+    const noted = conduct();
+    noteRefusal(noted, LADDER, DAILY, NOW + 500, NOW);
+    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 50);
+    expect(noted).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + 500 });
+    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 500);
+    expect(noted).toEqual(conduct({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
+  });
+});
+
+test('refusals in scopes and by own windows are told, and strike, each by itself', () => {
+  const noted = conduct();
+  const refuse = (scope: string | null, after: number) =>
+    noteRefusal(noted, LADDER, scope === null ? DAILY : scoped(scope, 5, DAY), NOW + 10_000 + after, NOW + after);
+  expect(refuse('login', 0)).toBe('none');
+  expect(refuse('tag:search', 200)).toBe('none');
+  expect(refuse(null, 200)).toBe('none');
+  expect(refuse('tag:search', 299)).toBe('none');
+  expect(refuse('login', 299)).toBe('strike');
+  expect(refuse(null, 300)).toBe('strike');
+  expect(noted).toMatchObject({ refusedAt: NOW + 200, refusedUntil: NOW + 10_200 });
+  expect(noted.refusedIn).toEqual([
+    { scope: 'login', at: NOW, until: NOW + 10_000 },
+    { scope: 'tag:search', at: NOW + 200, until: NOW + 10_200 },
+  ]);
+  expect(refuse('login', 10_000)).toBe('none');
+  expect(refuse('tag:search', 10_100)).toBe('strike');
+});
+
+describe('strikes', () => {
+  test.each([
+    [[], []],
+    [[NOW - 1_000], []],
+    [[NOW - 999], [NOW - 999]],
+    [
+      [NOW - 5_000, NOW - 1_000, NOW - 1, NOW],
+      [NOW - 1, NOW],
+    ],
+  ])('%j: %j of them count', (strikes, counting) => {
+    expect(recentStrikes(conduct({ strikes }), LADDER, NOW)).toEqual(counting);
+  });
+
+  test('are clean time that ends', () => {
+    const struck = conduct({ cleanSince: NOW - 10 });
+    expect(strike(struck, LADDER, DAILY, NOW)).toBe('strike');
+    expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, rung: 0 });
+  });
+
+  test('begin again after the ban they make', () => {
+    const struck = conduct();
+    expect([0, 1, 2].map((after) => strike(struck, LADDER, DAILY, NOW + after))).toEqual(['strike', 'strike', 'ban']);
+    const bannedUntil = NOW + 2 + 5_000;
+    expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, rung: 1 });
+  });
+});
+
+describe('the ladder', () => {
+  test('climbs a rung with each ban, and its last length repeats', () => {
+    const banned = conduct();
+    const lengths = Array.from({ length: 5 }, () => {
+      const now = Math.max(NOW, banned.bannedUntil);
+      expect([0, 1, 2].map(() => strike(banned, LADDER, DAILY, now))).toEqual(['strike', 'strike', 'ban']);
+      return banned.bannedUntil - now;
+    });
+    expect(lengths).toEqual([5_000, 10_000, 20_000, 20_000, 20_000]);
+  });
+
+  test('is climbed by a ban of any length', () => {
+    const banned = conduct({ rung: 1, strikes: [NOW] });
+    ban(banned, 123, null, NOW);
+    expect(banned).toMatchObject({ rung: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
+  });
+
+  test('keeps when a ban began, and the limit that it is for until a person bans', () => {
+    const banned = conduct({ strikes: [NOW, NOW] });
+    expect(strike(banned, LADDER, DAILY, NOW + 7)).toBe('ban');
+    expect(banned).toMatchObject({ bannedSince: NOW + 7, bannedFor: DAILY });
+    ban(banned, 123, null, NOW + 9);
+    expect(banned).toMatchObject({ bannedSince: NOW + 9, bannedFor: null });
+  });
+
+  test.each([
+    [0, 0, 0],
+    [0, 600_000, 0],
+    [2, -1, 2],
+    [2, 0, 2],
+    [2, 59_999, 2],
+    [2, 60_000, 1],
+    [2, 119_999, 1],
+    [2, 120_000, 0],
+    [2, 900_000, 0],
+  ])('from rung %i: after %i ms without a strike it is %i', (rung, clean, left) => {
+    const kept = conduct({ rung, cleanSince: NOW });
+    expect(levelAt(kept, LADDER, NOW + clean)).toBe(left);
+    expect(kept.rung).toBe(rung);
+  });
+
+  test('is forgotten into by a strike, which counts clean time from itself on', () => {
+    const kept = conduct({ rung: 3, cleanSince: NOW });
+    strike(kept, LADDER, DAILY, NOW + 130_000);
+    expect(kept).toMatchObject({ rung: 1, cleanSince: NOW + 130_000 });
+  });
+});
+
+test('whatever is refused and when, a ban takes its strikes, and is as long as its rung says', () => {
+  const steps = fc.array(
+    fc.record({
+      pass: fc.oneof(
+        { weight: 20, arbitrary: fc.nat({ max: 400 }) },
+        { weight: 4, arbitrary: fc.nat({ max: 30_000 }) },
+        { weight: 1, arbitrary: fc.constant(LADDER.decay) },
+      ),
+      wait: fc.integer({ min: 1, max: 20_000 }),
+    }),
+    { minLength: 1, maxLength: 200, size: 'max' },
+  );
+  let bans = 0;
+  fc.assert(
+    fc.property(steps, (steps) => {
+      const kept = conduct();
+      let now = NOW;
+      let struck: number[] = [];
+      for (const { pass, wait } of steps) {
+        now = Math.max(now + pass, kept.bannedUntil);
+        const rung = levelAt(kept, LADDER, now);
+        const consequence = noteRefusal(kept, LADDER, DAILY, now + wait, now);
+        if (consequence !== 'none') struck.push(now);
+        expect(kept.strikes.length).toBeLessThan(LADDER.strikes);
+        if (consequence !== 'ban') continue;
+        bans++;
+        expect(struck.filter((at) => at > now - LADDER.window)).toHaveLength(LADDER.strikes);
+        expect(kept.bannedUntil - now).toBe(LADDER.durations[Math.min(rung, LADDER.durations.length - 1)]);
+        expect(levelAt(kept, LADDER, now)).toBe(rung + 1);
+        struck = [];
+      }
+    }),
+  );
+  expect(bans).toBeGreaterThan(0);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { toAll } from '../../src/observe/events.ts';
+import { sharedClock } from '../../src/observe/shared-clock.ts';
+
+/** A clock that goes on with each reading. */
+function ticking() {
+  let reads = 0;
+  return () => ++reads;
+}
+
+test('all listeners of one event read the same time, and those of the next a later one', () => {
+  const { clock, of } = sharedClock(ticking());
+  const read: number[] = [];
+  const listener = () => void read.push(clock());
+  const observe = of(toAll(listener, listener, listener));
+  observe({ type: 'state.saved' });
+  observe({ type: 'state.saved' });
+  expect(read).toEqual([1, 1, 1, 2, 2, 2]);
+});
+
+test('between events the clock is itself, and an event that nobody dates does not read it', () => {
+  const { clock, of } = sharedClock(ticking());
+  of(() => {})({ type: 'state.saved' });
+  expect([clock(), clock()]).toEqual([1, 2]);
+});
+
+test('an event that a listener tells meanwhile has a moment of its own, and the clock goes on behind both', () => {
+  const { clock, of } = sharedClock(ticking());
+  const read: number[] = [];
+  const observe = of(
+    toAll(({ type }) => {
+      read.push(clock());
+      if (type === 'state.saved') observe({ type: 'primary.heard' });
+    }),
+  );
+  observe({ type: 'state.saved' });
+  expect([...read, clock()]).toEqual([1, 2, 3]);
+});

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { reportUnmigratedKeys } from '../../src/run/unmigrated-keys.ts';
+import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
+import { movable, moveAll, sourceOf, targetOptions } from '../support/moving.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const newFolder = temporaryFolders();
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A gateway with a Redis that does not answer the first questions about keys, and then knows none. */
+async function start(late: number) {
+  const data = newFolder();
+  await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(data, targetOptions()));
+  const stop = new AbortController();
+  const events: Event[] = [];
+  const asked = { count: 0 };
+  const keys = {
+    async get() {
+      if (++asked.count <= late) throw new Outage('state_unavailable');
+      return null;
+    },
+  };
+  const config = { redis: {}, data } as unknown as Parameters<typeof reportUnmigratedKeys>[0];
+  const observe = (event: Event) => void events.push(event);
+  const first = await reportUnmigratedKeys(config, keys, { observe, stopped: stop.signal });
+  return { first, events, asked, stop, data };
+}
+
+test('keys that were left behind are reported once Redis answers, however late that is', async () => {
+  const { first, events, data } = await start(10);
+  expect([first, events]).toEqual([null, []]);
+  await jest.advanceTimersByTimeAsync(5_000);
+  expect(events).toEqual([expect.objectContaining({ type: 'state.left', folder: data, keys: 1, unknown: 1 })]);
+  await jest.advanceTimersByTimeAsync(5_000);
+  expect(events).toHaveLength(1);
+});
+
+test('a gateway that stops asks no more', async () => {
+  const { asked, stop, events } = await start(10);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(asked.count).toBe(6);
+  stop.abort();
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect([asked.count, events]).toEqual([6, []]);
+});

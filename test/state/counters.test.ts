@@ -1,0 +1,314 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { MaybePromise } from '../../src/common/maybe-promise.ts';
+import { type Counters, newStrikeState } from '../../src/limits/counters.ts';
+import type { Window } from '../../src/limits/limits.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { replaceCounters } from '../../src/state/embedded/counter-store.ts';
+import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
+import { lockFolder } from '../../src/state/embedded/lock.ts';
+import { openEmbedded } from '../../src/state/embedded/open.ts';
+import { CounterPacker, CounterUnpacker } from '../../src/state/embedded/packing.ts';
+import { JournalError } from '../../src/state/journal/format.ts';
+import type { State } from '../../src/state/state.ts';
+import type { Storage } from '../../src/state/storage.ts';
+import { KEPT } from '../support/audit.ts';
+import { ledgersIn } from '../support/counters.ts';
+import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const folderOf = temporaryFolders();
+let folder: string;
+let clock: TestClock;
+let events: Event[];
+beforeEach(() => {
+  folder = folderOf();
+  clock = new TestClock();
+  events = [];
+});
+
+const open = () => openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
+const kept = () => ledgersIn(folder, clock.now);
+const FREE = limits([window(5, MINUTE), window(100, DAY, 'sliding')]);
+
+describe('ledgers as bytes', () => {
+  const windows = fc.constantFrom(
+    [window(5, MINUTE)],
+    [window(5, MINUTE), window(100, DAY, 'sliding')],
+    [window(1, HOUR, 'sliding')],
+  );
+  const time = fc.nat();
+  const conduct = fc.record({
+    refusedAt: time,
+    refusedUntil: time,
+    strikes: fc.array(time, { maxLength: 4 }),
+    bannedUntil: time,
+    bannedSince: time,
+    bannedFor: fc.option(fc.constant(window(5, MINUTE))),
+    rung: fc.nat(5),
+    cleanSince: time,
+  });
+  const ledgers = fc.array(
+    fc.tuple(
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      windows.chain((list) => {
+        const size = list.reduce((sum, { kind }) => sum + (kind === 'fixed' ? 2 : 22), 0);
+        return fc.record<Counters>({
+          windows: fc.constant(list),
+          cells: fc.array(fc.double({ noNaN: true }), { minLength: size, maxLength: size }),
+          conduct: fc.option(conduct),
+        });
+      }),
+    ),
+    { minLength: 1, maxLength: 20 },
+  );
+
+  test('are read as they were written, whatever is in them', () => {
+    const packer = new CounterPacker();
+    fc.assert(
+      fc.property(ledgers, (written) => {
+        for (const [subject, ledger] of written) packer.add(subject, ledger);
+        const read: [string, Counters][] = [];
+        new CounterUnpacker().read(packer.take(), 'f', (subject, ledger) => read.push([subject, ledger]));
+        expect(read).toEqual(written.map(([subject, ledger]) => [subject.toWellFormed(), ledger]));
+      }),
+    );
+  });
+
+  test("say so where they have windows of a scope, which earlier versions would take for a subject's own", () => {
+    const packer = new CounterPacker();
+    const own = window(5, MINUTE);
+    const formatOf = (...lists: (readonly Window[])[]) => {
+      for (const windows of lists) packer.add('a', { windows, cells: windows.flatMap(() => [0, 0]), conduct: null });
+      return packer.take()[0];
+    };
+    expect(formatOf([own], [own, { ...own, scope: 'login' }])).toBe(2);
+    expect(formatOf([own])).toBe(1);
+  });
+
+  test('share their lists of windows, as ledgers in memory do', () => {
+    const packer = new CounterPacker();
+    const read: Counters[] = [];
+    const unpacker = new CounterUnpacker();
+    for (const name of ['a', 'b', 'c']) {
+      packer.add(name, { windows: [window(5, MINUTE)], cells: [1, 2], conduct: null });
+      if (name !== 'b') unpacker.read(packer.take(), 'f', (_, ledger) => read.push(ledger));
+    }
+    expect(read).toHaveLength(3);
+    expect(new Set(read.map(({ windows }) => windows)).size).toBe(1);
+  });
+
+  test.each([
+    [Buffer.from([3, 0]), /f was written by another storegate \(ledgers 3\)/],
+    [Buffer.from([1, 9]), /f holds something that is no ledger \(9\)/],
+  ])('of another format are refused: %j', (payload, message) => {
+    expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(message);
+    expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(JournalError);
+  });
+});
+
+describe('a folder with counters', () => {
+  test('has what requests changed without a stop, and a running gateway lets others read it', async () => {
+    const gateway = open();
+    for (let i = 0; i < 4; i++) await gateway.state.admit('key:a', FREE, 1);
+    await until('the count is on disk', () => kept().get('key:a')?.cells[1] === 4);
+    await gateway.state.admit('key:a', FREE, 1);
+    for (let i = 0; i < 3; i++) {
+      await gateway.state.admit('key:a', FREE, 1);
+      clock.pass(200);
+    }
+    await until('the strikes are on disk', () => kept().get('key:a')?.conduct?.strikes.length === 2);
+    expect(kept().get('key:a')?.cells[1]).toBe(5);
+    await gateway.close();
+  });
+
+  test.each<[string, (state: State) => MaybePromise<void>]>([
+    ['ban', (state) => state.ban('key:a', FREE, 2 * HOUR)],
+    ['ban of a key that never came', (state) => state.ban('key:new', FREE, HOUR)],
+    ['pardon', (state) => state.pardon('key:a')],
+    ['reset', (state) => state.reset('key:a')],
+    ['grant', (state) => state.grant('key:a', FREE, 2, null)],
+    ['ban and a pardon at once', (state) => both(state.ban('key:new', FREE, HOUR), state.pardon('key:new'))],
+  ])('has a %s by an operator when that resolves', async (_, act) => {
+    const { state, close } = open();
+    for (let i = 0; i < 3; i++) await state.admit('key:a', FREE, 1);
+    await state.ban('key:a', FREE, HOUR);
+    clock.pass(1_000);
+    await act(state);
+    const looks = async (one: State) =>
+      await Promise.all(['key:a', 'key:new'].map((subject) => one.look(subject, FREE)));
+    const after = afterCrash();
+    expect(await looks(after.state)).toEqual(await looks(state));
+    expect(await after.state.bans()).toEqual(await state.bans());
+    await Promise.all([close(), after.close()]);
+  });
+
+  test('refuses what operators do while it cannot be written, and decides on', async () => {
+    const { state, close, unsavedFor } = open();
+    await state.admit('key:a', FREE, 1);
+    await state.ban('key:b', FREE, HOUR);
+    // The next file has the number 2, and cannot be made.
+    await close();
+    const again = open();
+    mkdirSync(join(folder, 'ledgers.2.log'));
+    for (const act of [again.state.ban('key:a', FREE, HOUR), again.state.pardon('key:b')]) {
+      await expect(act).rejects.toMatchObject({
+        code: 'state_unavailable',
+        cause: { message: 'nothing was changed, because the data folder cannot be written' },
+      });
+    }
+    expect((await again.state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
+    expect(await again.state.admit('key:a', FREE, 1)).toMatchObject({ verdict: 'admitted' });
+    expect(events.map(({ type }) => type)).toContain('state.unsaved');
+    await until('it works again', () => events.some(({ type }) => type === 'state.saved'));
+    expect([unsavedFor(), again.unsavedFor()]).toEqual([0, 0]);
+    await again.close();
+    rmdirSync(join(folder, 'ledgers.2.log'));
+    expect(kept().get('key:a')?.cells[1]).toBe(2);
+  });
+
+  test('tells of a torn end, and goes on with what stands before it', async () => {
+    const first = open();
+    await first.state.ban('key:a', FREE, HOUR);
+    await first.state.ban('key:b', FREE, HOUR);
+    await first.close();
+    const [log] = logs();
+    const bytes = readFileSync(join(folder, log!));
+    writeFileSync(join(folder, log!), bytes.subarray(0, -1));
+    const second = open();
+    expect((await second.state.bans()).length).toBeLessThan(2);
+    expect(events).toEqual([{ type: 'state.warning', warning: expect.stringContaining(log!) }]);
+    await second.close();
+  });
+
+  test('is refused where a newer version has written it, and left alone', async () => {
+    await open().close();
+    writeFileSync(join(folder, 'ledgers.7.log'), 'storegate journal 2 ledgers\n');
+    expect(open).toThrow(JournalError);
+    expect(open).toThrow(/ledgers\.7\.log was written by a newer storegate/);
+    rmSync(join(folder, 'ledgers.7.log'));
+    await open().close();
+  });
+
+  test('is refused where a folder has the name of one of its files', async () => {
+    await open().close();
+    mkdirSync(join(folder, 'ledgers.7.log'));
+    expect(open).toThrow(JournalError);
+    expect(open).toThrow(/ledgers\.7\.log is not a file: move it out of the way/);
+  });
+
+  test('forgets strikes and rungs by the ladder of its plans, and not before it knows that', async () => {
+    const first = open();
+    await first.state.ban('key:a', FREE, MINUTE);
+    await first.state.admit('key:b', limits([window(5, MINUTE)]), 1);
+    await first.close();
+    clock.pass(2 * MINUTE);
+    const second = open();
+    expect(second.state.size).toBe(1);
+    expect(await second.state.rung('key:a', FREE)).toBe(1);
+    await second.close();
+    expect([...kept().keys()]).toEqual(['key:a']);
+  });
+
+  test('can be read and replaced as a whole', async () => {
+    const ledger = (used: number): Counters => ({ windows: [window(5, DAY)], cells: [clock.now, used], conduct: null });
+    replaceCounters(folder, [
+      ['key:a', ledger(1)],
+      ['key:b', ledger(2)],
+    ]);
+    expect(kept()).toEqual(
+      new Map([
+        ['key:a', ledger(1)],
+        ['key:b', ledger(2)],
+      ]),
+    );
+    replaceCounters(folder, new Map([['key:c', ledger(3)]]));
+    const { state, close } = open();
+    expect(state.size).toBe(1);
+    expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({ readings: [{ remaining: 2 }] });
+    await close();
+    replaceCounters(folder, []);
+    expect(kept().size).toBe(0);
+  });
+});
+
+describe('a folder of a version that kept counters in its file', () => {
+  const OLD: readonly (readonly [string, Counters])[] = [
+    ['key:a', { windows: [window(5, DAY)], cells: [0, 3], conduct: null }],
+    ['key:gone', { windows: [window(5, MINUTE)], cells: [0, 3], conduct: null }],
+  ];
+
+  /** As version 0.x left it: three steps of MIGRATIONS, and its rows. */
+  function write(rows: readonly (readonly [string, unknown])[]): void {
+    openStateFile(folder).close();
+    const db = new DatabaseSync(join(folder, 'state.db'));
+    const insert = db.prepare('INSERT INTO ledgers (subject, ledger) VALUES (?, ?)');
+    for (const [subject, ledger] of rows) insert.run(subject, JSON.stringify(ledger));
+    db.exec('PRAGMA user_version = 3');
+    db.close();
+  }
+
+  function versionAndRows() {
+    const db = new DatabaseSync(join(folder, 'state.db'));
+    const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    const { rows } = db.prepare('SELECT count(*) AS rows FROM ledgers').get() as { rows: number };
+    db.close();
+    return { user_version, rows };
+  }
+
+  const at = (ledger: Counters): Counters => ({ ...ledger, cells: [clock.now - HOUR, ledger.cells[1]!] });
+
+  test('is taken over at the first start, and older versions refuse it from then on', async () => {
+    const rows = OLD.map(([subject, ledger]) => [subject, at(ledger)] as const);
+    write(rows);
+    const { state, close } = open();
+    expect(state.size).toBe(1);
+    await state.admit('key:a', limits([window(5, DAY)]), 1);
+    await close();
+    expect(versionAndRows()).toEqual({ user_version: 4, rows: 0 });
+    expect(kept().get('key:a')?.cells[1]).toBe(4);
+  });
+
+  test('that was left half-way keeps what the journal says', async () => {
+    const [subject, ledger] = [OLD[0]![0], at(OLD[0]![1])];
+    replaceCounters(folder, [[subject, { ...ledger, cells: [clock.now - HOUR, 5] }]]);
+    write([[subject, ledger]]);
+    expect(kept().get(subject)?.cells[1]).toBe(5);
+    await open().close();
+    expect(kept().get(subject)?.cells[1]).toBe(5);
+  });
+
+  test('tells as much of a ban as the version knew that wrote it', async () => {
+    const { bannedSince: _since, bannedFor: _for, ...conduct } = newStrikeState();
+    const until = clock.now + HOUR;
+    write([['key:a', { windows: [], cells: [], conduct: { ...conduct, bannedUntil: until, rung: 1 } }]]);
+    const { state, close } = open();
+    expect(await state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, rung: 1 }]);
+    await close();
+  });
+
+  test('is not touched by a gateway that finds another one running', async () => {
+    const lock = lockFolder(folder);
+    write([]);
+    expect(open).toThrow(StateFileError);
+    expect(versionAndRows().user_version).toBe(3);
+    lock.release();
+  });
+});
+
+const logs = () => readdirSync(folder).filter((file) => file.startsWith('ledgers.'));
+
+async function both(...acts: MaybePromise<void>[]): Promise<void> {
+  await Promise.all(acts);
+}
+
+/** What a gateway finds that starts after the one that runs was killed. */
+function afterCrash(): Storage {
+  const copy = folderOf();
+  for (const file of logs()) copyFileSync(join(folder, file), join(copy, file));
+  return openEmbedded(copy, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
+}

@@ -1,0 +1,474 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Outage } from '../../src/errors/outage.ts';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { Bits } from '../../src/state/shared/key-cache/bits.ts';
+import { KEY_COPY } from '../../src/state/shared/key-cache/freshness.ts';
+import { KeysInDoubt } from '../../src/state/shared/key-cache/in-doubt.ts';
+import { keysWithCopy, tokensWithCopy } from '../../src/state/shared/key-cache/keys-with-copy.ts';
+import { hashColumn, pack, unpack } from '../../src/state/shared/key-cache/packing.ts';
+import { MemoryKeys, TestCopy } from '../support/key-cache.ts';
+import { MINUTE, window } from '../support/limits.ts';
+import { changed, keyRecord } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+let keys: MemoryKeys;
+let copy: TestCopy;
+
+beforeEach(() => {
+  keys = new MemoryKeys();
+  copy = new TestCopy();
+});
+afterEach(() => copy.close());
+
+const found = (hash: string) => copy.reader.find(hash)?.record ?? null;
+
+const secret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
+const time = fc.option(fc.nat());
+const anyRecord: fc.Arbitrary<KeyRecord> = fc.record({
+  id: fc.string(),
+  version: fc.nat(),
+  hash: fc.oneof(secret, fc.string()),
+  account: fc.string(),
+  plan: fc.string(),
+  label: fc.option(fc.string()),
+  windows: fc.option(fc.constant([window(3, MINUTE, 'sliding')])),
+  addresses: fc.option(fc.array(fc.string())),
+  scopes: fc.array(fc.string()),
+  metadata: fc.dictionary(
+    fc.string().filter((name) => name !== '__proto__'),
+    fc.string(),
+    { noNullPrototype: true },
+  ),
+  createdAt: fc.nat(),
+  expiresAt: time,
+  disabledAt: time,
+  revokedAt: time,
+  rotatedAt: time,
+  previous: fc.option(fc.record({ hash: secret, until: fc.nat() })),
+  imported: fc.boolean(),
+});
+
+describe('a packed record', () => {
+  test('is the same once it is unpacked', () => {
+    fc.assert(fc.property(anyRecord, (record) => expect(unpack(pack(record))).toEqual(record)));
+  });
+
+  test('has 32 bytes for a hash, and differs for different texts', () => {
+    fc.assert(
+      fc.property(secret, (hash) => {
+        expect(hashColumn(hash)).toHaveLength(32);
+        expect(hashColumn(`${hash}=`)).toBe(`${hash}=`);
+      }),
+    );
+  });
+});
+
+test('a set of numbers has those that were added', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(200_000)), (numbers) => {
+      const bits = new Bits();
+      for (const number of numbers) bits.add(number);
+      for (const number of numbers) {
+        expect(bits.has(number)).toBe(true);
+        expect(bits.has(number + 1)).toBe(numbers.includes(number + 1));
+      }
+    }),
+  );
+});
+
+describe('doubts', () => {
+  test('hold for one key until it was read again, or everything was', () => {
+    const doubts = new KeysInDoubt();
+    doubts.note('a', 10);
+    expect(doubts.isTrue('a', 9)).toBe(false);
+    expect(doubts.isTrue('a', 10)).toBe(true);
+    expect(doubts.isTrue('b', 0)).toBe(true);
+    doubts.note('a', 20);
+    doubts.settle(15);
+    expect(doubts.isTrue('a', 19)).toBe(false);
+    doubts.settle(20);
+    expect(doubts.isTrue('a', 0)).toBe(true);
+  });
+
+  test('are never forgotten, however many there are: others are doubted with them', () => {
+    const doubts = new KeysInDoubt();
+    for (let i = 1; i <= 60_000; i++) doubts.note(`${i}`, i);
+    expect(doubts.isTrue('1', 5_000)).toBe(false);
+    expect(doubts.isTrue('never heard of', 5_000)).toBe(false);
+    expect(doubts.isTrue('never heard of', 10_000)).toBe(true);
+    expect(doubts.isTrue('60000', 59_999)).toBe(false);
+  });
+});
+
+describe('a copy that is kept', () => {
+  test('has every key by each of its hashes after a sweep, and what the backend said of itself', async () => {
+    const plain = keyRecord();
+    const rotated = keyRecord({ previous: { hash: 'before', until: 9_000 } });
+    keys.put(plain);
+    keys.put(rotated);
+    keys.imported = true;
+    keys.operators.push({ name: 'anna', hash: 'h', role: 'admin', createdAt: 1 });
+    copy.keep(keys);
+    await until('it is swept', () => (copy.reader.standing?.tokens.length ?? 0) > 0);
+    expect(found(plain.hash)).toEqual(plain);
+    expect(found(rotated.hash)).toEqual(rotated);
+    expect(found('before')).toEqual(rotated);
+    expect(found('unknown')).toBeNull();
+    expect(copy.reader.standing).toMatchObject({
+      source: 'memory',
+      imported: true,
+      gateways: 3,
+      tokens: keys.operators,
+    });
+    expect(copy.failures).toEqual([]);
+  });
+
+  test('shows all keys in the order of their age, of an account and behind one of them, however old it is', async () => {
+    const records = [3, 1, 2, 1].map((createdAt, i) =>
+      keyRecord({ id: `key_${i}`, createdAt, account: i === 0 ? 'other' : 'acme' }),
+    );
+    for (const record of records) keys.put(record);
+    copy.keep(keys);
+    await copy.untilSwept();
+    const { fresh } = copy.reader.standing!;
+    const { asOf, read, get } = copy.open(keys, { maxAge: 0, clock: () => fresh + 1 }).asOf!;
+    const ids = async (query: Parameters<typeof read>[0]) =>
+      (await Array.fromAsync(read(query))).flat().map(({ id }) => records.findIndex((record) => record.id === id));
+    expect(asOf).toBe(fresh);
+    expect(await ids({})).toEqual([1, 3, 2, 0]);
+    expect(await ids({ newestFirst: true, account: 'acme' })).toEqual([2, 3, 1]);
+    expect(await ids({ after: records[3] })).toEqual([2, 0]);
+    expect(await ids({ after: records[3], newestFirst: true })).toEqual([1]);
+    expect(await get(records[2]!.id)).toEqual(records[2]);
+    expect(await get('key_unknown')).toBeNull();
+  });
+
+  test('shows nothing before the first sweep is through', () => {
+    keys.isAway = true;
+    copy.keep(keys);
+    expect(copy.open(keys).asOf).toBeNull();
+  });
+
+  test('removes a changed key at once, and has it again as it is now', async () => {
+    const record = keyRecord();
+    keys.put(record);
+    copy.keep(keys);
+    await copy.untilSwept();
+    keys.isAway = true;
+    const revoked = changed(record, { revokedAt: 5 });
+    keys.put(revoked);
+    await until('it is removed', () => found(record.hash) === null);
+    keys.isAway = false;
+    await until('it is there again', () => found(record.hash) !== null);
+    expect(found(record.hash)).toEqual(revoked);
+  });
+
+  test('sweeps at once when messages may have been lost', async () => {
+    const [one, gone] = [keyRecord(), keyRecord()];
+    keys.put(one);
+    keys.put(gone);
+    copy.keep(keys);
+    await copy.untilSwept();
+    const revoked = changed(one, { revokedAt: 5 });
+    keys.put(revoked, false);
+    keys.delete(gone.id, false);
+    keys.tell({ type: 'anything' });
+    await copy.untilSwept();
+    expect(found(one.hash)).toEqual(revoked);
+    expect(found(gone.hash)).toBeNull();
+  });
+
+  test('does not take what a sweep read before a change that was heard meanwhile', async () => {
+    const records = [keyRecord(), keyRecord(), keyRecord()];
+    for (const record of records) keys.put(record);
+    const revoked = changed(records[1]!, { revokedAt: 5 });
+    let pages = 0;
+    keys.onPage = async () => {
+      // The page has been read already, and is answered after the change was taken in.
+      if (++pages !== 2) return;
+      keys.put(revoked);
+      for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    copy.keep(keys);
+    await until('it has the change', () => {
+      const now = found(revoked.hash);
+      expect([undefined, 5]).toContain(now?.revokedAt);
+      return now !== null;
+    });
+  });
+
+  test('begins a sweep again that lost messages while it was under way', async () => {
+    const records = [keyRecord(), keyRecord(), keyRecord()];
+    for (const record of records) keys.put(record);
+    const revoked = changed(records[0]!, { revokedAt: 5 });
+    let pages = 0;
+    keys.onPage = () => {
+      if (++pages !== 3) return;
+      keys.put(revoked, false);
+      keys.tell({ type: 'anything' });
+    };
+    copy.keep(keys);
+    await copy.untilSwept();
+    expect(found(revoked.hash)).toEqual(revoked);
+    expect(keys.sweeps).toBe(2);
+  });
+
+  test('is kept by one process; the next one goes on when that has ended', async () => {
+    copy.keep(keys).close();
+    const first = copy.keep(keys);
+    await copy.untilSwept();
+    const other = new MemoryKeys();
+    const second = copy.keep(other);
+    expect(other.sweeps).toBe(0);
+    first.close();
+    second.close();
+    copy.keep(other);
+    await until('the other one sweeps', () => other.sweeps === 1);
+  });
+
+  test('that is damaged, or is of another backend, is made anew', async () => {
+    const record = keyRecord();
+    keys.put(record);
+    copy.keep(keys).close();
+    for (const damage of ['no database', '']) {
+      writeFileSync(join(copy.folder, KEY_COPY), damage);
+      const keeper = copy.keep(keys);
+      // What was damaged is told, removed, and tried again after a while.
+      keeper.close();
+    }
+    const keeper = copy.keep(keys);
+    await until('it has the key', () => found(record.hash) !== null);
+    keeper.close();
+    const other = Object.assign(new MemoryKeys(), { name: 'other' });
+    copy.keep(other);
+    await until('it is the other one', () => copy.reader.standing?.source === 'other');
+    expect(found(record.hash)).toBeNull();
+  });
+
+  test('may be read by its owner only, also if it was there with other rights', async () => {
+    copy.keep(keys).close();
+    const file = join(copy.folder, KEY_COPY);
+    chmodSync(file, 0o644);
+    copy.keep(keys);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file).includes('CREATE TABLE keys')).toBe(true);
+  });
+});
+
+/** What may happen to keys. */
+type Step =
+  | {
+      readonly what: 'put' | 'revoke' | 'rotate' | 'forget previous' | 'delete';
+      readonly key: number;
+      readonly isTold: boolean;
+    }
+  | { readonly what: 'anything' | 'go on' };
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      what: fc.constantFrom('put', 'revoke', 'rotate', 'forget previous', 'delete'),
+      key: fc.nat(3),
+      isTold: fc.boolean(),
+    }),
+    fc.record({ what: fc.constantFrom('anything', 'go on') }),
+  ) as fc.Arbitrary<Step>,
+  { maxLength: 30 },
+);
+
+async function take(step: Step, rotations: { count: number }): Promise<void> {
+  if (step.what === 'anything') return keys.tell({ type: 'anything' });
+  if (step.what === 'go on') return new Promise((resolve) => setImmediate(resolve));
+  const { key, isTold } = step as Extract<Step, { key: number }>;
+  const before = keys.records.get(`key_${key}`);
+  if (step.what === 'put') {
+    const record = before ?? keyRecord({ id: `key_${key}`, hash: `first-${key}-${++rotations.count}` });
+    return keys.put(changed(record, { label: `${rotations.count}` }), isTold);
+  }
+  if (!before || before.revokedAt !== null) return;
+  if (step.what === 'revoke') keys.put(changed(before, { revokedAt: 1, previous: null }), isTold);
+  if (step.what === 'forget previous') keys.put(changed(before, { previous: null }), isTold);
+  if (step.what === 'rotate') {
+    const previous = { hash: before.hash, until: 9 };
+    keys.put(changed(before, { hash: `next-${++rotations.count}`, previous }), isTold);
+  }
+  if (step.what === 'delete') keys.delete(before.id, isTold);
+}
+
+test('after whatever happened, a sweep makes the copy what the backend is; a key that was revoked never comes back', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (history) => {
+      keys = new MemoryKeys();
+      copy = new TestCopy();
+      try {
+        copy.keep(keys);
+        const seen = copy.open(keys);
+        const hashes = new Set<string>();
+        const told = new Set<string>();
+        const rotations = { count: 0 };
+        for (const step of history) {
+          await take(step, rotations);
+          for (const { hash, revokedAt } of keys.records.values()) {
+            hashes.add(hash);
+            if (
+              revokedAt !== null &&
+              'isTold' in step &&
+              step.isTold &&
+              step.what === 'revoke' &&
+              `key_${step.key}` === keys.find(hash)?.id
+            )
+              told.add(hash);
+          }
+          for (const hash of told) if (keys.find(hash)) expect(seen.find(hash)?.revokedAt ?? 1).toBe(1);
+        }
+        keys.tell({ type: 'anything' });
+        await copy.untilSwept();
+        await until('the changes are read', () =>
+          [...hashes].every((hash) => JSON.stringify(found(hash)) !== 'null' || keys.find(hash) === null),
+        );
+        for (const hash of hashes) expect(found(hash)).toEqual(keys.find(hash));
+        expect(copy.failures).toEqual([]);
+      } finally {
+        copy.close();
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+describe('a copy that is looked into', () => {
+  test('says why it cannot be used, and then nothing of any key', async () => {
+    const record = keyRecord();
+    keys.put(record);
+    let now = Date.now();
+    const seen = copy.open(keys, { maxAge: 7_200_000, clock: () => now });
+    expect(seen.unusable).toBe(`there is no copy of its keys in ${copy.folder} yet`);
+    expect(seen.age).toBe(Number.POSITIVE_INFINITY);
+    expect([seen.find(record.hash), seen.imported, seen.tokens, seen.gateways]).toEqual([null, null, null, 1]);
+    copy.keep(keys);
+    await copy.untilSwept();
+    expect(seen.unusable).toBeNull();
+    expect(seen.find(record.hash)).toEqual(record);
+    expect(seen.imported).toBe(false);
+    for (const way of [1, -1]) {
+      now = copy.reader.standing!.fresh + way * 9_000_000;
+      expect(seen.unusable).toBe(
+        `the copy of its keys in ${copy.folder} is 2.5 h old, and redis.keyCache.maxAge is 2 h`,
+      );
+      expect(seen.find(record.hash)).toBeNull();
+    }
+    const other = copy.open(Object.assign(new MemoryKeys(), { name: 'other' }));
+    expect(other.unusable).toBe(`the copy of keys in ${copy.folder} is of another Redis`);
+    expect(other.find(record.hash)).toBeNull();
+  });
+
+  test('says nothing of a key that was changed until that was read, also where another process keeps it', async () => {
+    const record = keyRecord();
+    keys.put(record);
+    const keeper = copy.keep(keys);
+    await copy.untilSwept();
+    keeper.close();
+    const seen = copy.open(keys);
+    expect(seen.find(record.hash)).toEqual(record);
+    keys.put(changed(record, { revokedAt: 5 }));
+    expect(found(record.hash)).toEqual(record);
+    expect(seen.find(record.hash)).toBeNull();
+    copy.keep(keys);
+    await copy.untilSwept();
+    expect(seen.find(record.hash)?.revokedAt).toBe(5);
+  });
+});
+
+describe('keys with a copy', () => {
+  const away = () => Promise.reject(new Outage('state_unavailable', { cause: 'away' }));
+  const nothing = { find: () => null, imported: null, doubt() {}, differs: () => false };
+  const store = (find: (hash: string) => Promise<KeyRecord | null>, hasImported = () => find('').then(() => true)) =>
+    ({ find, hasImported }) as unknown as Parameters<typeof keysWithCopy>[0];
+
+  test('are those of the store while it answers, and those of the copy while it does not', async () => {
+    const [one, other] = [keyRecord(), keyRecord()];
+    const fromCopy = { ...nothing, find: () => other, imported: true };
+    expect(
+      await keysWithCopy(
+        store(async () => one),
+        { copy: fromCopy, correct() {} },
+      ).find('h'),
+    ).toBe(one);
+    expect(
+      await keysWithCopy(
+        store(async () => null),
+        { copy: fromCopy, correct() {} },
+      ).find('h'),
+    ).toBeNull();
+    const without = keysWithCopy(store(away), { copy: fromCopy, correct() {} });
+    expect(await without.find('h')).toBe(other);
+    expect(await without.hasImported()).toBe(true);
+  });
+
+  test('are not waited for where the copy has them, or whoever asks knows them', async () => {
+    const asked: (boolean | undefined)[] = [];
+    const find = async (_hash: string, hasFallback?: boolean) => {
+      asked.push(hasFallback);
+      return null;
+    };
+    const has = keysWithCopy(store(find), { copy: { ...nothing, find: () => keyRecord() }, correct() {} });
+    const lacks = keysWithCopy(store(find), { copy: nothing, correct() {} });
+    await has.find('h');
+    await lacks.find('h', true);
+    await lacks.find('h');
+    expect(asked).toEqual([true, true, false]);
+  });
+
+  test('stay unknown where neither says anything, and a bug stays a bug', async () => {
+    const without = keysWithCopy(store(away), { copy: nothing, correct() {} });
+    await expect(without.find('h')).rejects.toThrow(Outage);
+    await expect(without.hasImported()).rejects.toThrow(Outage);
+    // The first import may be younger than the copy.
+    const older = keysWithCopy(store(away), { copy: { ...nothing, imported: false }, correct() {} });
+    await expect(older.hasImported()).rejects.toThrow(Outage);
+    const fromCopy = { ...nothing, find: () => keyRecord(), imported: true };
+    const broken = keysWithCopy(
+      store(() => Promise.reject(new TypeError('bug'))),
+      { copy: fromCopy, correct() {} },
+    );
+    await expect(broken.find('h')).rejects.toThrow(TypeError);
+    await expect(broken.hasImported()).rejects.toThrow(TypeError);
+  });
+
+  test.each([
+    ['is not there', null],
+    ['is revoked', keyRecord({ revokedAt: 1 })],
+    ['is disabled', keyRecord({ disabledAt: 1 })],
+    ['has an end', keyRecord({ expiresAt: 1 })],
+    ['may come from some addresses only', keyRecord({ addresses: ['10.0.0.0/8'] })],
+    ['was changed, and may have lost scopes', keyRecord({ version: 2 })],
+  ])('are corrected in the copy where a key %s and the copy has it otherwise', async (_, record) => {
+    const wrong: string[] = [];
+    const differing = { ...nothing, differs: () => true, doubt: (hash: string) => void wrong.push(`doubt ${hash}`) };
+    const correct = (hash: string) => void wrong.push(hash);
+    await keysWithCopy(
+      store(async () => record),
+      { copy: differing, correct },
+    ).find('h');
+    expect(wrong).toEqual(['doubt h', 'h']);
+    await keysWithCopy(
+      store(async () => record),
+      { copy: { ...differing, differs: () => false }, correct },
+    ).find('h');
+    await keysWithCopy(
+      store(async () => keyRecord()),
+      { copy: differing, correct },
+    ).find('h');
+    expect(wrong).toHaveLength(2);
+  });
+
+  test('and so do tokens', async () => {
+    const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
+    const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCopy>[0];
+    expect(await tokensWithCopy(tokens(away), { tokens: [token] }).list()).toEqual([token]);
+    await expect(tokensWithCopy(tokens(away), { tokens: null }).list()).rejects.toThrow(Outage);
+  });
+});

@@ -1,0 +1,267 @@
+import { appendFileSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Window } from '../../src/limits/limits.ts';
+import type { OutageSettings } from '../../src/state/shared/backend.ts';
+import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
+import { BackendClock } from '../../src/state/shared/clock.ts';
+import {
+  type LastKnownCounters,
+  type LastKnownEntry,
+  stillTrue,
+} from '../../src/state/shared/last-known-counters/entries.ts';
+import { lastKnownCountersIn } from '../../src/state/shared/last-known-counters/folder.ts';
+import { LastKnownPacker, unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
+import { SharedState } from '../../src/state/shared/shared-state.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import { MemoryBackend } from '../support/memory-backend.ts';
+import { until } from '../support/until.ts';
+
+const HOURLY = limits([window(6, HOUR)], null);
+const SETTINGS: OutageSettings = {
+  deadline: 1_000,
+  failureThreshold: 1,
+  onOutage: 'local',
+  shareRemaining: false,
+  refusalCacheTtl: 5_000,
+};
+
+const WINDOWS = [window(3, MINUTE), window(9, HOUR, 'sliding'), scoped('login', 2, MINUTE), window(20, DAY)];
+const anyWindow = fc.constantFrom(...WINDOWS);
+const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
+  known: fc.option(
+    fc.record({
+      admission: fc.record({
+        now: fc.nat(),
+        verdict: fc.constantFrom('admitted' as const, 'limited' as const, 'banned' as const),
+        readings: fc.array(fc.record({ window: anyWindow, remaining: fc.nat(), resetAt: fc.nat() })),
+        retryAt: fc.nat(),
+        bannedUntil: fc.nat(),
+      }),
+      divided: fc.boolean(),
+    }),
+  ),
+  dues: fc.array(
+    fc.record({
+      limits: fc.record({ windows: fc.array(anyWindow), ladder: fc.constantFrom(null, LADDER) }),
+      reconciliation: fc.record({
+        gateway: fc.uuid(),
+        number: fc.nat(),
+        ban: fc.option(fc.record({ until: fc.nat(), since: fc.nat(), limit: fc.option(anyWindow) })),
+        windows: fc.array(fc.record({ units: fc.nat(), openedAt: fc.nat() })),
+      }),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+test('what was packed is the same once it is unpacked, payload after payload', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(fc.tuple(fc.string(), anyKept))), (payloads) => {
+      const packer = new LastKnownPacker();
+      for (const entries of payloads) {
+        for (const [subject, kept] of entries) packer.add(subject, kept);
+        const read: [string, LastKnownEntry][] = [];
+        unpackLastKnown(packer.take(), 'file', (subject, kept) => read.push([subject, kept]));
+        expect(read).toEqual(entries);
+      }
+    }),
+  );
+  expect(() => unpackLastKnown(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(/another storegate/);
+});
+
+test('of a refusal the limit is kept if it has a scope: others are told as own ones anyway, as older versions tell them', () => {
+  const kept = (violated: Window) => {
+    const packer = new LastKnownPacker();
+    const admission = { now: 1, verdict: 'limited' as const, readings: [], retryAt: 2, bannedUntil: 0, violated };
+    packer.add('key:a', { known: { admission, divided: false }, dues: [] });
+    const read: (LastKnownEntry['known'] | null)[] = [];
+    unpackLastKnown(packer.take(), 'file', (_subject, { known }) => read.push(known));
+    return read[0]?.admission.violated;
+  };
+  expect(kept(WINDOWS[2]!)).toEqual(WINDOWS[2]);
+  expect(kept(WINDOWS[0]!)).toBeUndefined();
+});
+
+test('what has passed is left out', () => {
+  const [minute, hour] = [window(3, MINUTE), window(9, HOUR)];
+  const reading = (resetAt: number) => ({ window: minute, remaining: 1, resetAt });
+  const known = (resetAt: number, retryAt: number, bannedUntil: number) => ({
+    admission: { now: 0, verdict: 'limited' as const, readings: [reading(resetAt)], retryAt, bannedUntil },
+    divided: true,
+  });
+  expect(stillTrue({ known: known(10, 10, 10), dues: [] }, 10)).toBeNull();
+  for (const open of [known(11, 0, 0), known(0, 11, 0), known(0, 0, 11)])
+    expect(stillTrue({ known: open, dues: [] }, 10)).toEqual({ known: open, dues: [] });
+  const due = {
+    limits: limits([minute, hour], null),
+    reconciliation: {
+      gateway: 'g',
+      number: 1,
+      ban: { until: 2 * MINUTE, since: 1, limit: null },
+      windows: [
+        { units: 1, openedAt: 5 },
+        { units: 2, openedAt: 5 },
+      ],
+    },
+  };
+  const later = stillTrue({ known: null, dues: [due] }, 2 * MINUTE)!.dues[0]!.reconciliation;
+  expect(later.windows.map(({ units }) => units)).toEqual([0, 2]);
+  expect(later.ban).toBeNull();
+  expect(stillTrue({ known: null, dues: [due] }, 2 * HOUR)).toBeNull();
+});
+
+/** Standings that a crash leaves as they were at the last `write`. */
+class MemoryStandings {
+  readonly kept = new Map<string, LastKnownEntry>();
+  #marked = new Set<string>();
+  #read: (subject: string) => LastKnownEntry | undefined = () => undefined;
+
+  open(): LastKnownCounters {
+    return {
+      load: () => [...this.kept],
+      begin: (living) => {
+        this.#read = (subject) => living.read(subject);
+        this.#marked = new Set();
+      },
+      mark: (subject) => void this.#marked.add(subject),
+      close: async () => this.write(),
+    };
+  }
+
+  write(): void {
+    for (const subject of this.#marked) this.kept.set(subject, this.#read(subject)!);
+    this.#marked = new Set();
+  }
+}
+
+function openState(backend: MemoryBackend, clock: TestClock, standings: LastKnownCounters, gateway: string) {
+  const breakers = createCircuitBreakers(backend, SETTINGS, () => {});
+  const state = new SharedState({
+    backend,
+    breakers,
+    bus: backend,
+    settings: SETTINGS,
+    gateway,
+    gateways: () => 1,
+    observe: () => {},
+    standings,
+    clock: new BackendClock(clock.read),
+  });
+  return { state, breakers };
+}
+
+test('whenever a gateway is killed, what it had written is neither given out again nor charged twice', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('request', 'write', 'kill', 'away', 'back', 'loses answers'), { maxLength: 30 }),
+      async (history) => {
+        const clock = new TestClock();
+        const backend = new MemoryBackend(clock);
+        const standings = new MemoryStandings();
+        let gateways = 0;
+        let running = openState(backend, clock, standings.open(), `${++gateways}`);
+        let admitted = 0;
+        for (const step of history) {
+          if (step === 'request') {
+            const { verdict } = await running.state.admit('a:1', HOURLY, 1);
+            if (verdict === 'admitted') admitted += 1;
+            standings.write();
+          } else if (step === 'write') standings.write();
+          else if (step === 'back') backend.troubles.delete('a');
+          else if (step === 'kill') {
+            running.breakers.close();
+            running = openState(backend, clock, standings.open(), `${++gateways}`);
+          } else backend.troubles.set('a', step === 'away' ? 'away' : 'loses answers');
+        }
+        backend.troubles.delete('a');
+        const last = openState(backend, clock, standings.open(), 'last');
+        running.breakers.close();
+        await until('all is charged', () => last.state.unreconciled === 0);
+        const { readings } = await last.state.look('a:1', HOURLY);
+        const lost = history.includes('loses answers');
+        const used = 6 - readings[0]!.remaining;
+        // A charge whose answer was lost counts at least once.
+        if (lost) expect(used).toBeGreaterThanOrEqual(Math.min(6, admitted));
+        else expect(used).toBe(Math.min(6, admitted));
+        expect(admitted).toBeLessThanOrEqual(6);
+        last.breakers.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('what an operator has undone does not come back', async () => {
+  const clock = new TestClock();
+  const backend = new MemoryBackend(clock);
+  const standings = new MemoryStandings();
+  const { state } = openState(backend, clock, standings.open(), 'g');
+  for (let i = 0; i < 6; i++) await state.admit('a:1', HOURLY, 1);
+  standings.write();
+  expect(standings.kept.get('a:1')!.known!.admission.readings[0]!.remaining).toBe(0);
+  await state.reset('a:1');
+  standings.write();
+  expect(standings.kept.get('a:1')).toEqual({ known: null, dues: [] });
+});
+
+const KNOWN: LastKnownEntry = {
+  known: {
+    admission: {
+      now: 1,
+      verdict: 'admitted',
+      readings: [{ window: window(3, HOUR), remaining: 2, resetAt: 1_000 }],
+      retryAt: 0,
+      bannedUntil: 0,
+    },
+    divided: false,
+  },
+  dues: [],
+};
+
+test('files hold what was marked, one process for each; a torn end and a foreign file are told and do no harm', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const failures: unknown[] = [];
+  const open = (worker = 1, workers = 1) =>
+    lastKnownCountersIn({ folder, worker, workers, failed: (error) => void failures.push(error) }, 500)!;
+  const living = (names: readonly string[]) => ({ size: names.length, names: () => names, read: () => KNOWN });
+  const one = open();
+  const other = open();
+  for (const [standings, name] of [
+    [one, 'a'],
+    [other, 'b'],
+  ] as const) {
+    expect([...standings.load()]).toEqual([]);
+    standings.begin(living([name]));
+    standings.mark(name);
+    await standings.close();
+  }
+  const file = readdirSync(folder).find((name) => /^standings\.1\.\d+\.log$/.test(name))!;
+  expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  appendFileSync(join(folder, file), 'torn');
+  const again = open();
+  expect([...again.load()]).toEqual([['a', KNOWN]]);
+  expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining('torn') })]);
+  again.begin(living(['a']));
+  await again.close();
+
+  writeFileSync(join(folder, 'standings.1.99.log'), 'something else entirely, and long enough');
+  expect(
+    lastKnownCountersIn({ folder, worker: 1, workers: 1, failed: (error) => void failures.push(error) }),
+  ).toBeNull();
+  expect(String(failures.at(-1))).toMatch(/is no journal/);
+});
+
+test('at most four processes of a folder keep standings; the next one goes on without, and says so', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const failures: unknown[] = [];
+  const open = () =>
+    lastKnownCountersIn({ folder, worker: 1, workers: 1, failed: (error) => void failures.push(error) });
+  const opened = [open(), open(), open(), open()];
+  expect(opened).not.toContain(null);
+  expect(open()).toBeNull();
+  expect(failures).toHaveLength(1);
+  for (const standings of opened) void standings!.close();
+});

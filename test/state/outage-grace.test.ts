@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DeadlineError, withDeadline } from '../../src/state/shared/deadline.ts';
+import { OutageGrace } from '../../src/state/shared/outage-grace.ts';
+
+/** A request that waits for a shard: how it ended, and what ends it. */
+interface Asked {
+  outcome: unknown;
+  answer(): void;
+  fail(error: Error): void;
+}
+
+describe('a request with a deadline of 50 ms', () => {
+  let patience: OutageGrace;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    patience = new OutageGrace({ deadline: 50, who: 'Redis', shardOf: (name) => name.split(':')[0]! });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  function ask(name = 'one:a', by = patience): Asked {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const asked: Asked = { outcome: 'waits', answer: () => resolve('answer'), fail: reject };
+    by.wait(name, promise).then(
+      (answer) => {
+        asked.outcome = answer;
+      },
+      (error) => {
+        asked.outcome = error instanceof DeadlineError ? 'late' : error;
+      },
+    );
+    return asked;
+  }
+
+  const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+  const outcomes = (...asked: Asked[]) => asked.map(({ outcome }) => outcome);
+
+  test('waits through a hiccup, and has the answer', async () => {
+    const asked = ask();
+    await pass(180);
+    expect(asked.outcome).toBe('waits');
+    asked.answer();
+    await pass(0);
+    expect(asked.outcome).toBe('answer');
+  });
+
+  test('waits no longer where the connection breaks', async () => {
+    const asked = ask();
+    await pass(60);
+    const broken = new Error('Connection is closed.');
+    asked.fail(broken);
+    await pass(0);
+    expect(asked.outcome).toBe(broken);
+  });
+
+  test('waits 200 ms at most; later ones wait only as long as the first', async () => {
+    const first = ask();
+    await pass(100);
+    const second = ask();
+    await pass(60);
+    const third = ask();
+    await pass(38);
+    expect(outcomes(first, second, third)).toEqual(['waits', 'waits', 'waits']);
+    await pass(4);
+    expect(outcomes(first, second, third)).toEqual(['late', 'late', 'waits']);
+    await pass(12);
+    expect(third.outcome).toBe('late');
+  });
+
+  test('waits once only for a shard that stays slow, and again after an answer in time', async () => {
+    const slow = ask();
+    await pass(80);
+    slow.answer();
+    await pass(1_000);
+    const slowAgain = ask();
+    await pass(52);
+    expect(outcomes(slow, slowAgain)).toEqual(['answer', 'late']);
+    const quick = ask();
+    quick.answer();
+    await pass(0);
+    const afterwards = ask();
+    await pass(80);
+    afterwards.answer();
+    await pass(0);
+    expect(outcomes(quick, afterwards)).toEqual(['answer', 'answer']);
+  });
+
+  test('does not pay for another shard', async () => {
+    ask('one:a');
+    await pass(500);
+    const other = ask('two:b');
+    const well = ask('two:c');
+    well.answer();
+    await pass(80);
+    const slow = ask('one:d');
+    await pass(52);
+    expect(outcomes(other, well, slow)).toEqual(['waits', 'answer', 'late']);
+  });
+
+  test('with a short deadline waits a second time no longer than three such deadlines', async () => {
+    const asked = ask('one:a', new OutageGrace({ deadline: 10, who: 'Redis', shardOf: () => '' }));
+    await pass(38);
+    expect(asked.outcome).toBe('waits');
+    await pass(4);
+    expect(asked.outcome).toBe('late');
+  });
+});
+
+describe('a process that was busy', () => {
+  function block(milliseconds: number): void {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end);
+  }
+  /** Takes so long by the clock, where a timer would count from the beginning of the turn. */
+  async function answerIn(milliseconds: number): Promise<string> {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+    return 'answer';
+  }
+
+  test('reads what has arrived before it takes the answer for late', async () => {
+    const waiting = withDeadline(new Promise((resolve) => setImmediate(() => resolve('answer'))), 20, 'Redis');
+    block(30);
+    await expect(waiting).resolves.toBe('answer');
+  });
+
+  test('counts the deadline from when it asked, not from when its turn began', async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    block(100);
+    const answer = answerIn(30);
+    await expect(withDeadline(answer, 90, 'Redis')).resolves.toBe('answer');
+  });
+});

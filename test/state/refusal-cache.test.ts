@@ -1,0 +1,199 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Limits } from '../../src/limits/limits.ts';
+import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+
+const KEEP = 5 * SECOND;
+const ONE = limits([window(1, MINUTE)]);
+
+function open() {
+  const clock = new TestClock();
+  const state = new EmbeddedState({ clock: clock.read });
+  const refused = new RefusalCache({ clock: clock.read, keepFor: KEEP });
+  let asked = 0;
+  const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
+    const known = refused.answer(subject, given, cost, scopes);
+    if (known) return known;
+    asked++;
+    const { changes } = refused;
+    const answer = state.admit(subject, given, cost, scopes);
+    refused.remember(subject, given, cost, scopes, answer, changes);
+    return answer;
+  };
+  return { clock, state, refused, admit, asked: () => asked };
+}
+
+test('a refusal is repeated without asking, and asked again when its time is over', () => {
+  const { clock, admit, asked } = open();
+  admit('a');
+  for (let i = 0; i < 100; i++) expect(admit('a').verdict).toBe(i === -1 ? 'admitted' : 'limited');
+  expect(asked()).toBe(2);
+  clock.pass(KEEP);
+  expect(admit('a').verdict).toBe('limited');
+  expect(asked()).toBe(3);
+  clock.pass(MINUTE - KEEP);
+  expect(admit('a').verdict).toBe('admitted');
+});
+
+test('never refuses what the state would admit, and says what it would say of the windows', () => {
+  const plans = [
+    limits([window(3, MINUTE), window(6, HOUR)], null),
+    limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], null),
+    limits([window(7, MINUTE), scoped('login', 2, MINUTE), scoped('tag:search', 5, HOUR)], null),
+    limits([scoped('tag:search', 3, MINUTE, 'sliding'), window(7, MINUTE), scoped('login', 4, HOUR)], null),
+  ];
+  const lists: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search']];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...plans),
+      fc.array(
+        fc.record({
+          pass: fc.oneof(fc.nat(400), fc.nat(30_000)),
+          cost: fc.nat(3),
+          scopes: fc.constantFrom(...lists),
+        }),
+        {
+          minLength: 5,
+          maxLength: 80,
+        },
+      ),
+      (plan, requests) => {
+        const { clock, refused, admit } = open();
+        const truth = new EmbeddedState({ clock: clock.read });
+        for (const { pass, cost, scopes } of requests) {
+          clock.pass(pass);
+          const fromMemory = refused.answer('a', plan, cost, scopes);
+          const answer = admit('a', plan, cost, scopes);
+          const expected = truth.admit('a', plan, cost, scopes);
+          expect(answer.verdict).toBe(expected.verdict);
+          expect(answer.violated).toEqual(expected.violated);
+          expect(answer.retryAt).toBe(expected.retryAt);
+          if (fromMemory) expect(fromMemory.readings).toEqual(expected.readings);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a smaller cost that may fit, and other limits, are for the state', () => {
+  const { refused, admit } = open();
+  const ten = limits([window(10, MINUTE)]);
+  admit('a', ten, 8);
+  expect(admit('a', ten, 5).verdict).toBe('limited');
+  expect(refused.answer('a', ten, 9, NO_SCOPES)?.verdict).toBe('limited');
+  expect(refused.answer('a', ten, 2, NO_SCOPES)).toBeNull();
+  expect(refused.answer('a', limits([window(10, MINUTE)]), 5, NO_SCOPES)).toBeNull();
+});
+
+test('a longer window that a larger cost does not fit into is named', () => {
+  const { clock, admit } = open();
+  const both = limits([window(5, MINUTE), window(7, DAY)]);
+  const opened = clock.now;
+  admit('a', both, 4);
+  expect(admit('a', both, 2)).toMatchObject({ violated: both.windows[0], retryAt: opened + MINUTE });
+  expect(admit('a', both, 4)).toMatchObject({ violated: both.windows[1], retryAt: opened + DAY });
+});
+
+describe('a refusal by the windows of a scope', () => {
+  const given = limits([window(9, MINUTE), scoped('login', 1, MINUTE), scoped('tag:search', 1, MINUTE)]);
+  const [login, search]: readonly Scopes[] = [['login'], ['tag:search']];
+
+  test('refuses nothing else, and outlives what is admitted elsewhere, whose charge it shows', () => {
+    const { admit, asked } = open();
+    for (let i = 0; i < 2; i++) admit('a', given, 1, login);
+    for (let i = 0; i < 3; i++) {
+      expect(admit('a', given, 1).verdict).toBe('admitted');
+      const before = asked();
+      const refusal = admit('a', given, 1, login);
+      expect(refusal).toMatchObject({ verdict: 'limited', violated: given.windows[1] });
+      expect(refusal.readings[0]!.remaining).toBe(7 - i);
+      expect(asked()).toBe(before);
+    }
+  });
+
+  test('strikes by itself, and the first one of another scope is for the state', () => {
+    const { admit, asked, clock, refused } = open();
+    for (let i = 0; i < 2; i++) admit('a', given, 1, login);
+    admit('a', given, 1, search);
+    clock.pass(LADDER.grace);
+    const before = asked();
+    expect(admit('a', given, 1, search)).toMatchObject({ verdict: 'limited', strikes: 0 });
+    expect(asked()).toBe(before + 1);
+    clock.pass(LADDER.grace);
+    for (let i = 0; i < 6; i++) admit('a', given, 1, [login, search][i % 2]!);
+    expect(asked()).toBe(before + 1);
+    const taken = refused.takeStrikes(10);
+    expect(taken.map(({ violated, times }) => [violated?.scope, times.length])).toEqual([
+      ['login', 3],
+      ['tag:search', 3],
+    ]);
+  });
+});
+
+describe('strikes', () => {
+  test('are gathered from the grace on, no more than make a ban', () => {
+    const { clock, refused, admit } = open();
+    admit('a');
+    for (let i = 0; i < 5; i++) admit('a');
+    expect(refused.takeStrikes(10)).toEqual([]);
+    clock.pass(LADDER.grace);
+    for (let i = 0; i < 30; i++) admit('a');
+    const taken = refused.takeStrikes(10);
+    expect(taken).toHaveLength(1);
+    expect(taken[0]!.times).toEqual(new Array(LADDER.strikes).fill(clock.now));
+    expect(refused.takeStrikes(10)).toEqual([]);
+  });
+
+  test('are none for a plan without a ladder', () => {
+    const { clock, refused, admit } = open();
+    const lenient = limits([window(1, MINUTE)], null);
+    admit('a', lenient);
+    admit('a', lenient);
+    clock.pass(SECOND);
+    admit('a', lenient);
+    expect(refused.takeStrikes(10)).toEqual([]);
+  });
+
+  test('that became a ban are answered with it, and its beginning is told once', () => {
+    const { clock, refused, admit } = open();
+    admit('a');
+    admit('a');
+    clock.pass(LADDER.grace);
+    admit('a');
+    const [strikes] = refused.takeStrikes(1);
+    const bannedUntil = clock.now + 10 * MINUTE;
+    const standing = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
+    expect(refused.struck(strikes!, standing, refused.changes)).toBe(true);
+    expect(admit('a')).toMatchObject({ verdict: 'banned', bannedUntil, retryAt: bannedUntil, banBegins: true });
+    expect(admit('a')).toMatchObject({ verdict: 'banned', banBegins: false });
+  });
+});
+
+test('what has changed is forgotten, also by an answer that was under way', () => {
+  const { refused, state, admit } = open();
+  admit('a');
+  admit('a');
+  expect(refused.answer('a', ONE, 1, NO_SCOPES)).not.toBeNull();
+  refused.forget('a');
+  expect(refused.answer('a', ONE, 1, NO_SCOPES)).toBeNull();
+  const { changes } = refused;
+  const stale = state.admit('a', ONE, 1);
+  refused.forget('a');
+  refused.remember('a', ONE, 1, NO_SCOPES, stale, changes);
+  expect(refused.answer('a', ONE, 1, NO_SCOPES)).toBeNull();
+});
+
+test('memory is bounded', () => {
+  const clock = new TestClock();
+  const state = new EmbeddedState({ clock: clock.read });
+  const refused = new RefusalCache({ clock: clock.read, keepFor: KEEP, size: 100 });
+  for (let i = 0; i < 5_000; i++) {
+    state.admit(`${i}`, ONE, 1);
+    refused.remember(`${i}`, ONE, 1, NO_SCOPES, state.admit(`${i}`, ONE, 1), 0);
+  }
+  expect(refused.size).toBeLessThanOrEqual(200);
+});

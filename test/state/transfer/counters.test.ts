@@ -1,0 +1,219 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Counters } from '../../../src/limits/counters.ts';
+import { KIND_NAMES } from '../../../src/limits/kinds.ts';
+import type { Limits } from '../../../src/limits/limits.ts';
+import { readEachSubject, replaceCounters } from '../../../src/state/embedded/counter-store.ts';
+import { openEmbedded } from '../../../src/state/embedded/open.ts';
+import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
+import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
+import { RedisState } from '../../../src/state/redis/counters.ts';
+import { keyOf } from '../../../src/state/redis/key-names.ts';
+import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
+import type { State } from '../../../src/state/state.ts';
+import { KEPT } from '../../support/audit.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
+import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/moving.ts';
+import { DEFAULTS } from '../../support/redis/settings.ts';
+import { redisForSuite } from '../../support/redis/suite.ts';
+
+const LADDER = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
+const SCOPED = limits(
+  [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')],
+  LADDER,
+);
+const PLANS: readonly Limits[] = [
+  limits([window(3, MINUTE)], LADDER),
+  limits([window(5, MINUTE), window(12, HOUR)], LADDER),
+  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
+  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], LADDER),
+  limits([window(3, 7_001, 'sliding')], null),
+  SCOPED,
+  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
+  limits([window(2 ** 53 - 100, HOUR)], null),
+];
+
+type Step = { readonly toString: () => string; readonly take: (state: State, subject: string) => unknown };
+const named = (name: string, take: Step['take']): Step => ({ take, toString: () => name });
+/** Steps, each so many milliseconds after the one before. */
+type Traffic = readonly (readonly [pass: number, step: Step])[];
+const plan = fc.nat({ max: PLANS.length - 1 });
+const cost = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 5, 2 ** 53 - 200));
+const step = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc
+      .tuple(plan, cost, fc.constantFrom([], ['login'], ['login', 'tag:search']))
+      .map(([p, c, of]) => named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of))),
+  },
+  { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
+  { weight: 1, arbitrary: fc.constant(named('pardon', (state, s) => state.pardon(s))) },
+  {
+    weight: 1,
+    arbitrary: plan.map((p) => named(`grant under ${p}`, (state, s) => state.grant(s, PLANS[p]!, 2, null))),
+  },
+  { weight: 1, arbitrary: plan.map((p) => named(`ban under ${p}`, (state, s) => state.ban(s, PLANS[p]!, MINUTE))) },
+);
+const pass = fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) }, fc.integer({ min: 0, max: 20_000 }));
+const steps = fc.array(fc.tuple(pass, step), { minLength: 1, maxLength: 30 });
+const burstOf = (p: number, count: number): Traffic =>
+  Array.from({ length: count }, () => [
+    110,
+    named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login'])),
+  ]);
+const burst = fc.tuple(plan, fc.integer({ min: 4, max: 14 })).map(([p, count]) => burstOf(p, count));
+const traffic = fc
+  .array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 })
+  .map((parts): Traffic => (parts as Traffic[]).flat());
+/** Ahead of Redis's own clock, by which a ledger that is put there lives: none is gone before the test's clock says so. */
+const AHEAD = Date.UTC(2100, 0, 1);
+/** Any phase of windows and their slots. */
+const beginning = fc.nat({ max: 3 * DAY }).map((after) => AHEAD + after);
+
+/** Traffic before a move and after it. */
+const EXAMPLES: [Traffic, Traffic, number][] = [
+  // Refused in a scope on both sides: whether that is a strike hangs on what a move drops.
+  [burstOf(PLANS.indexOf(SCOPED), 4), burstOf(PLANS.indexOf(SCOPED), 4), AHEAD],
+  // Moved while banned.
+  [burstOf(0, 9), burstOf(0, 4), AHEAD],
+];
+
+const own = redisForSuite();
+let subjects = 0;
+
+const settings = () => ({ ...DEFAULTS, url: own.server.url });
+
+const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
+
+function targetsOf(clock: TestClock) {
+  return targetOptions({ ladder: LADDER, clock: clock.read });
+}
+
+const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+
+/** A subject after some traffic, in the state where that was and in the one it was moved to. */
+interface Both {
+  readonly stayed: State;
+  readonly moved: State;
+  /** Whether the move dropped when scopes were first refused. What stayed has forgotten it too: in all else the two are equal. */
+  readonly hasDropped: boolean;
+  readonly close: () => Promise<void>;
+}
+
+type Move = (subject: string, clock: TestClock, before: Traffic) => Promise<Both>;
+
+async function send(state: State, subject: string, clock: TestClock, steps: Traffic): Promise<void> {
+  for (const [time, { take }] of steps) {
+    clock.pass(time);
+    await take(state, subject);
+  }
+}
+
+const toRedis: Move = async (subject, clock, before) => {
+  await own.server.admin.flushall();
+  const folder = temporaryFolder();
+  const first = openEmbedded(folder.path, options(clock));
+  await send(first.state, subject, clock, before);
+  await first.close();
+  const target = await openRedisTarget(settings(), targetsOf(clock));
+  await moveAll(await folderSource(folder.path, clock.read), target, { clock: clock.read });
+  const hasDropped = dropScopesIn(folder.path);
+  const stayed = openEmbedded(folder.path, options(clock));
+  const moved = redisState(clock);
+  const close = async () => {
+    await moved.close();
+    await stayed.close();
+    folder.remove();
+  };
+  return { stayed: stayed.state, moved, hasDropped, close };
+};
+
+const toFolder: Move = async (subject, clock, before) => {
+  await own.server.admin.flushall();
+  const folder = temporaryFolder();
+  const stayed = redisState(clock);
+  await send(stayed, subject, clock, before);
+  const target = folderTarget(folder.path, targetsOf(clock));
+  await moveAll(await openRedisSource(settings()), target, { clock: clock.read });
+  const hasDropped = (await own.server.admin.hdel(keyOf.ledger(subject), 'r')) > 0;
+  const moved = openEmbedded(folder.path, options(clock));
+  const close = async () => {
+    await stayed.close();
+    await moved.close();
+    folder.remove();
+  };
+  return { stayed, moved: moved.state, hasDropped, close };
+};
+
+/** Makes the ledgers of a folder forget when scopes were first refused. Answers whether there was any. */
+function dropScopesIn(folder: string): boolean {
+  const ledgers = new Map<string, Counters>();
+  readEachSubject(folder, () => (subject, ledger) => ledgers.set(subject, ledger));
+  const told = [...ledgers.values()].flatMap(({ conduct }) => (conduct?.refusedIn ? [conduct] : []));
+  for (const conduct of told) conduct.refusedIn = undefined;
+  replaceCounters(folder, ledgers);
+  return told.length > 0;
+}
+
+/** Both say the same of the subject, and answer the same to the same steps. */
+async function expectEqual({ stayed, moved }: Both, subject: string, clock: TestClock, after: Traffic): Promise<void> {
+  for (const given of PLANS) {
+    expect(await moved.look(subject, given)).toEqual(await stayed.look(subject, given));
+    expect(await moved.rung(subject, given)).toEqual(await stayed.rung(subject, given));
+  }
+  expect(await moved.bans()).toEqual(await stayed.bans());
+  for (const [time, { take }] of after) {
+    clock.pass(time);
+    const expected = await take(stayed, subject);
+    expect(await take(moved, subject)).toEqual(expected ?? undefined);
+  }
+}
+
+const MOVES: readonly { readonly way: string; readonly move: Move }[] = [
+  { way: 'of a folder goes on in Redis', move: toRedis },
+  { way: 'of Redis goes on in a folder', move: toFolder },
+];
+
+test.each(MOVES)(
+  'after any traffic a ledger $way as if it had stayed, but for what a move drops',
+  async ({ move }) => {
+    let [banned, dropped] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(traffic, traffic, beginning, async (before, after, start) => {
+        const clock = new TestClock(start);
+        const subject = `key:${idOf(subjects++)}`;
+        const both = await move(subject, clock, before);
+        try {
+          banned += (await both.stayed.bans()).length;
+          dropped += both.hasDropped ? 1 : 0;
+          await expectEqual(both, subject, clock, after);
+        } finally {
+          await both.close();
+        }
+      }),
+      { numRuns: 25, examples: EXAMPLES },
+    );
+    expect(banned).toBeGreaterThan(0);
+    expect(dropped).toBeGreaterThan(0);
+  },
+  300_000,
+);
+
+test.each(MOVES)(
+  'a ledger $way with its units and strikes, and one more refusal in a scope is no strike',
+  async ({ move }) => {
+    const clock = new TestClock(AHEAD);
+    const subject = `key:${idOf(subjects++)}`;
+    // Three that are admitted, one that is refused first, and two strikes.
+    const { moved, close } = await move(subject, clock, burstOf(PLANS.indexOf(SCOPED), 6));
+    const refused = async () => {
+      clock.pass(110);
+      return moved.admit(subject, SCOPED, 1, ['login']);
+    };
+    const first = await refused();
+    expect(first).toMatchObject({ verdict: 'limited', strikes: 2 });
+    expect(first.readings.map(({ remaining }) => remaining)).toEqual([3, 0, 4]);
+    expect(await refused()).toMatchObject({ verdict: 'banned', banBegins: true, rung: 1 });
+    await close();
+  },
+);

@@ -1,0 +1,63 @@
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openEmbedded } from '../../../src/state/embedded/open.ts';
+import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
+import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
+import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
+import { KEPT } from '../../support/audit.ts';
+import { DAY, limits, window } from '../../support/limits.ts';
+import { moveAll, readWhole, sourceOf, targetOptions, temporaryFolder, type Whole } from '../../support/moving.ts';
+import { KEPT_STATE, MADE_AT } from '../fixtures/last-known.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+const named = (pattern: RegExp) => readdirSync(FIXTURES).filter((name) => pattern.test(name));
+const clock = () => MADE_AT;
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const expected = () => readWhole(sourceOf(KEPT_STATE));
+const withoutMoves = (whole: Whole): Whole => ({
+  ...whole,
+  audit: whole.audit.filter(({ action }) => action !== 'state.import'),
+});
+
+test('there is a file and a folder of every format', () => {
+  expect(named(/^state-\d+\.ndjson$/)).toContain('state-1.ndjson');
+  expect(named(/^folder-\d+$/)).toContain('folder-4');
+});
+
+describe.each(named(/^state-\d+\.ndjson$/))('%s', (name) => {
+  test('is read as it was written, and taken into a folder', async () => {
+    const file = join(FIXTURES, name);
+    const source = fileSource(file, await checkFile(file));
+    expect(await readWhole(source)).toEqual(await expected());
+    const moved = await moveAll(source, folderTarget(folder.path, targetOptions({ clock })), { clock });
+    expect(moved.leftOut.count).toBe(0);
+    expect(withoutMoves(await readWhole(await folderSource(folder.path, clock)))).toEqual(await expected());
+  });
+});
+
+describe.each(named(/^folder-\d+$/))('%s', (name) => {
+  beforeEach(() => cpSync(join(FIXTURES, name), folder.path, { recursive: true }));
+
+  test('is read as it was written', async () => {
+    expect(withoutMoves(await readWhole(await folderSource(folder.path, clock)))).toEqual(await expected());
+  });
+
+  test('is taken by a gateway, which goes on counting', async () => {
+    const gateway = openEmbedded(folder.path, { clock, audit: KEPT, observe: () => {} });
+    expect(await gateway.keys.find(KEPT_STATE.key[1]!.previous!.hash)).toEqual(KEPT_STATE.key[1]);
+    expect((await gateway.state.bans()).map(({ subject, rung }) => `${subject} ${rung}`)).toEqual([
+      'key:key_bbbbbbbbbbbbbbbb 3',
+    ]);
+    const standing = await gateway.state.look('key:key_aaaaaaaaaaaaaaaa', limits([window(1_000, DAY)]));
+    expect(standing.readings[0]!.remaining).toBe(10);
+    expect((await gateway.tokens.list()).map((token) => token.name)).toEqual(['ci', 'look']);
+    await gateway.close();
+  });
+});

@@ -1,0 +1,12 @@
+import { type Counters, staleAt } from '../../src/limits/counters.ts';
+import { readEachSubject } from '../../src/state/embedded/counter-store.ts';
+
+/** The ledgers that the journal of a data folder has, those that still say something at `now`. A gateway may be counting there. */
+export function ledgersIn(folder: string, now = Date.now()): Map<string, Counters> {
+  let found = new Map<string, Counters>();
+  readEachSubject(folder, () => {
+    found = new Map();
+    return (subject, ledger) => void found.set(subject, ledger);
+  });
+  return new Map([...found].filter(([, ledger]) => staleAt(ledger, undefined) > now));
+}

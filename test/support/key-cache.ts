@@ -1,0 +1,141 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Outage } from '../../src/errors/outage.ts';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
+import type { Bus, Message } from '../../src/state/shared/bus.ts';
+import { KeyCopy } from '../../src/state/shared/key-cache/copy.ts';
+import type { KeySource } from '../../src/state/shared/key-cache/freshness.ts';
+import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
+import { KeyCacheSynchronizer } from '../../src/state/shared/key-cache/synchronizer.ts';
+import { until } from './until.ts';
+
+/** Keys that other gateways change, with messages that may be lost, and an end that may be away. */
+export class MemoryKeys implements KeySource, Bus {
+  readonly name = 'memory';
+  readonly records = new Map<string, KeyRecord>();
+  readonly operators: TokenRecord[] = [];
+  isLive = true;
+  isAway = false;
+  imported = false;
+  /** How often all keys were read. */
+  sweeps = 0;
+  /** Called before each page is answered. */
+  onPage: () => void | Promise<void> = () => {};
+  readonly #listeners = new Set<(message: Message) => void>();
+
+  /** Puts a record in the place of the one with its id, and tells it unless the messages are lost. */
+  put(record: KeyRecord, isTold = true): void {
+    const before = this.records.get(record.id);
+    this.records.set(record.id, record);
+    if (isTold) this.#tellOf([before?.hash, before?.previous?.hash, record.hash, record.previous?.hash]);
+  }
+
+  delete(id: string, isTold = true): void {
+    const before = this.records.get(id);
+    this.records.delete(id);
+    if (isTold) this.#tellOf([before?.hash, before?.previous?.hash]);
+  }
+
+  tell(message: Message): void {
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  listen(listener: (message: Message) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async *pages(): AsyncIterable<readonly KeyRecord[]> {
+    this.#reach();
+    this.sweeps++;
+    for (const id of [...this.records.keys()]) {
+      const record = this.records.get(id);
+      await this.onPage();
+      this.#reach();
+      if (record) yield [record];
+    }
+  }
+
+  async at(hashes: readonly string[]): Promise<(KeyRecord | null)[]> {
+    this.#reach();
+    return hashes.map((hash) => this.find(hash));
+  }
+
+  find(hash: string): KeyRecord | null {
+    const found = [...this.records.values()].find((one) => one.hash === hash || one.previous?.hash === hash);
+    return found ?? null;
+  }
+
+  async hasImported(): Promise<boolean> {
+    this.#reach();
+    return this.imported;
+  }
+
+  async gateways(): Promise<number> {
+    this.#reach();
+    return 3;
+  }
+
+  async tokens(): Promise<TokenRecord[]> {
+    this.#reach();
+    return this.operators;
+  }
+
+  close(): void {}
+
+  #reach(): void {
+    if (this.isAway) throw new Outage('state_unavailable', { cause: 'away' });
+  }
+
+  #tellOf(hashes: readonly (string | undefined)[]): void {
+    for (const hash of new Set(hashes)) if (hash !== undefined) this.tell({ type: 'key', hash });
+  }
+}
+
+/** A copy in a folder of its own, and what keeps it. */
+export class TestCopy {
+  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  readonly failures: unknown[] = [];
+  readonly reader = new KeyCopyReader(
+    this.folder,
+    (error) => this.failures.push(error),
+    () => (this.#looks += 10_000),
+  );
+  readonly #ends: (() => void)[] = [() => this.reader.close()];
+  #looks = 0;
+
+  keep(keys: MemoryKeys, sweep = 3_600_000): KeyCacheSynchronizer {
+    const failed = (error: unknown) => void this.failures.push(error);
+    const keeper = new KeyCacheSynchronizer({ folder: this.folder, source: keys, bus: keys, sweep, failed });
+    this.#ends.push(() => keeper.close());
+    return keeper;
+  }
+
+  /** As a process has it that looks keys up; each look at its standing is a new one. */
+  open(keys: MemoryKeys, { maxAge = 3_600_000, clock = Date.now } = {}): KeyCopy {
+    let looks = 0;
+    const copy = new KeyCopy({
+      folder: this.folder,
+      source: keys.name,
+      maxAge,
+      failed: (error) => void this.failures.push(error),
+      clock,
+      monotonic: () => (looks += 10_000),
+    });
+    keys.listen((message) => message.type === 'key' && copy.doubt(message.hash));
+    this.#ends.push(() => copy.close());
+    return copy;
+  }
+
+  /** Waits for the end of a sweep that begins from now on. */
+  async untilSwept(): Promise<void> {
+    const now = Date.now();
+    await until('a sweep is through', () => (this.reader.standing?.swept ?? 0) >= now);
+  }
+
+  close(): void {
+    for (const end of this.#ends.splice(0)) end();
+  }
+}

@@ -21,7 +21,7 @@ function isTaken({ request: { method, target, headers = {}, body } }: Case): boo
   }
 }
 
-/** docs/contract.md says why. */
+/** docs/validation.md says why. */
 const REFUSED = [
   'path matrix explode: false string: ;p=blue',
   'path matrix explode: true array: ;p=1;p=2',

@@ -17,13 +17,13 @@ export interface Options {
   /** The Node.js for storegate and the peers written for it. */
   readonly node: string;
   readonly soakMinutes: number;
-  /** Folder for table, figures and picture; `null` to print only. */
+  /** Folder for RESULTS.md, measurements and picture; `null` to print only. */
   readonly out: string | null;
 }
 
 export const usage = `npm run bench [-- options]
 
-  (none)              compare everything that is installed, print the table, renew docs/performance.*
+  (none)              compare everything that is installed, print the tables, update bench/RESULTS.md
   --quick             only storegate with embedded state against nginx, GET, in under a minute
   --only <a,b>        only these targets, and nginx beside them:
                       ${targets.map(({ name }) => name).join(' ')}
@@ -35,7 +35,7 @@ export const usage = `npm run bench [-- options]
   --rounds <n>        rounds per target and work (5)
   --seconds <n>       length of a round (1)
   --connections <n>   kept-alive connections of the load generator (64)
-  --out <folder>      write table, figures and picture there
+  --out <folder>      write RESULTS.md, the measurements and the picture there
   --install           apt-get install what is missing, then stop
 `;
 
@@ -58,7 +58,7 @@ export function readArguments(args: readonly string[]): Options {
     connections: positive(values.connections, '--connections'),
     node: values.node,
     soakMinutes: values.soak === undefined ? 0 : positive(values.soak, '--soak'),
-    out: values.out ?? (partial ? null : new URL('../docs/', import.meta.url).pathname),
+    out: values.out ?? (partial ? null : import.meta.dirname),
   };
 }
 

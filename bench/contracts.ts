@@ -1,5 +1,5 @@
 /**
- * Which OpenAPI documents load, and what they cost: prints the table of docs/loading.md. One command:
+ * Which OpenAPI documents load, and what they cost: prints a table. One command:
  *
  *     node --disable-warning=ExperimentalWarning bench/contracts.ts /tmp/documents
  *

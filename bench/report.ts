@@ -6,6 +6,17 @@ import type { Spread } from './statistics.ts';
 import { units } from './targets/all.ts';
 import { type Work, works } from './work.ts';
 
+/** The parts of a run that RESULTS.md has, as Markdown. */
+export function toResults(comparison: Comparison): string {
+  const parts = [
+    conditions(comparison),
+    ...works.flatMap((work) => shortTable(comparison, work)),
+    latencyTable(comparison),
+    subjectFigures(comparison),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
 /** The whole run as Markdown, without a heading of its own. */
 export function toMarkdown(comparison: Comparison): string {
   const parts = [
@@ -26,9 +37,9 @@ function conditions({ machine, rounds, seconds, connections, skipped }: Comparis
     `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
     `One proxy at a time beside nginx, ${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
     keptApart
-      ? 'Each proxy had one core for itself while it was measured; load generator, backend and Redis had the rest.'
+      ? 'Each proxy had a core of its own; load generator, backend and Redis had the rest.'
       : 'Load generator, proxy, backend and Redis shared the cores.',
-    'CPU is that of the proxy in microseconds per request; × is against nginx in the same run.',
+    'CPU is microseconds of the proxy per request; × compares with nginx in the same run.',
     '',
     `Versions: ${versions.join(', ')}.`,
     ...skipped.flatMap(({ name, reason }) => ['', `Not measured: ${name}, ${reason}.`]),
@@ -47,6 +58,21 @@ function cpuTable({ results }: Comparison, work: Work): string[] {
       rows.map((row) => cpuRow(row, unit)),
     ),
   ];
+}
+
+/** Medians, with the range of the rounds. The JSON file has the rest. */
+function shortTable({ results }: Comparison, work: Work): string[] {
+  const rows = results.filter((result) => result.work === work.name);
+  if (rows.length === 0) return [];
+  const unit = unitOf(results, work.name);
+  const cells = rows.map(({ title, cpu, redisCpu }) => [
+    title,
+    cpu.median.toFixed(1),
+    `${cpu.min.toFixed(1)}–${cpu.max.toFixed(1)}`,
+    unit === null ? '' : (cpu.median / unit).toFixed(2),
+    redisCpu.max > 0 ? redisCpu.median.toFixed(1) : '',
+  ]);
+  return [`### ${work.title}`, table(['', 'CPU µs', 'range', '×', 'Redis µs'], cells)];
 }
 
 /** CPU of today's storegate as a multiple of the commit's, for each round under the same conditions. */
@@ -99,10 +125,9 @@ function subjectFigures({ subjects }: Comparison): string {
   return [
     '### A million subjects',
     '',
-    'Measured in the embedded state itself, without HTTP:',
-    `${bytesPerSubject.toFixed(0)} bytes per active subject, ${(keptAfterLeaving * 100).toFixed(0)} % of them still held after`,
-    `all have left. One admission takes ${admissionOfFew.toFixed(2)} µs among a thousand subjects, ${admissionOfMany.toFixed(2)} µs among a`,
-    'million; the marks below add the difference to the GET above.',
+    'In the embedded state, without HTTP:',
+    `${bytesPerSubject.toFixed(0)} bytes per active subject, ${(keptAfterLeaving * 100).toFixed(0)} % of them held after all windows ended.`,
+    `One admission takes ${admissionOfFew.toFixed(2)} µs among a thousand subjects, ${admissionOfMany.toFixed(2)} µs among a million.`,
   ].join('\n');
 }
 

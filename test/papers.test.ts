@@ -94,7 +94,7 @@ describe('the papers', () => {
 
   test('links between README and docs lead to files and headings that there are', () => {
     const papers = [
-      ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'bench/RESULTS.md'],
+      ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/RESULTS.md'],
       ...readdirSync(join(root, 'docs'), { recursive: true }).map((file) => `docs/${file}`),
     ];
     const links = papers
@@ -169,6 +169,18 @@ describe('the papers', () => {
 
   test('ARCHITECTURE.md can be read in ten minutes', () => {
     expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(151);
+  });
+
+  test.each([
+    ['README.md', 800],
+    ['ARCHITECTURE.md', 1_500],
+  ])('%s has at most %i words', (file, words) => {
+    expect(read(file).split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(words);
+  });
+
+  test('CHANGELOG.md has at most 40 lines for a release', () => {
+    const releases = read('CHANGELOG.md').split(/^## /m).slice(1);
+    expect(releases.filter((release) => release.split('\n').length > 40)).toEqual([]);
   });
 
   test('the README runs the tests as CI does', () => {

@@ -47,12 +47,16 @@ const PLANS = `plans:
 
 /** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
 const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: StoregateOptions) => {
-  const lines = ['authFailureLimit: { failures: 1000000, window: 1s }', ...door];
-  // As nginx beside it (nginx.ts). Older checkouts have no such limit.
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
+  // Older checkouts have other names.
+  const [section, limit] = known.includes('"authFailureLimit"')
+    ? ['http', 'authFailureLimit: { failures: 1000000, window: 1s }']
+    : ['door', 'guard: { failures: 1000000, span: 1s }'];
+  const lines = [limit, ...door];
+  // As nginx beside it (nginx.ts). Older checkouts have no such limit.
   if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
-  return `http:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
+  return `${section}:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
 };
 
 /** A gateway that can be started, ended and started again at the same addresses. */

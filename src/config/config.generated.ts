@@ -47,7 +47,7 @@ export type AddressLists = {
   readonly deny: Unit<'addresses'>;
 };
 
-export type WebhookEvent = 'ban.begun' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'store.away' | 'store.back' | 'state.away' | 'state.back' | 'reload.refused';
+export type WebhookEvent = 'ban.started' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'upstream.down' | 'upstream.up' | 'state.down' | 'state.up' | 'reload.failed';
 
 export interface GatewaySettings {
   readonly workers: number | 'auto';

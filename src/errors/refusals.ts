@@ -156,7 +156,7 @@ export const CATALOGUE = {
     title: 'The store has more requests than it can answer.',
     advice: 'Wait for `Retry-After` and try again with exponential backoff. The request did not reach the store.',
   },
-  upstream_away: {
+  upstream_down: {
     status: 503,
     title: 'The store is away.',
     advice:

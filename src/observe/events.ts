@@ -10,23 +10,23 @@ export type Event =
   | { readonly type: 'outage' | 'bug'; readonly id: string; readonly error: unknown }
   | { readonly type: 'ban'; readonly id: string; readonly keyId: string; readonly plan: string; readonly until: number }
   /** A ban of the ladder began, as the log of bans gets it. */
-  | { readonly type: 'ban.begun'; readonly ban: ReportedBan; readonly strike: LastStrike | null }
+  | { readonly type: 'ban.started'; readonly ban: ReportedBan; readonly strike: LastStrike | null }
   /** A key was used that was never used before, as far as is known. `at`: Unix milliseconds. */
   | { readonly type: 'key.first_used'; readonly keyId: string; readonly at: number }
-  /** What became of events for a receiver of webhooks; `lost`: they are never delivered. */
+  /** What became of events for a receiver of webhooks; `dropped`: they are never delivered. */
   | {
-      readonly type: 'webhook.told';
+      readonly type: 'webhook.delivery';
       readonly endpoint: string;
       readonly event: string;
-      readonly result: 'delivered' | 'failed' | 'lost';
+      readonly result: 'delivered' | 'failed' | 'dropped';
       readonly count: number;
     }
   /** A receiver of webhooks fails, and is tried again. */
   | { readonly type: 'webhook.failing'; readonly endpoint: string; readonly error: string }
   /** It takes events again, after so many failures. */
-  | { readonly type: 'webhook.well'; readonly endpoint: string; readonly failures: number }
+  | { readonly type: 'webhook.recovered'; readonly endpoint: string; readonly failures: number }
   /** Bans that will never be in the log of bans, as they were too many at once, or the gateway stopped. */
-  | { readonly type: 'bans.unrecorded'; readonly count: number }
+  | { readonly type: 'ban_log.dropped'; readonly count: number }
   /** A request came with the secret from before the last rotation. */
   | { readonly type: 'key.retiring'; readonly id: string; readonly keyId: string; readonly plan: string }
   | {
@@ -36,15 +36,15 @@ export type Event =
       readonly needRestart: readonly string[];
     }
   /** A reload failed and changed nothing; `problems` has every mistake. */
-  | { readonly type: 'reload.refused'; readonly reason: string; readonly problems: readonly string[] }
+  | { readonly type: 'reload.failed'; readonly reason: string; readonly problems: readonly string[] }
   /** What decides about requests from now on, as digests that can be compared with those of other gateways. */
   | {
-      readonly type: 'configuration.used';
+      readonly type: 'configuration.applied';
       readonly settings: string;
       readonly plans: string;
       readonly contract: string;
     }
-  | { readonly type: 'uses.unsaved'; readonly error: unknown }
+  | { readonly type: 'last_used.write_failed'; readonly error: unknown }
   | ContractFaultEvent
   /** Operations that the contract has and that are not enforced, because of mistakes in it; each with the first of them. */
   | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
@@ -58,52 +58,52 @@ export type Event =
     }
   /** A store takes no requests until a probe finds it well. It is named by its host and port. */
   | {
-      readonly type: 'store.away';
+      readonly type: 'upstream.down';
       readonly upstream: string;
       readonly store: string;
       readonly reason: StoreReason;
       readonly error?: unknown;
     }
-  /** It takes requests as ever again, `after` milliseconds later. `removed`: or it was away, and settings name it no more. */
+  /** It takes requests as ever again, `duration` milliseconds later. `removed`: or it was away, and settings name it no more. */
   | {
-      readonly type: 'store.back';
+      readonly type: 'upstream.up';
       readonly upstream: string;
       readonly store: string;
-      readonly after: number;
+      readonly duration: number;
       readonly removed?: true;
     }
   /** Its checks fail, and it takes requests on, as too few other stores could take them. Once until a check is good again. */
   | {
-      readonly type: 'store.check_failed';
+      readonly type: 'upstream.check_failed';
       readonly upstream: string;
       readonly store: string;
       readonly error?: unknown;
     }
   /** Each change of how a store is, also those that the two above leave out: a return that began, or failed. */
-  | { readonly type: 'store.state'; readonly upstream: string; readonly store: string }
+  | { readonly type: 'upstream.state'; readonly upstream: string; readonly store: string }
   /** A request that might have been sent again was not: the budget for that is used up. */
   | { readonly type: 'retry.refused'; readonly upstream: string }
   /** The shared state, or a part of it, is away. The policy decides about requests meanwhile. */
   | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }
   /** The shared state was away at the start, so the gateway serves what it kept of it. `copyAge` in milliseconds. */
-  | { readonly type: 'state.absent'; readonly reason: string; readonly copyAge: number }
+  | { readonly type: 'state.unavailable_at_start'; readonly reason: string; readonly copyAge: number }
   /** The shared state that was away at the start answers now, but cannot be used until somebody mends what is wrong. */
-  | { readonly type: 'state.unfit'; readonly reason: string }
-  /** All of the shared state is back, `after` milliseconds later. */
-  | { readonly type: 'state.recovered'; readonly after: number }
+  | { readonly type: 'state.incompatible'; readonly reason: string }
+  /** All of the shared state is back, `duration` milliseconds later. */
+  | { readonly type: 'state.recovered'; readonly duration: number }
   /** The shared state answered a request after `duration` milliseconds. */
   | { readonly type: 'state.answered'; readonly duration: number }
   /** The gateway decided a request without the shared state. */
-  | { readonly type: 'state.alone'; readonly policy: string }
+  | { readonly type: 'state.local_mode'; readonly policy: string }
   /** One of the two connections to the shared state was lost, or is back: that of the requests, or the one that listens. */
   | { readonly type: 'state.connection'; readonly of: 'requests' | 'messages'; readonly isCut: boolean }
   /** What requests change in the embedded state cannot be written to disk; it is tried again four times a second. */
-  | { readonly type: 'state.unsaved'; readonly error: unknown }
+  | { readonly type: 'state.write_failed'; readonly error: unknown }
   /** All of it is on disk again. */
-  | { readonly type: 'state.saved' }
+  | { readonly type: 'state.write_recovered' }
   /** The data folder has keys that the Redis in use does not know; at least `unknown` of them. */
   | {
-      readonly type: 'state.left';
+      readonly type: 'state.unmigrated_keys';
       readonly folder: string;
       readonly keys: number;
       readonly unknown: number;
@@ -113,12 +113,12 @@ export type Event =
   | { readonly type: 'state.warning'; readonly warning: string }
   | SpansEvent
   /** The receiver of spans failed to take some, after those before were taken. */
-  | { readonly type: 'collector.away'; readonly error: unknown }
-  /** It takes spans again, `after` milliseconds later; so many were lost meanwhile. */
-  | { readonly type: 'collector.back'; readonly after: number; readonly lost: number }
+  | { readonly type: 'otlp.export_failed'; readonly error: unknown }
+  /** It takes spans again, `duration` milliseconds later; so many were lost meanwhile. */
+  | { readonly type: 'otlp.export_recovered'; readonly duration: number; readonly dropped: number }
   | RefusedConnectionEvent
   /** A caller and this gateway agreed on TLS. */
-  | { readonly type: 'tls.opened'; readonly version: string; readonly resumed: boolean }
+  | { readonly type: 'tls.established'; readonly version: string; readonly resumed: boolean }
   | FailedHandshakeEvent
   /** What came from a balancer was no header of the PROXY protocol; the connection was closed. */
   | { readonly type: 'proxy.refused'; readonly reason: string; readonly address: string }
@@ -127,10 +127,10 @@ export type Event =
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
   | WorkerEndedEvent
   /** The primary process does not answer in time, so this worker counts failures of callers by itself. */
-  | { readonly type: 'primary.silent'; readonly error: unknown }
-  | { readonly type: 'primary.heard' }
+  | { readonly type: 'primary.unresponsive'; readonly error: unknown }
+  | { readonly type: 'primary.responsive' }
   /** The primary process is gone, so this worker serves until there is a new one, finishes its requests and ends. */
-  | { readonly type: 'primary.gone'; readonly inFlight: number }
+  | { readonly type: 'primary.exited'; readonly inFlight: number }
   | { readonly type: 'started'; readonly url: string; readonly adminUrl: string; readonly state: string }
   | { readonly type: 'stopping'; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cutOff: number };
@@ -291,10 +291,10 @@ export interface RefusedConnectionEvent {
 export interface FailedHandshakeEvent {
   readonly type: 'tls.failed';
   /**
-   * `left`: it ended the connection. `late`: not done in `http.headersTimeout`. `plain`: it spoke HTTP without TLS. `version`: no common
+   * `closed`: it ended the connection. `timeout`: not done in `http.headersTimeout`. `plaintext`: it spoke HTTP without TLS. `version`: no common
    * version or cipher. `protocol`: it wants another than HTTP/1.1. `distrusted`: it does not trust the certificate.
    */
-  readonly reason: 'left' | 'late' | 'plain' | 'version' | 'protocol' | 'distrusted' | 'other';
+  readonly reason: 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
   readonly address: string;
 }
 

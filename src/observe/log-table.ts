@@ -38,7 +38,7 @@ const SPANS_DROPPED = {
 const FLOOD = MINUTE;
 
 /** An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between. */
-const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
+const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
 interface LogTableOptions {
   /** Milliseconds of a clock that never goes back. */
@@ -61,20 +61,23 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
       error instanceof Outage && LOGGED_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: err }) => error({ id, err }),
     ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }),
-    'ban.begun': silent,
+    'ban.started': silent,
     'key.first_used': silent,
     'key.retiring': silent,
-    'webhook.told': ({ result, endpoint }) =>
-      result !== 'lost'
+    'webhook.delivery': ({ result, endpoint }) =>
+      result !== 'dropped'
         ? null
-        : throttled(`webhook.lost ${endpoint}`, (times) => ({ ...warn({ endpoint, times }), message: 'webhook.lost' })),
+        : throttled(`webhook.dropped ${endpoint}`, (times) => ({
+            ...warn({ endpoint, times }),
+            message: 'webhook.dropped',
+          })),
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
-    'webhook.well': ({ endpoint, failures }) => info({ endpoint, failures }),
-    'bans.unrecorded': ({ count }) => warn({ count }),
+    'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
+    'ban_log.dropped': ({ count }) => warn({ count }),
     'reload.done': ({ reason, changed, needRestart }) => info({ reason, changed, needRestart }),
-    'reload.refused': ({ reason, problems }) => error({ reason, problems }),
-    'configuration.used': silent,
-    'uses.unsaved': ({ error }) => warn({ reason: reasonOf(error) }),
+    'reload.failed': ({ reason, problems }) => error({ reason, problems }),
+    'configuration.applied': silent,
+    'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
     'contract.fault': ({ id, operation, side, count, faults }) => info({ id, operation, side, count, faults }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and systems that read logs take one type for each field.
@@ -83,25 +86,27 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
       message: 'retry: the request is sent again',
     }),
     'retry.refused': silent,
-    'store.away': ({ upstream: upstreamName, store, reason, error: cause }) =>
+    'upstream.down': ({ upstream: upstreamName, store, reason, error: cause }) =>
       error({ upstreamName, store, reason, ...(cause !== undefined && { error: reasonOf(cause) }) }),
-    'store.back': ({ upstream: upstreamName, store, after, removed }) => info({ upstreamName, store, after, removed }),
-    'store.check_failed': ({ upstream: upstreamName, store, error: cause }) => ({
+    'upstream.up': ({ upstream: upstreamName, store, duration, removed }) =>
+      info({ upstreamName, store, duration, removed }),
+    'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) => ({
       ...warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }),
       message:
-        'store.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
+        'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
     }),
-    'store.state': silent,
+    'upstream.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
-    'state.absent': ({ reason, copyAge }) => warn({ reason, copyAge: `${Math.round(copyAge / 1_000)} s` }),
-    'state.unfit': ({ reason }) => error({ reason }),
-    'state.recovered': ({ after }) => info({ after }),
+    'state.unavailable_at_start': ({ reason, copyAge }) =>
+      warn({ reason, copyAge: `${Math.round(copyAge / 1_000)} s` }),
+    'state.incompatible': ({ reason }) => error({ reason }),
+    'state.recovered': ({ duration }) => info({ duration }),
     'state.answered': silent,
-    'state.alone': silent,
+    'state.local_mode': silent,
     'state.connection': silent,
-    'state.unsaved': ({ error: cause }) => error({ reason: reasonOf(cause) }),
-    'state.saved': () => info({}),
-    'state.left': ({ folder, keys, unknown, command }) => warn({ folder, keys, unknown, command }),
+    'state.write_failed': ({ error: cause }) => error({ reason: reasonOf(cause) }),
+    'state.write_recovered': () => info({}),
+    'state.unmigrated_keys': ({ folder, keys, unknown, command }) => warn({ folder, keys, unknown, command }),
     'state.warning': ({ warning }) => warn({ warning }),
     spans: (event) =>
       event.result !== 'dropped'
@@ -110,11 +115,13 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
             ...warn({ reason: SPANS_DROPPED[event.reason] }),
             message: 'spans.dropped',
           })),
-    'collector.away': ({ error }) => throttled('collector.away', (count) => warn({ reason: reasonOf(error), count })),
-    'collector.back': ({ after, lost }) => throttled('collector.back', () => info({ after, lost })),
+    'otlp.export_failed': ({ error }) =>
+      throttled('otlp.export_failed', (count) => warn({ reason: reasonOf(error), count })),
+    'otlp.export_recovered': ({ duration, dropped }) =>
+      throttled('otlp.export_recovered', () => info({ duration, dropped })),
     'connection.refused': ({ reason, address }) =>
       throttled(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
-    'tls.opened': silent,
+    'tls.established': silent,
     // Whoever looks for open ports comes by all the time; a balancer that is not set up well is a matter of ours.
     'tls.failed': ({ reason, address }) =>
       throttled(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
@@ -123,9 +130,9 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'worker.started': ({ worker, pid }) => info({ worker, pid }),
     'worker.ended': ({ unexpected, worker, pid, reason, replacedAfter }) =>
       (unexpected ? error : info)({ worker, pid, reason, replacedAfter }),
-    'primary.silent': ({ error }) => warn({ reason: reasonOf(error) }),
-    'primary.heard': () => info({}),
-    'primary.gone': ({ inFlight }) => warn({ inFlight }),
+    'primary.unresponsive': ({ error }) => warn({ reason: reasonOf(error) }),
+    'primary.responsive': () => info({}),
+    'primary.exited': ({ inFlight }) => warn({ inFlight }),
     started: ({ url, adminUrl, state }) => info({ url, adminUrl, state }),
     stopping: ({ inFlight }) => info({ inFlight }),
     stopped: ({ cutOff }) => info({ cutOff }),

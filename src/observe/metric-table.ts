@@ -22,7 +22,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_refusals_total',
-    help: 'Requests that did not end with a whole answer of the store, by error code; caller_left: the caller went away first; slow_reader: it read so slowly that the gateway ended it.',
+    help: 'Requests that did not end with a whole answer of the store, by error code; client_closed_request: the caller went away first; slow_reader: it read so slowly that the gateway ended it.',
     labelNames: ['code'],
     count:
       (add) =>
@@ -52,13 +52,13 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_forwarded_requests_total',
-    help: 'Requests for the store or the target of a mount, by plan and result: answered, or turned_away because stores were busy.',
+    help: 'Requests for the store or the target of a mount, by plan and result: answered, or rejected because stores were busy.',
     labelNames: ['plan', 'result'],
     count:
       (add) =>
       ({ upstream, code, plan }) => {
         if (upstream !== null) add(plan ?? 'none', 'answered');
-        else if (code === 'upstream_busy') add(plan ?? 'none', 'turned_away');
+        else if (code === 'upstream_busy') add(plan ?? 'none', 'rejected');
       },
   }),
   counter({
@@ -73,7 +73,7 @@ export const METRICS: readonly MetricRow[] = [
   }),
   counter({
     on: ['request'],
-    name: 'storegate_incomplete_answers_total',
+    name: 'storegate_incomplete_responses_total',
     help: 'Answers that broke off before their end, because either side went away.',
     labelNames: [],
     count:
@@ -92,7 +92,7 @@ export const METRICS: readonly MetricRow[] = [
         add(reason),
   }),
   counter({
-    on: ['tls.opened'],
+    on: ['tls.established'],
     name: 'storegate_tls_handshakes_total',
     help: 'Handshakes of TLS at the public listener, by version and by whether they resumed a session (yes, no).',
     labelNames: ['version', 'resumed'],
@@ -104,7 +104,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['tls.failed'],
     name: 'storegate_tls_handshake_failures_total',
-    help: 'Handshakes of TLS at the public listener that came to nothing, by reason; plain: HTTP without TLS.',
+    help: 'Handshakes of TLS at the public listener that came to nothing, by reason; plaintext: HTTP without TLS.',
     labelNames: ['reason'],
     count:
       (add) =>
@@ -129,14 +129,14 @@ export const METRICS: readonly MetricRow[] = [
         add(plan),
   }),
   counter({
-    on: ['reload.done', 'reload.refused'],
+    on: ['reload.done', 'reload.failed'],
     name: 'storegate_reloads_total',
-    help: 'Times that the configuration was read again, by result: done, or refused because of a mistake in it.',
+    help: 'Times that the configuration was read again, by result: success, or failure because of a mistake in it.',
     labelNames: ['result'],
     count:
       (add) =>
       ({ type }) =>
-        add(type === 'reload.done' ? 'done' : 'refused'),
+        add(type === 'reload.done' ? 'success' : 'failure'),
   }),
   counter({
     on: ['spans'],
@@ -150,18 +150,18 @@ export const METRICS: readonly MetricRow[] = [
       },
   }),
   gauge({
-    name: 'storegate_reload_last_success',
+    name: 'storegate_config_last_reload_successful',
     help: 'Whether the files were good when they were read last, at the start or by a reload: 1, or 0 if they were refused.',
     reads: 'reloadSuccess',
   }),
   gauge({
-    name: 'storegate_reload_last_timestamp_seconds',
+    name: 'storegate_config_last_reload_timestamp_seconds',
     help: 'When the files were read last: at the start, by a reload that was asked for, or because they changed.',
     reads: 'reloadTime',
   }),
   standing({
-    on: ['configuration.used'],
-    name: 'storegate_configuration_info',
+    on: ['configuration.applied'],
+    name: 'storegate_config_info',
     help: 'Digests of what decides about requests; gateways that do the same have the same. Always 1.',
     labelNames: ['settings', 'plans', 'contract'],
     count:
@@ -194,7 +194,7 @@ export const METRICS: readonly MetricRow[] = [
   }),
   counter({
     on: ['retry.refused'],
-    name: 'storegate_upstream_retries_refused_total',
+    name: 'storegate_upstream_retry_budget_exhausted_total',
     help: 'Requests that were not sent again where they might have been, because upstream.retries.budget was used up.',
     labelNames: [],
     count: (add) => () => add(),
@@ -208,8 +208,8 @@ export const METRICS: readonly MetricRow[] = [
     count: (add) => () => add(),
   }),
   counter({
-    on: ['state.alone'],
-    name: 'storegate_state_alone_total',
+    on: ['state.local_mode'],
+    name: 'storegate_state_local_mode_requests_total',
     help: 'Requests decided without the shared state, by policy: counted here (local), refused (deny), unchecked (allow).',
     labelNames: ['policy'],
     count:
@@ -273,7 +273,7 @@ export const METRICS: readonly MetricRow[] = [
     read: ({ state }) => Number(state !== 'away'),
   }),
   counter({
-    on: ['store.away'],
+    on: ['upstream.down'],
     name: 'storegate_store_ejections_total',
     help: 'Times that a store went away for a process, by what took it away.',
     labelNames: ['upstream', 'store', 'reason'],
@@ -334,17 +334,17 @@ export const METRICS: readonly MetricRow[] = [
     reads: 'storeMost',
   }),
   gauge({
-    name: 'storegate_upstream_waiting_requests',
+    name: 'storegate_upstream_pending_requests',
     help: 'Requests that wait for a connection to a store.',
     reads: 'storeWaiting',
   }),
   gauge({
-    name: 'storegate_certificate_not_after_seconds',
+    name: 'storegate_certificate_expiry_timestamp_seconds',
     help: 'When the first of the certificates in use ends (listeners, and those shown to stores), Unix seconds; +Inf: there is none.',
     reads: 'certificateEnd',
   }),
   gauge({
-    name: 'storegate_contract_exempted_operations',
+    name: 'storegate_contract_unsupported_operations',
     help: 'Operations that contract.onUnsupported exempts from the contract, because it has mistakes there.',
     reads: 'exempted',
   }),
@@ -369,7 +369,7 @@ export const METRICS: readonly MetricRow[] = [
     reads: 'bodyBudget',
   }),
   gauge({
-    name: 'storegate_state_unsaved_seconds',
+    name: 'storegate_state_write_failing_seconds',
     help: 'For how long the counters of the embedded state could not be written to disk; 0: they can.',
     reads: 'unsaved',
   }),
@@ -383,7 +383,7 @@ export const METRICS: readonly MetricRow[] = [
     onlyWith: 'inFlight',
   }),
   gauge({
-    name: 'storegate_key_copy_age_seconds',
+    name: 'storegate_key_cache_age_seconds',
     help: 'For how long the copy of the keys in the data folder may have missed changes in Redis; +Inf: there is no copy yet.',
     reads: 'keyCopyAge',
   }),
@@ -398,23 +398,23 @@ export const METRICS: readonly MetricRow[] = [
   standing({
     on: ['state.connection'],
     name: 'storegate_state_connections',
-    help: 'How the connections to the shared state are: whole, or cut where one of them is lost.',
-    labelNames: ['standing'],
-    initially: ['whole'],
+    help: 'Connections to the shared state, by status: up, or down if one of them is lost.',
+    labelNames: ['status'],
+    initially: ['up'],
     count: (set) => {
       const cut = new Set<string>();
       return ({ of, isCut }) => {
         if (isCut) cut.add(of);
         else cut.delete(of);
-        set(cut.size === 0 ? 'whole' : 'cut');
+        set(cut.size === 0 ? 'up' : 'down');
       };
     },
     onlyWith: 'inFlight',
   }),
   counter({
-    on: ['webhook.told'],
+    on: ['webhook.delivery'],
     name: 'storegate_webhook_deliveries_total',
-    help: 'Attempts to tell an event to a receiver of webhooks, by its host and result; lost: too many waited, or too old.',
+    help: 'Attempts to tell an event to a receiver of webhooks, by its host and result; dropped: too many were pending, or the event was too old.',
     labelNames: ['endpoint', 'result'],
     count:
       (add) =>
@@ -424,12 +424,12 @@ export const METRICS: readonly MetricRow[] = [
     onlyWith: 'webhooksWaiting',
   }),
   gauge({
-    name: 'storegate_webhooks_waiting',
+    name: 'storegate_webhooks_pending',
     help: 'Events that wait for receivers of webhooks, at all gateways that share the state.',
     reads: 'webhooksWaiting',
   }),
   gauge({
-    name: 'storegate_webhooks_oldest_seconds',
+    name: 'storegate_webhooks_oldest_pending_seconds',
     help: 'For how long the oldest of them has waited.',
     reads: 'webhooksOldest',
   }),

@@ -123,7 +123,7 @@ export function createOperating(parts: OperatingParts): Operating {
 
 /** The warnings come after each reload, also of the same files: they hold until somebody mends their cause. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
-  observe({ type: 'configuration.used', ...digestsOf(settings) });
+  observe({ type: 'configuration.applied', ...digestsOf(settings) });
   for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
 }
 

@@ -89,7 +89,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
     return orProblems(work).catch((error: ReloadRefused) => {
       last = { at: Date.now(), reason, problems: error.problems };
-      observe({ type: 'reload.refused', reason, problems: error.problems });
+      observe({ type: 'reload.failed', reason, problems: error.problems });
       throw error;
     });
   }

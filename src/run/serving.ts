@@ -156,16 +156,16 @@ function openLasting(parts: ServingParts): Lasting {
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
   const uses = new Uses(storage.uses, {
     clock,
-    failed: (error) => observe({ type: 'uses.unsaved', error }),
+    failed: (error) => observe({ type: 'last_used.write_failed', error }),
     first: parts.tellsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
   });
   const bans = new BanRecorder({
     log: storage.banLog,
     toldLater: storage.hearBans !== undefined,
     clock,
-    dropped: (count) => observe({ type: 'bans.unrecorded', count }),
+    dropped: (count) => observe({ type: 'ban_log.dropped', count }),
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
-    begun: (ban, strike) => observe({ type: 'ban.begun', ban, strike }),
+    begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),
   });
   storage.hearBans?.((ban) => bans.begun(ban));
   const upstreams = new Upstreams(config, settings.certificates, observe);

@@ -9,7 +9,7 @@ import type { Serving } from './serving.ts';
 
 /** Settings that belong to one machine: gateways that differ in these alone do the same with requests. Where and whose spans are, too. */
 const OF_ONE_MACHINE =
-  /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|service|resource)$)/;
+  /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
 const VERSION = readVersion();
 

@@ -58,7 +58,7 @@ export async function reportUnmigratedKeys(
 ): Promise<LeftBehind | null> {
   try {
     const leftBehind = await keysLeftBehind(config, keys);
-    if (leftBehind) observe({ type: 'state.left', ...leftBehind, command: commandFor(leftBehind) });
+    if (leftBehind) observe({ type: 'state.unmigrated_keys', ...leftBehind, command: commandFor(leftBehind) });
     return leftBehind;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;

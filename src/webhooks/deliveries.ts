@@ -71,11 +71,11 @@ export class Deliveries {
 
   async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
     const { outbox, settings, secrets, clock, observe } = this.#options;
-    const tell = (result: 'delivered' | 'failed' | 'lost') =>
-      observe({ type: 'webhook.told', endpoint: endpoint.host, event: job.type, result, count: 1 });
+    const tell = (result: 'delivered' | 'failed' | 'dropped') =>
+      observe({ type: 'webhook.delivery', endpoint: endpoint.host, event: job.type, result, count: 1 });
     if (job.at + settings.retryFor <= clock()) {
       await outbox.giveUp(job, clock());
-      return tell('lost');
+      return tell('dropped');
     }
     const { url } = endpoint;
     const signal = this.#cut.signal;
@@ -92,7 +92,7 @@ export class Deliveries {
     const now = clock();
     if (sent.delivered) {
       await outbox.done(job, now);
-      if (job.failures > 0) observe({ type: 'webhook.well', endpoint: endpoint.host, failures: job.failures });
+      if (job.failures > 0) observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
       return tell('delivered');
     }
     await outbox.failed(job, { now, error: sent.error, isGone: sent.isGone, ...waitsOf(job, sent, now) });

@@ -37,24 +37,24 @@ export function createDetector({ quota, gateway, clock, hear }: DetectorOptions)
 
 function detectionsIn(event: Event, gateway: string, clock: () => number): Detection | null {
   switch (event.type) {
-    case 'ban.begun':
+    case 'ban.started':
       return banIn(event);
     case 'key.first_used':
       return remembered('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
-    case 'reload.refused': {
+    case 'reload.failed': {
       const problems = event.problems.slice(0, MOST_PROBLEMS).map(short);
-      const data = { gateway, reason: short(event.reason), problems, more: event.problems.length - problems.length };
+      const data = { gateway, reason: short(event.reason), problems, omitted: event.problems.length - problems.length };
       // Gateways with the same files refuse them for the same reasons.
       const at = clock();
-      const once = { name: `reload.refused ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
-      return { type: 'reload.refused', at, data, identity: `${gateway} ${at}`, once };
+      const once = { name: `reload.failed ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
+      return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };
     }
-    case 'store.away': {
+    case 'upstream.down': {
       const { upstream, store, reason, error } = event;
       const about = { upstream, store, reason, ...(error === undefined ? {} : { error: short(reasonOf(error)) }) };
       return { sight: 'store', name: `${upstream} ${store}`, isAway: true, at: clock(), about };
     }
-    case 'store.back': {
+    case 'upstream.up': {
       const { upstream, store } = event;
       const about = { upstream, store };
       return { sight: 'store', name: `${upstream} ${store}`, isAway: false, at: clock(), about };
@@ -70,7 +70,7 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
   }
 }
 
-function banIn({ ban, strike }: Extract<Event, { type: 'ban.begun' }>): WebhookEvent {
+function banIn({ ban, strike }: Extract<Event, { type: 'ban.started' }>): WebhookEvent {
   const { subject, at, until, rung, violated, strikes } = ban;
   const { target, plan } = targetIn(subject);
   const data = {
@@ -78,12 +78,12 @@ function banIn({ ban, strike }: Extract<Event, { type: 'ban.begun' }>): WebhookE
     plan: plan ?? strike?.plan ?? null,
     limit: violated && formatLimit(violated),
     strikes,
-    rung,
+    level: rung,
     until: timeOf(until),
     operation: strike?.operation ?? null,
     requestId: strike?.requestId ?? null,
   };
-  return remembered('ban.begun', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
+  return remembered('ban.started', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
 }
 
 const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);

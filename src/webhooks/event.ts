@@ -3,17 +3,17 @@ import type { Message, Once } from './outbox.ts';
 
 /** The types of events, as settings and receivers name them; config/webhooks.schema.json says what each has. */
 export const WEBHOOK_TYPES = [
-  'ban.begun',
+  'ban.started',
   'quota.reached',
   'key.created',
   'key.rotated',
   'key.expiring',
   'key.first_used',
-  'store.away',
-  'store.back',
-  'state.away',
-  'state.back',
-  'reload.refused',
+  'upstream.down',
+  'upstream.up',
+  'state.down',
+  'state.up',
+  'reload.failed',
 ] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number] | 'test';
 

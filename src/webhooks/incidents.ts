@@ -54,17 +54,17 @@ export class Incidents {
     // Gateways that cannot ask each other make the same of one minute, so that receivers can tell.
     if (sight === 'state') {
       const identity = `${Math.floor(at / MINUTE)}`;
-      return { type: 'state.away', at, data, identity, once: onceOf(`state.away ${identity}`, at + HOUR), apart: true };
+      return { type: 'state.down', at, data, identity, once: onceOf(`state.down ${identity}`, at + HOUR), apart: true };
     }
     // For an hour: a gateway that died while it saw the store away never says that it is back.
-    return { type: 'store.away', at, data, identity: `${name} ${at}`, once: onceOf(`${name} away`, at + HOUR) };
+    return { type: 'upstream.down', at, data, identity: `${name} ${at}`, once: onceOf(`${name} away`, at + HOUR) };
   }
 
   /** Whoever is the first to see it back tells it for all who saw it away meanwhile. */
   #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
-    const type: WebhookType = sight === 'state' ? 'state.back' : 'store.back';
+    const type: WebhookType = sight === 'state' ? 'state.up' : 'upstream.up';
     const kept = Object.fromEntries(Object.entries(about).filter(([field]) => ['upstream', 'store'].includes(field)));
-    const data = { ...kept, since: timeOf(since), after: Math.max(0, at - since), gateway: this.#gateway };
+    const data = { ...kept, since: timeOf(since), duration: Math.max(0, at - since), gateway: this.#gateway };
     const once = { name: `${name} back`, since, until: at + WEEK, ends: `${name} away` };
     return { type, at, data, identity: `${name} ${at}`, once };
   }

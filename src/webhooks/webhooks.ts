@@ -86,7 +86,7 @@ export class Webhooks {
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),
       ...{ most: MOST, atOnce: AT_ONCE, pause: 0 },
-      lost: (count) => observe({ type: 'webhook.told', endpoint: 'none', event: 'any', result: 'lost', count }),
+      lost: (count) => observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
     });
     this.#timer = setInterval(() => this.#beat(), CHECK_INTERVAL).unref();
     this.#stopWatching = options.keys.watch(() => {
@@ -163,7 +163,8 @@ export class Webhooks {
     const once = { ...found.once, until: Math.max(found.once.until, now + REMEMBERED) };
     const endpoints = wanting.map(({ id }) => id);
     const dropped = await outbox.add({ message, endpoints, once, most: settings.maxPending, now });
-    if (dropped) observe({ type: 'webhook.told', endpoint: 'any', event: 'any', result: 'lost', count: dropped });
+    if (dropped)
+      observe({ type: 'webhook.delivery', endpoint: 'any', event: 'any', result: 'dropped', count: dropped });
     for (const deliveries of this.#deliveries) deliveries.wake();
   }
 

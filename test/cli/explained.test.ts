@@ -52,9 +52,9 @@ test('it tells which store failed, and that none was asked', () => {
   expect(inSteps({ ...failed, store }, false)).toContain(
     '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
-  const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_away', outage: 'upstream_away' };
+  const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_down', outage: 'upstream_down' };
   expect(inSteps({ ...away, store: { attempts: 0, asked: null, head: null } }, false)).toContain(
-    '\nstore         FAILED: not called: upstream_away\n',
+    '\nstore         FAILED: not called: upstream_down\n',
   );
 });
 

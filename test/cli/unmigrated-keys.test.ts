@@ -64,7 +64,7 @@ test('a start with Redis names the keys that its folder still has, and the comma
     env: { ...env(), STOREGATE_DATA: data },
   });
   await gateway.stop();
-  const told = gateway.log.find(({ msg }) => msg === 'state.left')!;
+  const told = gateway.log.find(({ msg }) => msg === 'state.unmigrated_keys')!;
   expect(told).toMatchObject({ level: 40, folder: data, keys: 2, unknown: 2 });
 
   const checked = await here('check');

@@ -31,7 +31,7 @@ describe('storegate webhooks', () => {
     expect((await run(remote(), 'list')).out).toBe(listed.out);
     expect(listed.out).toMatch(/^id +host +standing +waiting +lost +delivered +failing since +error\n/);
     expect(listed.out).toContain('well');
-    expect(listed.out).toContain('gets ban.begun, quota.reached, ');
+    expect(listed.out).toContain('gets ban.started, quota.reached, ');
     expect(tested.out + listed.out).not.toContain('s3cr3t-path');
   });
 

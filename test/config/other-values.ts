@@ -45,7 +45,7 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
   'webhooks.url': 'https://ops.example/storegate',
   'webhooks.secret': OTHER_SECRET,
   'webhooks.previousSecret': SECRET,
-  'webhooks.events': ['ban.begun'],
+  'webhooks.events': ['ban.started'],
   'webhooks.endpoints': [{ url: 'https://ops.example/bans' }],
   'tracing.endpoint': 'http://collector.example:4318',
   'tracing.tracesEndpoint': 'http://collector.example:4318/otlp',

@@ -34,7 +34,7 @@ const TRACED = {
   OTEL_BSP_SCHEDULE_DELAY: '100',
   OTEL_EXPORTER_OTLP_TIMEOUT: '100',
 };
-const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
+const ALONE = ['storegate_state_local_mode_requests_total{', 'storegate_state_mode{mode="local"}'];
 
 /** An upstream with nobody behind it, which its checks find out. */
 const GONE =

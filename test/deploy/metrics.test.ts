@@ -20,10 +20,10 @@ const PROMETHEUS = new Map([
 ]);
 /** Values that a gateway can have and that the test did not cause. */
 const POSSIBLE = labels({
-  code: [...Object.keys(CATALOGUE), 'caller_left', 'slow_reader'],
+  code: [...Object.keys(CATALOGUE), 'client_closed_request', 'slow_reader'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
   operation: ['mount /files'],
-  result: ['exported', 'dropped', 'turned_away', 'lost', 'failed'],
+  result: ['exported', 'dropped', 'rejected', 'failed'],
 });
 
 /** Metrics that a gateway of one process does not have. */
@@ -85,11 +85,11 @@ describe('what a gateway exposes', () => {
     expect([...oneProcess.keys()]).toEqual(
       expect.arrayContaining([
         'storegate_bans_total',
-        'storegate_state_alone_total',
+        'storegate_state_local_mode_requests_total',
         'storegate_contract_faults_total',
       ]),
     );
-    expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['done', 'refused']);
+    expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['failure', 'success']);
   });
 
   test('is the same with several workers, and what is to be known about these', () => {

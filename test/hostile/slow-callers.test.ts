@@ -122,7 +122,7 @@ describe('a client that reads nothing of its response', () => {
     const line = () => stand.gateway.log.find(({ code }) => code === 'slow_reader');
     await until('it is logged', () => line() !== undefined);
     expect(line()).toMatchObject({ msg: 'request', status: 200, complete: false });
-    expect(stand.gateway.log.filter(({ msg }) => msg === 'store.away')).toEqual([]);
+    expect(stand.gateway.log.filter(({ msg }) => msg === 'upstream.down')).toEqual([]);
   });
 });
 

@@ -215,7 +215,7 @@ test('a caller that leaves cancels its request at the store', async () => {
   await until('the store has the request', () => stand.store.requests.length > before);
   wire.close();
   await until('the store sees the end of it', () => closed.length === 1);
-  const left = (line: Record<string, unknown>) => line.msg === 'request' && line.code === 'caller_left';
+  const left = (line: Record<string, unknown>) => line.msg === 'request' && line.code === 'client_closed_request';
   await until('its end is told', () => stand.gateway.log.some(left));
   expect(stand.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
 });

@@ -161,8 +161,8 @@ test('a list in a file is in force when it changes, under load, and a broken one
   const reloads = gateway.log.filter(({ msg }) => msg === 'reload.done');
   expect(reloads.at(-1)).toMatchObject({ changed: ['addresses.deny'], needRestart: [] });
   writeFileSync(blocked, '203.0.113.1/24\n');
-  await until('the mistake is told', () => gateway.log.some(({ msg }) => msg === 'reload.refused'));
-  expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.refused'))).toContain('blocked.txt:1:1');
+  await until('the mistake is told', () => gateway.log.some(({ msg }) => msg === 'reload.failed'));
+  expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.failed'))).toContain('blocked.txt:1:1');
   expect(await status('10.1.2.3')).toBe(403);
   writeFileSync(blocked, '');
   await until('nobody is denied any more', async () => (await status('203.0.113.9')) === 200);

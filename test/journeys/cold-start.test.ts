@@ -128,7 +128,7 @@ describe('a gateway that was killed', () => {
 
   /** A gateway that has just started without Redis, on what was left. */
   async function servesItsCopy(gateway: Called, log: readonly Line[]): Promise<void> {
-    expect(told(log, 'state.absent')).toEqual([
+    expect(told(log, 'state.unavailable_at_start')).toEqual([
       expect.objectContaining({ level: 40, reason: expect.stringContaining('ECONNREFUSED') }),
     ]);
     expect(await limitOf(gateway, keys.unseen)).toBe('100');
@@ -141,7 +141,7 @@ describe('a gateway that was killed', () => {
     expect(listed.err).toBe(`As of ${body.asOf}: Redis does not answer, so this is what the gateway knew then.\n`);
     expect(JSON.parse(listed.out)).toEqual(body.keys);
     expect(await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
-    expect(await metricOf(gateway.adminUrl, 'storegate_key_copy_age_seconds')).toBeLessThan(3_600);
+    expect(await metricOf(gateway.adminUrl, 'storegate_key_cache_age_seconds')).toBeLessThan(3_600);
   }
 
   /** It has taken Redis up. */
@@ -205,8 +205,8 @@ describe('a gateway that was killed', () => {
     expect((await commandLine(first.folder)(['keys', 'list'], { env: environment('data') })).code).not.toBe(0);
 
     redis = await startAgain('secret');
-    await until('it is told', () => second.told('state.unfit').length > 0);
-    expect(second.told('state.unfit')).toEqual([
+    await until('it is told', () => second.told('state.incompatible').length > 0);
+    expect(second.told('state.incompatible')).toEqual([
       expect.objectContaining({ level: 50, reason: expect.stringContaining('wants a password') }),
     ]);
     expect(await statusOf(second, keys.served)).toBe(200);
@@ -225,7 +225,7 @@ describe('a gateway that was killed', () => {
     redis = await startAgain();
     await until('the outage is over', () => told(second.log, 'state.recovered').length === 1);
     await hasRedis(second, data);
-    expect(told(second.log, 'state.unfit')).toEqual([]);
+    expect(told(second.log, 'state.incompatible')).toEqual([]);
   });
 
   describe('does not start', () => {

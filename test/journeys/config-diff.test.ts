@@ -97,7 +97,7 @@ async function traces() {
   const { entries } = (await admin('GET', '/audit?action=config.reload')).body;
   return {
     log: gateway.log.filter(({ msg }) => String(msg).startsWith('reload.')),
-    metrics: metrics.split('\n').filter((line) => /^storegate_(reload|configuration)/.test(line)),
+    metrics: metrics.split('\n').filter((line) => /^storegate_(reload|config)/.test(line)),
     configuration: await standing(),
     audit: entries,
   };
@@ -118,7 +118,7 @@ describe('what the files say is compared with what is in force', () => {
     const { code, out } = await there('config', 'diff');
     expect(code).toBe(0);
     expect(out).toMatch(/^type +name +in force +in the files +source +restart\n/);
-    expect(out).toMatch(/\nsetting +audit\.keep +100000 +7000 +file \S+ +needed\n/);
+    expect(out).toMatch(/\nsetting +audit\.maxEntries +100000 +7000 +file \S+ +needed\n/);
     expect(out).toMatch(/\nsetting +cors\.maxAge +"10m" +"3m" +file \S+ +-\n/);
   });
 
@@ -222,7 +222,7 @@ test('files that a reload would refuse are told with every mistake', async () =>
 });
 
 test('the gateway of the data folder is found, and where none runs that is said', async () => {
-  expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.keep .*\n$/);
+  expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.maxEntries .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
   expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('no running gateway') });
 });

@@ -111,7 +111,11 @@ describe('of two stores', () => {
     expect(answers.length).toBeGreaterThan(0);
     expect(seen).toMatchObject({ upstream: 'default', state: 'away', reason: REASONS[fault], of: 1, away: 1 });
     expect(await told(b)).toMatchObject({ state: 'up', reason: null });
-    expect(events('store.away')[0]).toMatchObject({ upstreamName: 'default', store: a.label, reason: REASONS[fault] });
+    expect(events('upstream.down')[0]).toMatchObject({
+      upstreamName: 'default',
+      store: a.label,
+      reason: REASONS[fault],
+    });
     expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
     expect(await metricOf('storegate_store_up', b)).toBe(1);
     expect(seen.failures).toBeGreaterThan(0);
@@ -125,7 +129,7 @@ describe('of two stores', () => {
 
     await a.mend();
     await untilBack(a);
-    expect(events('store.back')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
+    expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
     expect(await metricOf('storegate_store_up', a)).toBe(1);
   });
 
@@ -152,7 +156,7 @@ describe('one store alone', () => {
       await untilAway(a);
       expect(await told(a)).toMatchObject({ state: 'away', reason: REASONS[fault] });
       const { requests } = await told(a);
-      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_away' }));
+      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_down' }));
       expect((await told(a)).requests).toBe(requests);
       await a.mend();
       await untilBack(a);

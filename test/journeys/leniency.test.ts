@@ -36,7 +36,7 @@ async function start(leniency: string): Promise<Stand> {
 
 const told = (stand: Stand) => stand.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
 const metric = async (stand: Stand) =>
-  /storegate_contract_exempted_operations (\d+)/.exec((await stand.gateway.admin.get('/metrics')).text)?.[1];
+  /storegate_contract_unsupported_operations (\d+)/.exec((await stand.gateway.admin.get('/metrics')).text)?.[1];
 const put = (stand: Stand, type: string) =>
   stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 

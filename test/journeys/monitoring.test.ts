@@ -49,19 +49,19 @@ test('readiness, reloads and the digests of what is in force are those that heal
   const info = async () => {
     const { gateways } = (await adminOf(gateway.adminUrl)('GET', '/status')).body;
     const { settings, plans, contract } = gateways[0].configuration;
-    return `storegate_configuration_info{settings="${settings}",plans="${plans}",contract="${contract}"} 1\n`;
+    return `storegate_config_info{settings="${settings}",plans="${plans}",contract="${contract}"} 1\n`;
   };
-  const [first, began] = [await info(), await value('storegate_reload_last_timestamp_seconds')];
+  const [first, began] = [await info(), await value('storegate_config_last_reload_timestamp_seconds')];
   expect(await metricsAt(gateway.adminUrl)).toContain(first);
   expect(await value('storegate_ready')).toBe(1);
-  expect(await value('storegate_reload_last_success')).toBe(1);
+  expect(await value('storegate_config_last_reload_successful')).toBe(1);
 
   write('plans: 1\n');
-  await until('it is refused', async () => (await value('storegate_reload_last_success')) === 0);
+  await until('it is refused', async () => (await value('storegate_config_last_reload_successful')) === 0);
   expect(await metricsAt(gateway.adminUrl)).toContain(first);
   write(plans(10));
-  await until('the old file is back', async () => (await value('storegate_reload_last_success')) === 1);
-  expect(await value('storegate_reload_last_timestamp_seconds')).toBeGreaterThanOrEqual(began);
+  await until('the old file is back', async () => (await value('storegate_config_last_reload_successful')) === 1);
+  expect(await value('storegate_config_last_reload_timestamp_seconds')).toBeGreaterThanOrEqual(began);
 
   write(plans(20));
   await until('another is in force', async () => (await info()) !== first);
@@ -79,7 +79,7 @@ test('connections to the store and the room for bodies are told with their limit
     'storegate_upstream_connections_open 1',
     'storegate_upstream_connections_idle 1',
     'storegate_upstream_connections_limit 9',
-    'storegate_upstream_waiting_requests 0',
+    'storegate_upstream_pending_requests 0',
     'storegate_body_bytes 0',
     `storegate_body_budget_bytes ${100 * 2 ** 20}`,
   ])

@@ -73,7 +73,7 @@ describe('a reload', () => {
     write('plans.yaml', plans(2));
     await reload();
     expect((await pets(secret)).status).toBe(429);
-    expect(await exposition()).toMatch(/storegate_reloads_total\{result="done"\} [2-9]/);
+    expect(await exposition()).toMatch(/storegate_reloads_total\{result="success"\} [2-9]/);
   });
 
   test('ends no ban', async () => {
@@ -94,10 +94,10 @@ describe('a reload', () => {
       expect(body.message).toContain(place);
     expect(body.details).toHaveLength(3);
     // The gateway may also have noticed the files by itself: it looks at them for the first time soon after its start.
-    expect(told('reload.refused')).toContainEqual(
+    expect(told('reload.failed')).toContainEqual(
       expect.objectContaining({ problems: expect.arrayContaining([expect.stringContaining('aeon')]) }),
     );
-    expect(await exposition()).toMatch(/storegate_reloads_total\{result="refused"\} [1-9]/);
+    expect(await exposition()).toMatch(/storegate_reloads_total\{result="failure"\} [1-9]/);
     expect(await remaining(secret)).toBe(4);
   });
 
@@ -165,9 +165,9 @@ describe('the gateway notices by itself', () => {
     await until('the limit is raised', async () => (await limit(secret)) === '50');
     writeFileSync(file('plans.yaml'), plans(60));
     await until('the limit is raised again', async () => (await limit(secret)) === '60');
-    const before = told('reload.refused').length;
+    const before = told('reload.failed').length;
     writeFileSync(file('plans.yaml'), 'plans: []\n');
-    await until('the log tells it', () => told('reload.refused').length > before);
+    await until('the log tells it', () => told('reload.failed').length > before);
     writeFileSync(file('plans.yaml'), plans(70));
     await until('it is mended', async () => (await limit(secret)) === '70');
   });
@@ -175,11 +175,11 @@ describe('the gateway notices by itself', () => {
   test('files that were emptied, and keeps what they said before', async () => {
     const { secret } = await gateway.key();
     for (const name of ['gateway.yaml', 'plans.yaml'] as const) {
-      const before = told('reload.refused').length;
+      const before = told('reload.failed').length;
       const text = readFileSync(file(name), 'utf8');
       writeFileSync(file(name), '');
-      await until('the log tells it', () => told('reload.refused').length > before);
-      expect(told('reload.refused').at(-1)?.problems).toEqual([
+      await until('the log tells it', () => told('reload.failed').length > before);
+      expect(told('reload.failed').at(-1)?.problems).toEqual([
         `${name}:1:1: must be a map, is empty; write {} if it is to set nothing`,
       ]);
       expect(await limit(secret)).toBe('70');
@@ -194,7 +194,7 @@ describe('the gateway notices by itself', () => {
     const refer = (name: string) => CONTRACT.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);
     const item = (id: string) => `get: { operationId: ${id}, responses: { '200': { description: Good. } } }\n`;
     const served = async () => (await gateway.client.get('/openapi.json')).body.paths['/more']?.get.operationId;
-    const before = told('reload.refused').length;
+    const before = told('reload.failed').length;
     writeFileSync(file('more.yaml'), item('first'));
     writeFileSync(file('referring.yaml'), refer('more.yaml'));
     writeFileSync(file('gateway.yaml'), 'contract: { file: referring.yaml }\n');
@@ -203,8 +203,8 @@ describe('the gateway notices by itself', () => {
     await until('the change is in force', async () => (await served()) === 'second');
     expect((await reload()).body).toEqual({ changed: [], needRestart: [] });
     writeFileSync(file('more.yaml'), 'get: []\n');
-    await until('the log tells the mistake', () => told('reload.refused').length > before);
-    expect(JSON.stringify(told('reload.refused').at(-1))).toContain('more.yaml:1:');
+    await until('the log tells the mistake', () => told('reload.failed').length > before);
+    expect(JSON.stringify(told('reload.failed').at(-1))).toContain('more.yaml:1:');
     expect((await pets(secret)).status).toBe(200);
   });
 
@@ -213,14 +213,14 @@ describe('the gateway notices by itself', () => {
     const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
     writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
     writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
-    const before = told('reload.refused').length;
+    const before = told('reload.failed').length;
     // A thread starts the process, so Node's list of what is active here does not have it.
     const isReading = () => spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
     await until('the contract is being read', isReading);
     await gateway.close();
-    await until('nothing is read any more', () => told('reload.refused').length > before && !isReading());
+    await until('nothing is read any more', () => told('reload.failed').length > before && !isReading());
     expect(
-      told('reload.refused')
+      told('reload.failed')
         .slice(before)
         .map(({ problems }) => problems),
     ).toEqual([['the gateway is stopping']]);

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const waiting = async () => {
   const { text } = await gateway.admin.get('/metrics');
-  return Number(/^storegate_upstream_waiting_requests(?:\{.*\})? (\d+)$/m.exec(text)![1]);
+  return Number(/^storegate_upstream_pending_requests(?:\{.*\})? (\d+)$/m.exec(text)![1]);
 };
 
 /** Sends requests at once. Resolves when the gateway has taken all: as many wait as expected then. */
@@ -125,5 +125,5 @@ test('who leaves while they wait keep no place: others have it, and a key with a
   expect(usage.body.inFlight).toEqual({ most: 4, now: 0 });
   expect(await answerAll(holding)).toEqual([200, 200, 200, 200]);
   expect(held).toHaveLength(0);
-  expect(gateway.log.filter(({ code }) => code === 'caller_left')).toHaveLength(40);
+  expect(gateway.log.filter(({ code }) => code === 'client_closed_request')).toHaveLength(40);
 });

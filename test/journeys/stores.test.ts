@@ -64,18 +64,18 @@ describe('a store that hangs', () => {
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
     expect(first.map(({ code }) => code)).toEqual(Array(10).fill('upstream_timeout'));
-    await isTold('store.away');
+    await isTold('upstream.down');
     const asked = one.asked.length;
     const next = [];
     for (let i = 0; i < 30; i++) next.push(await ask());
     expect(next.map(({ status, code, retryAfter }) => [status, code, retryAfter])).toEqual(
-      Array(30).fill([503, 'upstream_away', '1']),
+      Array(30).fill([503, 'upstream_down', '1']),
     );
     expect(one.asked.length).toBe(asked);
     one.act = answers();
-    await isTold('store.back');
+    await isTold('upstream.up');
     expect((await ask()).status).toBe(200);
-    expect(lines('store.away')).toEqual([
+    expect(lines('upstream.down')).toEqual([
       expect.objectContaining({ upstreamName: 'default', store: one.name, reason: 'hanging' }),
     ]);
   });
@@ -87,17 +87,17 @@ describe('a store that hangs and answers its probes', () => {
     const one = await store((socket, request) => isProbe(request) && answers()(socket, request));
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     await Promise.all(Array.from({ length: 5 }, () => ask()));
-    await isTold('store.away');
+    await isTold('upstream.down');
     const codes = new Set<string>();
     let tried = one.asked.length;
     // Trials are made now and then: their callers are told in time, and the request goes on without them.
     for (const trials = tried + 3; tried < trials; tried = one.asked.length) codes.add((await ask()).code);
-    expect([...codes]).toEqual(['upstream_away']);
-    expect(lines('store.back')).toEqual([]);
+    expect([...codes]).toEqual(['upstream_down']);
+    expect(lines('upstream.up')).toEqual([]);
     one.act = answers();
     await until('it answers', async () => (await ask()).status === 200);
-    await isTold('store.back');
-    expect(lines('store.away').length).toBe(1);
+    await isTold('upstream.up');
+    expect(lines('upstream.down').length).toBe(1);
   });
 });
 
@@ -105,7 +105,7 @@ test('an operation that hangs, asked again and again, does not keep others from 
   const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
   await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`);
   await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
-  await isTold('store.away');
+  await isTold('upstream.down');
   const tried = one.asked.length + 1;
   await until('it is tried', async () => (await ask('/categories')).code !== null && one.asked.length === tried);
   expect((await ask('/pets')).status).toBe(200);
@@ -130,12 +130,12 @@ test('WebSockets take a store away that hangs, and nobody waits for it any more;
       asked.end();
     });
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(504));
-  await isTold('store.away');
+  await isTold('upstream.down');
   const asked = one.asked.length;
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
   expect(one.asked.length).toBe(asked);
   one.act = (socket, request) => (request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED));
-  await until('it is back', async () => (await upgrade()) === 101 && lines('store.back').length > 0);
+  await until('it is back', async () => (await upgrade()) === 101 && lines('upstream.up').length > 0);
 });
 
 test('a store that restarts is back although one of its operations hangs', async () => {
@@ -150,9 +150,9 @@ test('a store that restarts is back although one of its operations hangs', async
   });
   await until('there is load', () => one.asked.length > 20);
   await one.close();
-  await isTold('store.away');
+  await isTold('upstream.down');
   await one.open();
-  await isTold('store.back');
+  await isTold('upstream.up');
   going = false;
   await Promise.all(callers);
 });
@@ -171,7 +171,7 @@ describe('connections of a store that failed', () => {
     );
     const lost = new AbortController();
     const first = Promise.allSettled(Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })));
-    await isTold('store.away');
+    await isTold('upstream.down');
     isDead = false;
     await until('it is back', async () => (await ask()).status === 200);
     expect(dead.size).toBeGreaterThanOrEqual(3);
@@ -204,15 +204,15 @@ describe('checks', () => {
       `upstream: { url: "${one.url},${two.url}", ejection: { probeInterval: 50ms, slowStart: 100ms }, ${checks} }`,
     );
     status = 503;
-    await isTold('store.away');
-    expect(lines('store.away')).toEqual([
+    await isTold('upstream.down');
+    expect(lines('upstream.down')).toEqual([
       expect.objectContaining({ store: one.name, reason: 'check', error: 'the check was answered with 503' }),
     ]);
     const before = one.asked.length;
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
     expect(one.asked.length).toBe(before);
     status = 200;
-    await isTold('store.back');
+    await isTold('upstream.up');
   });
 
   test('with a wrong path leave a sole store its requests, with one warning', async () => {
@@ -225,11 +225,11 @@ describe('checks', () => {
     const checks = () => one.asked.filter((request) => request.startsWith('GET /helth ')).length;
     await until('many checks have failed', () => checks() >= 6);
     expect((await ask()).status).toBe(200);
-    const warnings = gateway.log.filter(({ msg }) => String(msg).startsWith('store.check_failed'));
+    const warnings = gateway.log.filter(({ msg }) => String(msg).startsWith('upstream.check_failed'));
     expect(warnings).toEqual([
       expect.objectContaining({ level: 40, store: one.name, error: 'the check was answered with 404' }),
     ]);
-    expect(lines('store.away')).toEqual([]);
+    expect(lines('upstream.down')).toEqual([]);
   });
 });
 
@@ -247,14 +247,14 @@ describe('of two stores', () => {
     // The first that failed left its place to another one.
     const late = (list: readonly unknown[]) => list.filter((outcome) => outcome === 'upstream_timeout').length;
     expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([new Set([200, 'upstream_timeout']), true]);
-    await isTold('store.away');
+    await isTold('upstream.down');
     writeFileSync(
       join(gateway.folder, 'gateway.yaml'),
       `upstream: { url: "${(await store(hangs)).url}", ${settings} }\n`,
     );
     await isTold('reload.done');
     const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(({ code }) => code);
-    expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_away', 'upstream_timeout']), true]);
+    expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_down', 'upstream_timeout']), true]);
   });
 
   test('with retries of timeouts, one that hangs is noticed only by its slowness', async () => {
@@ -273,12 +273,12 @@ describe('of two stores', () => {
     await until('it is away', async () => {
       const burst = await Promise.all(Array.from({ length: 10 }, () => ask()));
       for (const { status, code } of burst) outcomes.add(code ?? status);
-      return lines('store.away').length > 0;
+      return lines('upstream.down').length > 0;
     });
     expect([...outcomes].sort()).toEqual([200, 'upstream_timeout']);
     for (let i = 0; i < 50; i++) expect((await ask()).status).toBe(200);
     one.act = answers();
-    await isTold('store.back');
+    await isTold('upstream.up');
     const before = one.asked.length;
     await until('it has its share', async () => (await ask()).status === 200 && one.asked.length > before + 3);
   });
@@ -292,9 +292,9 @@ describe('of two stores', () => {
     const codes: string[] = [];
     await until('it is away', async () => {
       codes.push((await ask()).code);
-      return lines('store.away').length > 0;
+      return lines('upstream.down').length > 0;
     });
-    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name, reason })]);
+    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason })]);
     // Garbage is more than nothing: what came behind it nobody knows.
     if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
@@ -317,7 +317,7 @@ describe('of two stores', () => {
     for (let i = 0; i < 40; i++) if (!(await isWhole())) broken++;
     expect(broken).toBeGreaterThan(0);
     expect(one.asked.length).toBeLessThan(15);
-    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name })]);
+    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name })]);
     for (let i = 0; i < 20; i++) expect(await isWhole()).toBe(true);
   });
 
@@ -329,9 +329,9 @@ describe('of two stores', () => {
     const headers = { 'content-type': 'application/json' };
     const all = await Promise.all(Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })));
     expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
-    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name, reason: 'unreachable' })]);
+    expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason: 'unreachable' })]);
     await one.open();
-    await isTold('store.back');
+    await isTold('upstream.up');
     await one.close();
     stores.splice(stores.indexOf(one), 1);
   });
@@ -341,7 +341,7 @@ describe('of two stores', () => {
     await one.close();
     const ejection = 'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
     await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
-    await until('one is away', async () => (await ask()).status === 200 && lines('store.away').length > 0);
+    await until('one is away', async () => (await ask()).status === 200 && lines('upstream.down').length > 0);
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
     two.act = answers(503, '{}');
@@ -350,7 +350,7 @@ describe('of two stores', () => {
       await ask();
       return two.asked.length > asked + 20 && performance.now() > begun + 1_500;
     });
-    expect(lines('store.away').map((line) => line.store)).toEqual([one.name]);
+    expect(lines('upstream.down').map((line) => line.store)).toEqual([one.name]);
   });
 
   test('both away, everybody is told at once', async () => {
@@ -358,9 +358,9 @@ describe('of two stores', () => {
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     await until('both are away', async () => {
       await Promise.all(Array.from({ length: 10 }, () => ask()));
-      return lines('store.away').length === 2;
+      return lines('upstream.down').length === 2;
     });
-    expect(await ask()).toMatchObject({ status: 503, code: 'upstream_away' });
+    expect(await ask()).toMatchObject({ status: 503, code: 'upstream_down' });
   });
 });
 
@@ -393,7 +393,7 @@ test('a reload changes stores under load without a lost request, and leaves thos
   expect(one.asked.length).toBeLessThanOrEqual(left + 8);
   await until('nothing is left of the one that went', () => one.connections === 0);
   expect(two.connections).toBeGreaterThanOrEqual(Math.min(1, connections));
-  expect(lines('store.away')).toEqual([]);
+  expect(lines('upstream.down')).toEqual([]);
 });
 
 test('a store that is away and leaves the settings is told as back, and again as away if they name it later', async () => {
@@ -403,12 +403,12 @@ test('a store that is away and leaves the settings is told as back, and again as
   const both = `upstream: { url: "${one.url},${two.url}", ${PROBED} }`;
   await start(both);
   const isAway = (times: number) =>
-    until('it is away', async () => (await ask()).status === 200 && lines('store.away').length === times);
+    until('it is away', async () => (await ask()).status === 200 && lines('upstream.down').length === times);
   await isAway(1);
   const file = join(gateway.folder, 'gateway.yaml');
   writeFileSync(file, `upstream: { url: "${two.url}", ${PROBED} }\n`);
-  await isTold('store.back');
-  expect(lines('store.back')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
+  await isTold('upstream.up');
+  expect(lines('upstream.up')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
   writeFileSync(file, `${both}\n`);
   await isAway(2);
 });
@@ -443,7 +443,7 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
     // Nobody notices the one that is gone.
     await until('it is away', async () => {
       (await open())[1].destroy();
-      return lines('store.away').length > 0;
+      return lines('upstream.down').length > 0;
     });
     // A body in parts, whose length nobody knows before.
     const parts = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(4_000, 'x')));
@@ -490,8 +490,8 @@ describe('the contract says which upstream answers', () => {
     expect(two.requests).toEqual(['GET /base/stock HTTP/1.1', 'GET /base/files/a?b=c HTTP/1.1']);
 
     writeFileSync(join(folder, 'api.json'), contract('stok'));
-    await until('it is refused', () => lines('reload.refused').length > 0);
-    expect(lines('reload.refused')[0]!.problems).toEqual([
+    await until('it is refused', () => lines('reload.failed').length > 0);
+    expect(lines('reload.failed')[0]!.problems).toEqual([
       expect.stringMatching(
         /api\.json: stock \(GET \/stock\): x-storegate-upstream names stok, .*did you mean stock\?$/,
       ),

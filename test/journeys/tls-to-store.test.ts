@@ -44,7 +44,7 @@ describe('a store behind TLS', () => {
     expect(told('outage')[0]!.reason).toContain(`nobody trusted has signed the certificate of ${host}`);
     expect(told('outage')[0]!.reason).toContain('tls.ca');
     await until('it is away', async () => (await get()).status === 503);
-    expect(told('store.away')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
+    expect(told('upstream.down')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
     const { stores } = (await gateway.admin.get('/stores')).body;
     expect(JSON.stringify(stores)).toContain('"reason":"untrusted"');
   });
@@ -69,8 +69,8 @@ describe('a store behind TLS', () => {
     expect(store.connections.at(-1)!.client).toBe('first');
 
     copyFileSync(second.cert, first.cert);
-    await until('half a pair is refused', () => told('reload.refused').length > 0);
-    expect(told('reload.refused')[0]!.problems).toEqual([
+    await until('half a pair is refused', () => told('reload.failed').length > 0);
+    expect(told('reload.failed')[0]!.problems).toEqual([
       expect.stringContaining('upstream.tls.key: the private key in its file does not belong to the certificate'),
     ]);
     copyFileSync(second.key, first.key);

@@ -89,5 +89,5 @@ test('a renewed certificate holds at every worker, also at one that starts later
   await until('another one has taken its place', () => !gateway.pids.includes(victim!));
   expect(new Set((await askEveryWorker()).map(({ serial }) => serial))).toEqual(serials);
   const exposition = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-  expect(exposition).toMatch(/^storegate_certificate_not_after_seconds \d+$/m);
+  expect(exposition).toMatch(/^storegate_certificate_expiry_timestamp_seconds \d+$/m);
 });

@@ -124,7 +124,7 @@ describe('a gateway with a certificate', () => {
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(answer.body).toContain('This port speaks TLS');
     expect(await wire.ended()).toBe('');
-    expect(await metrics()).toContain('storegate_tls_handshake_failures_total{reason="plain"} 1');
+    expect(await metrics()).toContain('storegate_tls_handshake_failures_total{reason="plaintext"} 1');
   });
 
   test('has a certificate for each name: the exact one, one with a wildcard, and the first for all others', async () => {
@@ -218,9 +218,9 @@ describe('a caller that does not finish its handshake', () => {
     wire.send(bytes);
     expect(await wire.ended()).toBe('');
     await until('it is told', () => told('tls.failed').length > 0);
-    expect(told('tls.failed')[0]).toMatchObject({ reason: 'late', address: '127.0.0.1' });
+    expect(told('tls.failed')[0]).toMatchObject({ reason: 'timeout', address: '127.0.0.1' });
     const failures = (await metrics()).match(/^storegate_tls_handshake_failures_total\{.*[1-9]$/gm);
-    expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="late"} 1']);
+    expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="timeout"} 1']);
     // On a busy machine a good handshake may be late too.
     await until('others are served', async () => (await get().catch(() => null))?.status === 200);
   });
@@ -285,7 +285,7 @@ test('a caller that reads nothing of its answer is cut off', async () => {
   socket.write(`GET /much HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
   socket.pause();
   await until('the request has ended', () => told('request').length > 0);
-  expect(told('request')[0]).toMatchObject({ status: 200, complete: false, code: 'caller_left' });
+  expect(told('request')[0]).toMatchObject({ status: 200, complete: false, code: 'client_closed_request' });
   socket.destroy();
 });
 
@@ -309,7 +309,7 @@ describe('a certificate that is renewed', () => {
     await until('they run', () => results.length > 20);
     const renewed = issue(`DNS:${NAME}`);
     copyFileSync(renewed.cert, pair.cert);
-    await until('the half is refused', () => told('reload.refused').length > 0);
+    await until('the half is refused', () => told('reload.failed').length > 0);
     const amidst = results.length;
     await until('they go on', () => results.length > amidst + 20);
     expect(new Set(results.map(({ serial }) => serial))).toEqual(new Set([before]));
@@ -326,7 +326,7 @@ describe('a certificate that is renewed', () => {
     const fresh = results.slice(after).filter((one) => !one.lasting);
     expect(fresh.at(-1)!.serial).not.toBe(before);
     expect(results.filter((one) => one.lasting).every(({ serial }) => serial === before)).toBe(true);
-    expect(told('reload.refused')[0]!.problems).toEqual([
+    expect(told('reload.failed')[0]!.problems).toEqual([
       expect.stringContaining('listen.tls.key: the private key in its file does not belong to the certificate'),
     ]);
     expect(told('reload.done')[0]!.changed).toEqual(['certificates']);
@@ -338,7 +338,7 @@ test('a certificate that ends soon is told at the start, and by the metric', asy
   expect(told('tls.warning').map(({ warning }) => warning)).toEqual([
     expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
   ]);
-  const [, seconds] = /^storegate_certificate_not_after_seconds (.*)$/m.exec(await metrics()) ?? [];
+  const [, seconds] = /^storegate_certificate_expiry_timestamp_seconds (.*)$/m.exec(await metrics()) ?? [];
   const left = Number(seconds) * 1_000 - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThan(2 * 86_400_000);

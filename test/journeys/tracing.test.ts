@@ -340,16 +340,16 @@ describe('a collector', () => {
         await until('they are lost', async () => (await spansTotal(gateway)).failed === 2 * (i + 1));
       }
       const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
-      expect(told('collector.away')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
-      expect(told('collector.back')).toEqual([]);
+      expect(told('otlp.export_failed')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
+      expect(told('otlp.export_recovered')).toEqual([]);
       expect(told('bug')).toEqual([]);
 
       if (mood === 'is away') await collector.open();
       collector.mood = 'takes';
       await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
       await until('spans come again', () => collector.spans.length === 2);
-      await until('it is told', () => told('collector.back').length === 1);
-      expect(told('collector.back')).toMatchObject([{ lost: 6 }]);
+      await until('it is told', () => told('otlp.export_recovered').length === 1);
+      expect(told('otlp.export_recovered')).toMatchObject([{ dropped: 6 }]);
       expect(await spansTotal(gateway)).toEqual({ failed: 6, exported: 2 });
     },
   );
@@ -385,7 +385,7 @@ describe('a collector', () => {
     expect(await running.exit).toBe(0);
     expect(collector.paths).toEqual(['/v1/traces']);
     expect(running.out()).toMatch(/"reason":"the gateway stopped before the receiver took them","msg":"spans.dropped"/);
-    expect(running.out()).not.toContain('"collector.away"');
+    expect(running.out()).not.toContain('"otlp.export_failed"');
     expect(loadedBy(running)).toContain('@opentelemetry/sdk-trace');
   });
 

@@ -105,15 +105,15 @@ describe('an embedded gateway', () => {
     await getBanned(key, [gateway]);
     await came('quota.reached', 2);
     expect(receiver.takenOf('quota.reached')[1]!.data).toMatchObject({ used: 10, percent: 100 });
-    await came('ban.begun');
-    const [ban] = receiver.takenOf('ban.begun');
+    await came('ban.started');
+    const [ban] = receiver.takenOf('ban.started');
     expect(ban!.data).toEqual({
       key: id,
       account: 'shop',
       plan: 'free',
       limit: '10/day',
       strikes: 3,
-      rung: 1,
+      level: 1,
       until: new Date(gateway.clock.now + 10 * MINUTE).toISOString(),
       operation: 'listPets',
       requestId: expect.stringMatching(/./),
@@ -122,8 +122,8 @@ describe('an embedded gateway', () => {
     await came('key.rotated');
     expect(receiver.takenOf('key.rotated')[0]!.data).toMatchObject({ key: id, by: 'local' });
     writeFileSync(join(gateway.folder, 'plans.yaml'), 'plans: { free: 1 }');
-    await came('reload.refused');
-    expect(receiver.takenOf('reload.refused')[0]!.data.problems[0]).toContain('plans.yaml');
+    await came('reload.failed');
+    expect(receiver.takenOf('reload.failed')[0]!.data.problems[0]).toContain('plans.yaml');
     await came('key.first_used');
     expect(receiver.takenOf('key.first_used').map(({ data }) => data)).toEqual([
       { key: id, account: 'shop', plan: 'free' },
@@ -155,7 +155,7 @@ describe('an embedded gateway', () => {
     expect(receiver.takenOf('key.expiring').map(({ data }) => data.key)).toEqual([id]);
     await getBanned((await issue(admin)).key, [gateway]);
     await until('the quota before the ban is told', () => receiver.takenOf('quota.reached').length === 3);
-    expect(receiver.takenOf('ban.begun')).toEqual([]);
+    expect(receiver.takenOf('ban.started')).toEqual([]);
   });
 
   test('brings each event once to a receiver that failed for an hour, also over a restart', async () => {
@@ -190,7 +190,7 @@ describe('an embedded gateway', () => {
     // One at a time, and at most every five minutes once it has failed for a while.
     expect(attempts).toHaveLength(7 + 3);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
-    expect(gateway.log.filter(({ msg }) => msg === 'webhook.well')).toHaveLength(1);
+    expect(gateway.log.filter(({ msg }) => msg === 'webhook.recovered')).toHaveLength(1);
     expect(await standing()).toMatchObject({ standing: 'well', failures: 0, error: null, failingSince: null });
   });
 
@@ -207,8 +207,8 @@ describe('an embedded gateway', () => {
     expect(await standing()).toMatchObject({ lost: 13 });
     expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
     const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="lost"\} 3$/m);
-    expect(gateway.log.some(({ msg }) => msg === 'webhook.lost')).toBe(true);
+    expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="dropped"\} 3$/m);
+    expect(gateway.log.some(({ msg }) => msg === 'webhook.dropped')).toBe(true);
   });
 
   test('follows no redirect, heeds Retry-After, and leaves a receiver alone that is gone until a test goes well', async () => {
@@ -249,13 +249,13 @@ describe('an embedded gateway', () => {
   test('signs with the secret before too, and tells each receiver what it wants', async () => {
     const bans = await Receiver.start();
     try {
-      const settings = `webhooks: { endpoints: [{ url: '${bans.url}', events: [ban.begun] }] }`;
+      const settings = `webhooks: { endpoints: [{ url: '${bans.url}', events: [ban.started] }] }`;
       const both = { STOREGATE_WEBHOOK_SECRET: bans.secret, STOREGATE_WEBHOOK_PREVIOUS_SECRET: receiver.secret };
       await start(settings, { ...receiver.env, ...both });
       await getBanned((await issue(admin)).key, [gateway]);
-      await came('ban.begun');
+      await came('ban.started');
       await until('the other has it too', () => bans.taken.length === 1);
-      expect(bans.taken[0]!.id).toBe(receiver.takenOf('ban.begun')[0]!.id);
+      expect(bans.taken[0]!.id).toBe(receiver.takenOf('ban.started')[0]!.id);
       const { endpoints } = (await admin('GET', '/webhooks')).body;
       expect(endpoints.map(({ events }: { events: string[] }) => events.length)).toEqual([11, 1]);
       const { body } = await admin('POST', '/webhooks/test', { endpoint: endpoints[1].id });
@@ -279,7 +279,7 @@ test('a gateway without receivers keeps nothing, and says so', async () => {
     const admin = adminOf(gateway.adminUrl);
     expect((await admin('GET', '/webhooks')).body).toEqual({ endpoints: [] });
     expect(await admin('POST', '/webhooks/test')).toMatchObject({ status: 404 });
-    expect((await admin('GET', '/webhooks/schema')).body.definitions).toHaveProperty(['ban.begun']);
+    expect((await admin('GET', '/webhooks/schema')).body.definitions).toHaveProperty(['ban.started']);
     expect(await (await fetch(`${gateway.adminUrl}/metrics`)).text()).not.toContain('webhook');
   } finally {
     await gateway.stop();
@@ -344,7 +344,7 @@ describe('gateways on one Redis', () => {
     await Promise.all(keys.map(({ key }) => getBanned(key, [one, two])));
     for (const { folder } of [one, two]) writeFileSync(join(folder, 'plans.yaml'), 'plans: 1');
     const counts = () =>
-      ['ban.begun', 'quota.reached', 'key.first_used', 'reload.refused'].map((type) => receiver.takenOf(type).length);
+      ['ban.started', 'quota.reached', 'key.first_used', 'reload.failed'].map((type) => receiver.takenOf(type).length);
     await until('all of it is told', () => counts().join() === '4,8,4,1');
     const issued = receiver.takenOf('key.created');
     expect(issued.map(({ data }) => data.key).sort()).toEqual(keys.map(({ id }) => id).sort());
@@ -370,20 +370,20 @@ describe('gateways on one Redis', () => {
     for (const gateway of both)
       await until('it is away', async () => {
         await ask(gateway, other);
-        return isTold(gateway, 'store.away');
+        return isTold(gateway, 'upstream.down');
       });
-    await until('that is told', () => receiver.takenOf('store.away').length > 0);
+    await until('that is told', () => receiver.takenOf('upstream.down').length > 0);
     for (const { clock } of both) clock.now += MINUTE;
     await store.start();
-    for (const gateway of both) await until('it is back', () => isTold(gateway, 'store.back'));
-    await until('that is told', () => receiver.takenOf('store.back').length > 0);
+    for (const gateway of both) await until('it is back', () => isTold(gateway, 'upstream.up'));
+    await until('that is told', () => receiver.takenOf('upstream.up').length > 0);
     await issue(adminOf(both[0]!.adminUrl), { account: 'last' });
     await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
-    const [away, back] = [receiver.takenOf('store.away'), receiver.takenOf('store.back')];
+    const [away, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
     expect([away.length, back.length]).toEqual([1, 1]);
     const host = new URL(store.url).host;
     expect(away[0]!.data).toMatchObject({ upstream: 'default', store: host, reason: 'unreachable' });
-    expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, after: MINUTE });
+    expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, duration: MINUTE });
     await store.stop();
   });
 
@@ -397,18 +397,18 @@ describe('gateways on one Redis', () => {
     for (const gateway of [one, two]) expect(await ask(gateway, key)).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');
     for (const gateway of [one, two]) await ask(gateway, key);
-    await until('both tell it', () => receiver.takenOf('state.away').length === 2);
-    const away = receiver.takenOf('state.away');
+    await until('both tell it', () => receiver.takenOf('state.down').length === 2);
+    const away = receiver.takenOf('state.down');
     expect(away.map(({ data }) => data.policy)).toEqual(['local', 'local']);
     expect(new Set(away.map(({ data }) => data.gateway)).size).toBe(2);
     for (const { clock } of [one, two]) clock.now += MINUTE;
     await redis.admin.replicaof('NO', 'ONE');
-    await until('it is told', () => receiver.takenOf('state.back').length > 0);
+    await until('it is told', () => receiver.takenOf('state.up').length > 0);
     for (const gateway of [one, two])
       await until('it has recovered', () => gateway.log.some(({ msg }) => msg === 'state.recovered'));
     await issue(admin, { account: 'last' });
     await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
-    expect(receiver.takenOf('state.back')).toHaveLength(1);
-    expect(receiver.takenOf('state.back')[0]!.data.after).toBe(MINUTE);
+    expect(receiver.takenOf('state.up')).toHaveLength(1);
+    expect(receiver.takenOf('state.up')[0]!.data.duration).toBe(MINUTE);
   });
 });

@@ -71,9 +71,9 @@ describe('operators of a gateway with workers', () => {
     expect(await gateway.metric('storegate_upstream_connections_limit')).toBe(10);
     expect(await gateway.metric('storegate_near_limit_admissions_total')).toBe(3);
     expect(await gateway.metric('storegate_ready')).toBe(1);
-    expect(await gateway.metric('storegate_reload_last_success')).toBe(1);
+    expect(await gateway.metric('storegate_config_last_reload_successful')).toBe(1);
     const text = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-    expect(text.match(/^storegate_configuration_info\{/gm)).toHaveLength(1);
+    expect(text.match(/^storegate_config_info\{/gm)).toHaveLength(1);
     expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
   });
 });
@@ -123,14 +123,14 @@ describe('stores', () => {
     one.act = hangs;
     await until('both workers know', async () => {
       await load();
-      return workersThatTold('store.away', one) === 2;
+      return workersThatTold('upstream.down', one) === 2;
     });
     expect(statuses(await load())).toEqual(new Set([200]));
     await reload({ 'gateway.yaml': settings(`url: "${two.url}", ${quick}`) });
     const before = one.requests.length;
     expect(statuses(await load())).toEqual(new Set([200]));
     expect(one.requests.slice(before).filter((line) => !line.startsWith('GET / '))).toEqual([]);
-    expect(workersThatTold('store.away', two)).toBe(0);
+    expect(workersThatTold('upstream.down', two)).toBe(0);
     await reload({ 'gateway.yaml': settings() });
     await Promise.all(stores.map((store) => store.close()));
   });
@@ -178,7 +178,7 @@ test('bans, quotas and first uses are told once by a gateway with workers, to re
   );
   const toldOf = (type: string, id: string) => receiver.takenOf(type).filter(({ data }) => data.key === id).length;
   const counts = () =>
-    keys.map(({ id }) => [toldOf('quota.reached', id), toldOf('ban.begun', id), toldOf('key.first_used', id)].join());
+    keys.map(({ id }) => [toldOf('quota.reached', id), toldOf('ban.started', id), toldOf('key.first_used', id)].join());
   await until('all of it is told', () => counts().join(' ') === '2,1,1 2,1,1 2,1,1');
   await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 12);
   const entries = async () => (await gateway.admin('GET', '/ban-history')).body.entries as { target: string }[];

@@ -154,11 +154,11 @@ describe('a worker', () => {
     gateway.running.child.kill('SIGSTOP');
     try {
       expect([await fails(), await fails(), await fails(), await fails()]).toEqual([401, 401, 401, 429]);
-      expect(gateway.told('primary.silent')).toHaveLength(1);
+      expect(gateway.told('primary.unresponsive')).toHaveLength(1);
     } finally {
       gateway.running.child.kill('SIGCONT');
     }
-    await until('it is heard again', () => gateway.told('primary.heard').length === 1);
+    await until('it is heard again', () => gateway.told('primary.responsive').length === 1);
     agent.destroy();
   });
 
@@ -221,8 +221,8 @@ describe('when the primary process is killed', () => {
     const { key } = await gateway.key('1000/day');
     const requests = await inFlight(gateway);
     gateway.running.child.kill('SIGKILL');
-    await until('they have noticed', () => gateway.told('primary.gone').length === 2);
-    expect(gateway.told('primary.gone').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
+    await until('they have noticed', () => gateway.told('primary.exited').length === 2);
+    expect(gateway.told('primary.exited').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
     const categories = async () => (await gateway.get('/categories', { 'X-API-Key': key })).status;
     const answered = () => until('callers are answered', async () => (await categories().catch(() => 0)) === 200);
     await answered();

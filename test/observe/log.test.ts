@@ -125,9 +125,9 @@ describe('the lines of the log', () => {
     const lines = written(
       'json',
       false,
-      { type: 'store.away', ...store, reason: 'unreachable', error },
+      { type: 'upstream.down', ...store, reason: 'unreachable', error },
       { type: 'retry', id: 'r1', ...store, error },
-      { type: 'store.back', ...store, after: 250 },
+      { type: 'upstream.up', ...store, duration: 250 },
     );
     const [away, retry, back] = lines
       .trim()
@@ -136,7 +136,7 @@ describe('the lines of the log', () => {
     const named = { upstreamName: 'stock', store: '192.0.2.1:3000' };
     expect(away).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
     expect(retry).toEqual(expect.objectContaining({ ...named, reason: refused.message }));
-    expect(back).toEqual(expect.objectContaining({ ...named, after: 250 }));
+    expect(back).toEqual(expect.objectContaining({ ...named, duration: 250 }));
     const bad = Object.assign(new Error('nobody trusted'), { code: 'SELF_SIGNED' });
     const coded = new Error(bad.message, { cause: bad });
     expect(JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded }))).toMatchObject({
@@ -148,7 +148,7 @@ describe('the lines of the log', () => {
   test('are none of what happens with each request and is a metric', () => {
     const events: Event[] = [
       { type: 'state.answered', duration: 1 },
-      { type: 'state.alone', policy: 'local' },
+      { type: 'state.local_mode', policy: 'local' },
       { type: 'key.retiring', id: 'r1', keyId: 'k1', plan: 'free' },
     ];
     expect(written('json', false, ...events)).toBe('');
@@ -162,7 +162,7 @@ describe('the lines of the log', () => {
         get: (own, name) => (name in own ? Reflect.get(own, name) : 1),
       }) as Event;
     const leaking = Object.entries(createLogTable()).filter(([type, row]) =>
-      ['lost', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
+      ['delivered', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
     );
     expect(leaking.map(([type]) => type)).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('the lines of the log', () => {
     const text = written(
       'pretty',
       false,
-      { type: 'reload.refused', reason: evil, problems: [evil] },
+      { type: 'reload.failed', reason: evil, problems: [evil] },
       { type: 'bug', id: 'r1', error: new Error(evil) },
     );
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);

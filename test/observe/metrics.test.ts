@@ -75,18 +75,18 @@ describe('what happened is counted', () => {
         'storegate_requests_total{operation="getPet",method="GET",status="503"} 1',
         'storegate_refusals_total{code="upstream_busy"} 1',
         'storegate_admissions_total{plan="free",verdict="admitted"} 1',
-        'storegate_forwarded_requests_total{plan="free",result="turned_away"} 1',
+        'storegate_forwarded_requests_total{plan="free",result="rejected"} 1',
         'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
         'storegate_request_duration_seconds_count{operation="getPet"} 1',
       ],
     ],
     [
       'an answer that nobody waited for',
-      [{ ...REQUEST, status: 499, complete: false, code: 'caller_left' }],
+      [{ ...REQUEST, status: 499, complete: false, code: 'client_closed_request' }],
       [
         'storegate_requests_total{operation="getPet",method="GET",status="499"} 1',
-        'storegate_refusals_total{code="caller_left"} 1',
-        'storegate_incomplete_answers_total 1',
+        'storegate_refusals_total{code="client_closed_request"} 1',
+        'storegate_incomplete_responses_total 1',
         'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
         'storegate_request_duration_seconds_count{operation="getPet"} 1',
       ],
@@ -112,9 +112,9 @@ describe('what happened is counted', () => {
       'both ends of a reload',
       [
         { type: 'reload.done', reason: '', changed: [], needRestart: [] },
-        { type: 'reload.refused', reason: '', problems: [] },
+        { type: 'reload.failed', reason: '', problems: [] },
       ],
-      ['storegate_reloads_total{result="done"} 1', 'storegate_reloads_total{result="refused"} 1'],
+      ['storegate_reloads_total{result="success"} 1', 'storegate_reloads_total{result="failure"} 1'],
     ],
     [
       'a fault that is only told',
@@ -131,7 +131,11 @@ describe('what happened is counted', () => {
       [{ type: 'retry', id: 'x', upstream: 'default', store: 'a:80', error: new Error('reset') }],
       ['storegate_upstream_retries_total 1'],
     ],
-    ['a decision alone', [{ type: 'state.alone', policy: 'deny' }], ['storegate_state_alone_total{policy="deny"} 1']],
+    [
+      'a decision alone',
+      [{ type: 'state.local_mode', policy: 'deny' }],
+      ['storegate_state_local_mode_requests_total{policy="deny"} 1'],
+    ],
     [
       'an outage of the state, which is also how things stand',
       [OUTAGE],
@@ -144,7 +148,7 @@ describe('what happened is counted', () => {
         { type: 'state.connection', of: 'messages', isCut: true },
         { type: 'state.connection', of: 'requests', isCut: false },
       ],
-      ['storegate_state_connections{standing="cut"} 1'],
+      ['storegate_state_connections{status="down"} 1'],
     ],
     [
       'answers of the state',
@@ -153,10 +157,10 @@ describe('what happened is counted', () => {
     ],
     [
       'the configuration that is in force last, and no other',
-      ['p1', 'p2'].map((plans) => ({ type: 'configuration.used', settings: 's', plans, contract: 'c' })),
-      ['storegate_configuration_info{settings="s",plans="p2",contract="c"} 1'],
+      ['p1', 'p2'].map((plans) => ({ type: 'configuration.applied', settings: 's', plans, contract: 'c' })),
+      ['storegate_config_info{settings="s",plans="p2",contract="c"} 1'],
     ],
-    ['its end', [OUTAGE, { type: 'state.recovered', after: 5 }], ['storegate_state_outages_total 1']],
+    ['its end', [OUTAGE, { type: 'state.recovered', duration: 5 }], ['storegate_state_outages_total 1']],
     ['nothing, of what no metric is about', [{ type: 'stopping', inFlight: 1 }], []],
   ];
 
@@ -170,7 +174,8 @@ test('the table has every metric that the dashboard, the rules and docs name, an
     ...dashboardExpressions.map(([, expr]) => expr),
     ...[...alerts, ...recordings].map(({ expr }) => expr),
   ];
-  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+  // renames.md has former names.
+  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'renames.md');
   const named = [
     ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),
     ...docs.flatMap(
@@ -195,12 +200,12 @@ test('workers are the business of the process above them, and what is held of re
   expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
   expect(await carrier().text()).toContain('\nstoregate_body_bytes 5\n');
   expect(await carrier().text()).not.toContain('storegate_worker');
-  expect(await carrier().text()).toContain('\nstoregate_upstream_waiting_requests 1\n');
+  expect(await carrier().text()).toContain('\nstoregate_upstream_pending_requests 1\n');
   expect(await primary().text()).not.toMatch(
-    /storegate_(upstream_(connections|waiting)|body|state_duration|configuration_info\{)/,
+    /storegate_(upstream_(connections|pending)|body|state_duration|config_info\{)/,
   );
-  expect(await primary().text()).toContain('\nstoregate_reload_last_timestamp_seconds 1900000000\n');
-  expect(await primary().text()).toContain('\nstoregate_contract_exempted_operations 6\n');
+  expect(await primary().text()).toContain('\nstoregate_config_last_reload_timestamp_seconds 1900000000\n');
+  expect(await primary().text()).toContain('\nstoregate_contract_unsupported_operations 6\n');
 });
 
 test('the version of storegate and of its Node is told, by every process', async () => {

@@ -13,14 +13,14 @@ test('all listeners of one event read the same time, and those of the next a lat
   const read: number[] = [];
   const listener = () => void read.push(clock());
   const observe = of(toAll(listener, listener, listener));
-  observe({ type: 'state.saved' });
-  observe({ type: 'state.saved' });
+  observe({ type: 'state.write_recovered' });
+  observe({ type: 'state.write_recovered' });
   expect(read).toEqual([1, 1, 1, 2, 2, 2]);
 });
 
 test('between events the clock is itself, and an event that nobody dates does not read it', () => {
   const { clock, of } = sharedClock(ticking());
-  of(() => {})({ type: 'state.saved' });
+  of(() => {})({ type: 'state.write_recovered' });
   expect([clock(), clock()]).toEqual([1, 2]);
 });
 
@@ -30,9 +30,9 @@ test('an event that a listener tells meanwhile has a moment of its own, and the 
   const observe = of(
     toAll(({ type }) => {
       read.push(clock());
-      if (type === 'state.saved') observe({ type: 'primary.heard' });
+      if (type === 'state.write_recovered') observe({ type: 'primary.responsive' });
     }),
   );
-  observe({ type: 'state.saved' });
+  observe({ type: 'state.write_recovered' });
   expect([...read, clock()]).toEqual([1, 2, 3]);
 });

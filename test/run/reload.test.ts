@@ -52,7 +52,7 @@ test('a reading process that crashes is told as a bug, and nothing changes', asy
     throw new Error('the process that reads the contract ended with code 3');
   });
   await expect(reloader.reload('test')).rejects.toThrow(ReloadRefused);
-  expect(events.map(({ type }) => type)).toEqual(['bug', 'reload.refused']);
+  expect(events.map(({ type }) => type)).toEqual(['bug', 'reload.failed']);
   expect(swapped).toEqual([]);
   expect(reloader.current).toBe(initial);
 });
@@ -93,5 +93,5 @@ test('files that are put back after a refusal are told as a reload that is done,
   text = '';
   await reloader.reload(FILE_CHANGED);
   await reloader.reload(FILE_CHANGED);
-  expect(events.map(({ type }) => type)).toEqual(['reload.refused', 'reload.done']);
+  expect(events.map(({ type }) => type)).toEqual(['reload.failed', 'reload.done']);
 });

@@ -33,7 +33,9 @@ test('keys that were left behind are reported once Redis answers, however late t
   const { first, events, data } = await start(10);
   expect([first, events]).toEqual([null, []]);
   await jest.advanceTimersByTimeAsync(5_000);
-  expect(events).toEqual([expect.objectContaining({ type: 'state.left', folder: data, keys: 1, unknown: 1 })]);
+  expect(events).toEqual([
+    expect.objectContaining({ type: 'state.unmigrated_keys', folder: data, keys: 1, unknown: 1 }),
+  ]);
   await jest.advanceTimersByTimeAsync(5_000);
   expect(events).toHaveLength(1);
 });

@@ -163,8 +163,8 @@ describe('a folder with counters', () => {
     }
     expect((await again.state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
     expect(await again.state.admit('key:a', FREE, 1)).toMatchObject({ verdict: 'admitted' });
-    expect(events.map(({ type }) => type)).toContain('state.unsaved');
-    await until('it works again', () => events.some(({ type }) => type === 'state.saved'));
+    expect(events.map(({ type }) => type)).toContain('state.write_failed');
+    await until('it works again', () => events.some(({ type }) => type === 'state.write_recovered'));
     expect([unsavedFor(), again.unsavedFor()]).toEqual([0, 0]);
     await again.close();
     rmdirSync(join(folder, 'ledgers.2.log'));

@@ -173,7 +173,7 @@ describe('a Redis that was killed', () => {
     const reloading = own.admin.call('DEBUG', 'RELOAD').catch(() => 'cut off');
     await until('it is loading', async () => {
       await times(1, 'key:other');
-      return gateway.told('state.alone') > 0;
+      return gateway.told('state.local_mode') > 0;
     });
     await reloading;
     await until('it is asked again', async () => gateway.told('state.outage') === gateway.told('state.recovered'));
@@ -188,7 +188,7 @@ test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () 
   await times(2, subject);
   await server.admin.script('FLUSH');
   expect(await times(9, subject)).toEqual([...admitted(8), 'limited']);
-  expect(gateway.told('state.alone')).toBe(0);
+  expect(gateway.told('state.local_mode')).toBe(0);
 });
 
 test('a look-up of a key that is known nowhere else waits for a late Redis, also behind a circuit breaker', async () => {
@@ -211,7 +211,7 @@ test('FLUSHALL forgets counters and keeps serving', async () => {
   await times(10, subject);
   await server.admin.flushall();
   expect(await times(1, subject)).toEqual(['admitted']);
-  expect(gateway.told('state.alone')).toBe(0);
+  expect(gateway.told('state.local_mode')).toBe(0);
 });
 
 test('a foreign key in the place of a ledger concerns that subject alone, and is told once (WRONGTYPE)', async () => {
@@ -234,7 +234,7 @@ test('a lost answer is not sent again: the request is counted once in Redis and 
   await until('the connection is back', async () => {
     await times(1, 'key:other');
     return (
-      gateway.events.filter((e) => e.type === 'state.alone').length < 3 ||
+      gateway.events.filter((e) => e.type === 'state.local_mode').length < 3 ||
       (await left(subject).catch(() => null)) !== null
     );
   });
@@ -262,12 +262,12 @@ test('while Redis hangs no request waits longer than the first few', async () =>
   await open({ deadline: 50 });
   proxy.replies = 'hold';
   await away();
-  const begun = gateway.told('state.alone');
+  const begun = gateway.told('state.local_mode');
   const asked: unknown[] = [];
   for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
   // The answers come at once, without a promise.
   expect(asked.every((answer) => !(answer instanceof Promise))).toBe(true);
-  expect(gateway.told('state.alone') - begun).toBe(5_000);
+  expect(gateway.told('state.local_mode') - begun).toBe(5_000);
   expect(gateway.told('state.outage')).toBe(1);
 });
 
@@ -317,9 +317,11 @@ describe('under the policy', () => {
     const subject = fresh();
     proxy.shut();
     await away();
-    const before = gateway.told('state.alone');
+    const before = gateway.told('state.local_mode');
     expect(await times(30, subject)).toEqual(admitted(30));
-    expect(gateway.events.filter((e) => e.type === 'state.alone' && e.policy === 'allow')).toHaveLength(before + 30);
+    expect(gateway.events.filter((e) => e.type === 'state.local_mode' && e.policy === 'allow')).toHaveLength(
+      before + 30,
+    );
   });
 
   test('local, the workers of one gateway together admit what is left', async () => {

@@ -117,7 +117,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     for (const server of set.servers) server.signal('SIGSTOP');
     const second = await openShared({ ...set.settings, readyDuringOutage: false }, { folder });
     gateway = second;
-    expect(second.told('state.absent')).toBe(1);
+    expect(second.told('state.unavailable_at_start')).toBe(1);
     expect(second.told('state.outage')).toBe(1);
     expect(second.ready()).toBe(false);
     expect(await second.keys.find(record.hash)).toEqual(revoked);
@@ -136,7 +136,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
       const { readings } = await second.state.look('key:1', limits);
       return readings[0]!.remaining === 1;
     });
-    expect(second.told('state.unfit')).toBe(0);
+    expect(second.told('state.incompatible')).toBe(0);
     const made = keyRecord();
     await second.keys.add(made, note());
     await untilCopied(folder, made);

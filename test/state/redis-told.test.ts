@@ -52,13 +52,15 @@ test('an outage is one line in and one line out, a gauge, and counters', async (
   expect(text).toContain('storegate_state_mode{mode="local"} 1');
   expect(text).not.toContain('mode="normal"');
   expect(text).toContain('storegate_state_outages_total 1');
-  expect(Number(/storegate_state_alone_total\{policy="local"\} (\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(500);
+  expect(
+    Number(/storegate_state_local_mode_requests_total\{policy="local"\} (\d+)/.exec(text)?.[1]),
+  ).toBeGreaterThanOrEqual(500);
 
   proxy.admit();
   await until('it is over', () => lines.length > 1);
   expect(lines).toMatchObject([
     { level: 40, msg: 'state.outage', policy: 'local', reason: expect.stringMatching(/^not connected to Redis: /) },
-    { level: 30, msg: 'state.recovered', after: expect.any(Number) },
+    { level: 30, msg: 'state.recovered', duration: expect.any(Number) },
   ]);
   expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
 });

@@ -236,7 +236,7 @@ describe('in front of a backend that fails', () => {
       );
       expect(answer).toBe(expected);
     }
-    expect([gateway.told('state.alone'), gateway.state.unreconciled]).toEqual([20, 0]);
+    expect([gateway.told('state.local_mode'), gateway.state.unreconciled]).toEqual([20, 0]);
   });
 });
 

@@ -44,7 +44,7 @@ function open(get: (id: string) => Promise<KeyRecord | null> = async () => null)
     auditLog: { list: async () => [] },
     clock: Date.now,
     observe: (event) => {
-      if (event.type === 'webhook.told' && event.result === 'lost') lost += event.count;
+      if (event.type === 'webhook.delivery' && event.result === 'dropped') lost += event.count;
     },
   });
 }

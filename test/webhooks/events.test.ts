@@ -40,7 +40,7 @@ describe('the schema of events', () => {
 });
 
 const ban = {
-  type: 'ban.begun',
+  type: 'ban.started',
   ban: {
     subject: 'key:key_1',
     at: T,
@@ -54,22 +54,26 @@ const ban = {
 
 describe('what is told', () => {
   test.each<[string, Event[], object]>([
-    ['ban.begun', [ban], { key: 'key_1', plan: 'free', limit: '3/minute', strikes: 3, rung: 1, operation: 'listPets' }],
     [
-      'ban.begun',
+      'ban.started',
+      [ban],
+      { key: 'key_1', plan: 'free', limit: '3/minute', strikes: 3, level: 1, operation: 'listPets' },
+    ],
+    [
+      'ban.started',
       [{ ...ban, ban: { ...ban.ban, subject: 'account:team:acme', violated: null }, strike: null }],
       { account: 'acme', plan: 'team' },
     ],
     ['key.first_used', [{ type: 'key.first_used', keyId: 'key_1', at: T }], { key: 'key_1' }],
-    ['reload.refused', [{ type: 'reload.refused', reason: 'r', problems: ['p'] }], { problems: ['p'], more: 0 }],
+    ['reload.failed', [{ type: 'reload.failed', reason: 'r', problems: ['p'] }], { problems: ['p'], omitted: 0 }],
     [
-      'state.away',
+      'state.down',
       [{ type: 'state.outage', policy: 'deny', error: new Error('gone') }],
       { policy: 'deny', reason: 'gone' },
     ],
     [
-      'store.away',
-      [{ type: 'store.away', upstream: 'default', store: 'a:80', reason: 'check', error: new Error('refused') }],
+      'upstream.down',
+      [{ type: 'upstream.down', upstream: 'default', store: 'a:80', reason: 'check', error: new Error('refused') }],
       { upstream: 'default', store: 'a:80', reason: 'check', error: 'refused' },
     ],
   ])('of %s fits the schema: %j', (type, events, data) => {
@@ -82,20 +86,20 @@ describe('what is told', () => {
   test('of what is away and back fits it too', () => {
     const all = told(
       { type: 'state.outage', policy: 'local', error: 'gone' },
-      { type: 'store.away', upstream: 'u', store: 's:1', reason: 'check' },
-      { type: 'state.recovered', after: 5 },
-      { type: 'store.back', upstream: 'u', store: 's:1', after: 5 },
+      { type: 'upstream.down', upstream: 'u', store: 's:1', reason: 'check' },
+      { type: 'state.recovered', duration: 5 },
+      { type: 'upstream.up', upstream: 'u', store: 's:1', duration: 5 },
     );
-    expect(all.map(({ type }) => type)).toEqual(['state.away', 'store.away', 'state.back', 'store.back']);
+    expect(all.map(({ type }) => type)).toEqual(['state.down', 'upstream.down', 'state.up', 'upstream.up']);
     expect(all.flatMap(faultsOfEvent)).toEqual([]);
   });
 
   test('is bounded, however long mistakes are', () => {
     const problems = Array.from({ length: 500 }, (_, i) => `${i} ${'x'.repeat(5_000)}`);
-    const [event] = told({ type: 'reload.refused', reason: 'r'.repeat(5_000), problems });
+    const [event] = told({ type: 'reload.failed', reason: 'r'.repeat(5_000), problems });
     expect(faultsOfEvent(event)).toEqual([]);
     expect(JSON.stringify(event).length).toBeLessThan(10_000);
-    expect(event!.data.more).toBe(480);
+    expect(event!.data.omitted).toBe(480);
   });
 
   test('has an id that says nothing, and that a signature may hold', () => {

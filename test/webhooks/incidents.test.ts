@@ -28,7 +28,7 @@ beforeEach(() => {
 describe('what workers of one gateway see', () => {
   test('is away when the first says so, and back when the last does', () => {
     expect(incidents.see(store(true, T), 1)).toMatchObject({
-      type: 'store.away',
+      type: 'upstream.down',
       data: { upstream: 'default', store: 'one:80', reason: 'unreachable', gateway: 'gw-1' },
     });
     expect(incidents.see(store(true, T + 1), 2)).toBeNull();
@@ -36,8 +36,8 @@ describe('what workers of one gateway see', () => {
     expect(incidents.see(store(false, T + 2), 1)).toBeNull();
     expect(incidents.see(store(false, T + 2), 1)).toBeNull();
     expect(incidents.see(store(false, T + 3_000), 2)).toMatchObject({
-      type: 'store.back',
-      data: { upstream: 'default', store: 'one:80', since: new Date(T).toISOString(), after: 3_000 },
+      type: 'upstream.up',
+      data: { upstream: 'default', store: 'one:80', since: new Date(T).toISOString(), duration: 3_000 },
     });
     expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
   });
@@ -46,9 +46,9 @@ describe('what workers of one gateway see', () => {
     incidents.see(store(true, T), 1);
     incidents.see(state(true, T), 1);
     incidents.see(state(true, T), 2);
-    expect(incidents.forget(1, T + 5).map(({ type }) => type)).toEqual(['store.back']);
+    expect(incidents.forget(1, T + 5).map(({ type }) => type)).toEqual(['upstream.up']);
     expect(incidents.forget(1, T + 5)).toEqual([]);
-    expect(incidents.forget(2, T + 6).map(({ type }) => type)).toEqual(['state.back']);
+    expect(incidents.forget(2, T + 6).map(({ type }) => type)).toEqual(['state.up']);
   });
 
   test('of one minute has one id while the state is away, so that receivers can tell', () => {
@@ -82,11 +82,11 @@ test('gateways that see one store away and back at different times tell it once,
   tell(other.see(store(false, T + 50), null));
   outbox.close();
   expect(told).toEqual([
-    'store.away 0',
-    'store.back 10',
-    'store.away 20',
-    'store.back 30',
-    'store.away 40',
-    'store.back 50',
+    'upstream.down 0',
+    'upstream.up 10',
+    'upstream.down 20',
+    'upstream.up 30',
+    'upstream.down 40',
+    'upstream.up 50',
   ]);
 });

@@ -68,7 +68,7 @@ export class Preamble {
 
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
-    if (this.#shakesHands || !this.#wantsHeader) this.#openings.unsecured(this.#socket, 'late');
+    if (this.#shakesHands || !this.#wantsHeader) this.#openings.unsecured(this.#socket, 'timeout');
     else this.#openings.unannounced(this.#socket, 'it did not come in time');
     this.destroy();
   }

@@ -111,7 +111,7 @@ export class Server {
         this.#take(secured.on('data', onData), origin);
       },
       misplaced: (accepted, origin) => {
-        openings?.unsecured(accepted, 'plain');
+        openings?.unsecured(accepted, 'plaintext');
         this.#takeBegun(accepted, origin, null).refuse(malformed('This port speaks TLS: the URL begins with https.'));
       },
       unannounced: (accepted, why) => openings?.unannounced(accepted, why),

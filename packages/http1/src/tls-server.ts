@@ -3,7 +3,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
 
 /** Why a handshake failed; a fixed set, safe as a metric label. */
-export type HandshakeFailure = 'left' | 'late' | 'plain' | 'version' | 'protocol' | 'distrusted' | 'other';
+export type HandshakeFailure = 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
 
 /** Results of connections passed to `begin`. */
 export interface Handshakes {
@@ -71,7 +71,7 @@ export class TlsServer {
 }
 
 function reasonOf({ code = '' }: NodeJS.ErrnoException): HandshakeFailure {
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'left';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'closed';
   if (/ALERT.*(UNKNOWN_CA|CERTIFICATE)/.test(code)) return 'distrusted';
   if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'protocol';
   if (/PROTOCOL|VERSION|NO_SHARED|CIPHER|NO_SUITABLE|HANDSHAKE_FAILURE/.test(code)) return 'version';

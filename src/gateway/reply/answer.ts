@@ -89,7 +89,7 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
   function fail(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const { call } = exchange;
     if (failure instanceof CallerLeft || call.left) {
-      exchange.code = failure instanceof CallerLeft ? failure.code : 'caller_left';
+      exchange.code = failure instanceof CallerLeft ? failure.code : 'client_closed_request';
       call.cutOff();
       return;
     }

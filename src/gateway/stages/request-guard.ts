@@ -79,7 +79,7 @@ export function createRequestGuard({ config, observe, tell, beginSpan }: Request
 
   function end(exchange: Exchange): void {
     if (!isComplete(exchange.call)) {
-      exchange.code ??= 'caller_left';
+      exchange.code ??= 'client_closed_request';
       exchange.cancel?.();
     }
     observe(toldBy(exchange, tell));

@@ -72,7 +72,12 @@ export class Store implements StoreHandle {
       heard: (verdict, error) => {
         if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#tell(error);
         else if (this.health.ignoresChecks)
-          this.#surroundings.observe({ type: 'store.check_failed', upstream: this.upstream, store: this.name, error });
+          this.#surroundings.observe({
+            type: 'upstream.check_failed',
+            upstream: this.upstream,
+            store: this.name,
+            error,
+          });
       },
       ticked: () => {
         if (this.health.tick(performance.now())) this.#tell();
@@ -180,8 +185,8 @@ export class Store implements StoreHandle {
     // Whoever was told that it is away would wait for ever. What becomes of its last requests is nobody's concern.
     this.#surroundings = { ...this.#surroundings, observe: () => {} };
     if (health.state === 'up') return;
-    const after = Math.round(performance.now() - health.awaySince);
-    observe({ type: 'store.back', upstream, store, after, removed: true });
+    const duration = Math.round(performance.now() - health.awaySince);
+    observe({ type: 'upstream.up', upstream, store, duration, removed: true });
   }
 
   close(): void {
@@ -233,14 +238,15 @@ export class Store implements StoreHandle {
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;
     if (health.state === 'up') {
-      const after = Math.round(health.since - health.awaySince);
-      observe({ type: 'store.back', upstream, store, after });
+      const duration = Math.round(health.since - health.awaySince);
+      observe({ type: 'upstream.up', upstream, store, duration });
     } else if (health.state === 'away') {
       // A return that failed is the same absence.
-      if (health.failedReturns === 0) observe({ type: 'store.away', upstream, store, reason: health.reason!, error });
+      if (health.failedReturns === 0)
+        observe({ type: 'upstream.down', upstream, store, reason: health.reason!, error });
       this.pool.renew(new StoreWentDown());
     }
-    observe({ type: 'store.state', upstream, store });
+    observe({ type: 'upstream.state', upstream, store });
     this.#checks.turn();
   }
 }

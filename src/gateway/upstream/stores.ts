@@ -79,7 +79,7 @@ interface StoresParts {
 }
 
 /** One for all clients, which may be many. Made here, because an error refers to all that its stack refers to: a reload and its contract. */
-const ALL_DOWN = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
+const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
 /** A set of stores that answer the same. */
 export class Stores implements Upstream {

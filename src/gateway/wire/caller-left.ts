@@ -4,9 +4,12 @@
  */
 export class CallerLeft extends Error {
   override name = 'CallerLeft';
-  readonly code: 'caller_left' | 'slow_reader';
+  readonly code: 'client_closed_request' | 'slow_reader';
 
-  constructor(message?: string, { code = 'caller_left', cause }: { code?: CallerLeft['code']; cause?: unknown } = {}) {
+  constructor(
+    message?: string,
+    { code = 'client_closed_request', cause }: { code?: CallerLeft['code']; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.code = code;
   }

@@ -55,7 +55,7 @@ export function createPreamble(ticketSecret: Uint8Array): WirePreamble {
 export function preambleEvents(observe: Observe): NonNullable<ServerOptions['openings']> {
   return {
     secured: (socket: TLSSocket) =>
-      observe({ type: 'tls.opened', version: socket.getProtocol() ?? 'none', resumed: socket.isSessionReused() }),
+      observe({ type: 'tls.established', version: socket.getProtocol() ?? 'none', resumed: socket.isSessionReused() }),
     unsecured: (socket, why) => unsecured(observe, socket, why),
     unannounced: (socket, why) =>
       observe({ type: 'proxy.refused', reason: why, address: plainAddress(socket.remoteAddress) }),

@@ -136,13 +136,13 @@ export class Outbox implements SpanProcessor {
       if (this.#away === null) return;
       const { since, lost } = this.#away;
       this.#away = null;
-      this.#observe({ type: 'collector.back', after: Math.round(performance.now() - since), lost });
+      this.#observe({ type: 'otlp.export_recovered', duration: Math.round(performance.now() - since), dropped: lost });
       return;
     }
     this.#observe({ type: 'spans', result: 'failed', count });
     if (this.#away === null) {
       this.#away = { since: performance.now(), lost: 0 };
-      this.#observe({ type: 'collector.away', error: reasonOf(error) });
+      this.#observe({ type: 'otlp.export_failed', error: reasonOf(error) });
     }
     this.#away.lost += count;
   }

@@ -35,8 +35,8 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   const silence = new CircuitBreaker({
     misses: 1,
     probe: () => primary.call('look', 'unknown', DEADLINE),
-    opened: (error) => observe({ type: 'primary.silent', error }),
-    closed: () => observe({ type: 'primary.heard' }),
+    opened: (error) => observe({ type: 'primary.unresponsive', error }),
+    closed: () => observe({ type: 'primary.responsive' }),
   });
 
   function known(caller: string) {

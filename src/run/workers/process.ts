@@ -20,7 +20,7 @@ const CALL_TIMEOUT = 5_000;
 const ABANDONED = 30_000;
 
 /** Events after which a worker may be able to answer where it was not, or not any more. */
-const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
+const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'upstream.state']);
 
 /** A serving worker. */
 interface Work {
@@ -89,7 +89,7 @@ export class WorkerProcess {
     const { carrier, adminUrl, certificates } = this.#work;
     const { observe, serving } = carrier;
     if (!this.#lastReport) {
-      observe({ type: 'primary.gone', inFlight: serving.inFlight });
+      observe({ type: 'primary.exited', inFlight: serving.inFlight });
       if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED, certificates());
     }
     await this.#drain({ accepting: true });

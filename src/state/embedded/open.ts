@@ -73,11 +73,11 @@ function toldTo(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFo
     unsavedFor: () => (since === null ? 0 : performance.now() - since),
     unsaved(error) {
       since = performance.now();
-      observe({ type: 'state.unsaved', error });
+      observe({ type: 'state.write_failed', error });
     },
     saved() {
       since = null;
-      observe({ type: 'state.saved' });
+      observe({ type: 'state.write_recovered' });
     },
     damaged: (damage) => observe({ type: 'state.warning', warning: inWords(damage) }),
   };

@@ -59,7 +59,7 @@ export async function startOn(settings: RedisSettings, options: StartOptions): P
   } catch (error) {
     const absence = error as RedisError;
     if (absence.isAway && missing === null) {
-      if (!isWorker) observe({ type: 'state.absent', reason: absence.message, copyAge: copy!.age });
+      if (!isWorker) observe({ type: 'state.unavailable_at_start', reason: absence.message, copyAge: copy!.age });
       observe({ type: 'state.connection', of: 'requests', isCut: true });
       observe({ type: 'state.connection', of: 'messages', isCut: true });
       void started.checks.untilPassed();
@@ -93,7 +93,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
       if (!isWorker) stopTelling = reportWarnings(redis, observe, warnings, lookAgain);
     },
     unfit(reason) {
-      if (!isWorker) observe({ type: 'state.unfit', reason });
+      if (!isWorker) observe({ type: 'state.incompatible', reason });
     },
   });
   return {

@@ -45,7 +45,7 @@ export function createCircuitBreakers(
         observe({ type: 'state.outage', policy: onOutage, error: shards.reasonOf(reason) });
       },
       closed() {
-        if (--open === 0) observe({ type: 'state.recovered', after: Math.round(performance.now() - since) });
+        if (--open === 0) observe({ type: 'state.recovered', duration: Math.round(performance.now() - since) });
         for (const listener of listeners) listener();
       },
     });

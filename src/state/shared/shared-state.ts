@@ -211,7 +211,7 @@ export class SharedState implements State {
   }
 
   #decideAlone(subject: string, limits: Limits, cost: number, scopes: Scopes, cause: unknown): Admission {
-    this.#observe({ type: 'state.alone', policy: this.#policy });
+    this.#observe({ type: 'state.local_mode', policy: this.#policy });
     if (this.#policy === 'deny')
       throw new Outage('state_unavailable', {
         cause: cause ?? 'the shared state is away',

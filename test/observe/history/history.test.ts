@@ -109,10 +109,10 @@ describe('a minute', () => {
     next();
     recorder.observe({ type: 'state.outage', policy: 'allow', error: null });
     next();
-    recorder.observe({ type: 'state.recovered', after: 1 });
+    recorder.observe({ type: 'state.recovered', duration: 1 });
     next();
     recorder.observe({ type: 'state.outage', policy: 'local', error: null });
-    recorder.observe({ type: 'state.recovered', after: 1 });
+    recorder.observe({ type: 'state.recovered', duration: 1 });
     next();
     recorder.turn();
     expect((await read()).map(({ policies }) => policies)).toEqual([0, 4, 4, 1]);

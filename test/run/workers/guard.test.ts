@@ -58,9 +58,9 @@ describe('the guard of a worker', () => {
     for (let i = 0; i < 8; i++)
       for (const guard of [one, other]) if (!(await guard.fail('198.51.100.3')).exhausted) admitted++;
     expect(admitted).toBe(6);
-    expect(events.map(({ type }) => type)).toEqual(['primary.silent', 'primary.silent']);
+    expect(events.map(({ type }) => type)).toEqual(['primary.unresponsive', 'primary.unresponsive']);
     primary.silent = false;
-    await until('it is heard again', () => events.filter(({ type }) => type === 'primary.heard').length === 2);
+    await until('it is heard again', () => events.filter(({ type }) => type === 'primary.responsive').length === 2);
     expect((await one.fail('198.51.100.4')).readings[0]!.remaining).toBe(5);
     expect((await other.fail('198.51.100.4')).readings[0]!.remaining).toBe(4);
   });

@@ -29,7 +29,7 @@ import { type FakeStore, fakeStore } from '../../support/upstream.ts';
 import { get } from '../../support/workers.ts';
 
 const settings = (kept: number) =>
-  `log: { level: error }\nupstream: { connections: 10 }\nexplain: { requests: ${kept} }\n`;
+  `log: { level: error }\nupstream: { connections: 10 }\nexplain: { bufferSize: ${kept} }\n`;
 const plans = (more: string) => `plans:\n  free: { windows: [{ limit: 1000, per: hour }${more}] }\n`;
 const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit: 5000, per: day }') };
 

@@ -35,7 +35,7 @@ process.on('message', async (orders: Orders | 'go') => {
   const gateway = await openRedis(orders.settings, {
     audit: KEPT,
     observe: ({ type }) => {
-      if (type === 'state.alone') outages++;
+      if (type === 'state.local_mode') outages++;
     },
   });
   process.send?.('ready');

@@ -44,8 +44,8 @@ export function configuration(): string {
 An environment variable overrides \`gateway.yaml\`, which overrides the default. \`npx storegate check\` reports every mistake with file, line
 and column. \`npx storegate config\` prints the settings in force and where each value comes from.
 
-- **Change**: a *reload* applies the new value to the next request. The gateway reloads when a file changes, on SIGHUP, and on
-  \`npx storegate reload\`; an invalid file changes nothing. Other settings need a *restart*.
+- **Restart**: a new value of these settings needs a restart. All others are reloaded when a file changes, on SIGHUP, and by
+  \`npx storegate reload\`, and apply to the next request; an invalid file changes nothing.
 - **Units**: a duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\` (\`30s\`); a size is a number of bytes or has \`KiB\`, \`MiB\` or \`GiB\`.
   OpenTelemetry's variables (\`OTEL_…\`) give durations as plain milliseconds.
 - **Paths** are relative to the working directory of the gateway.
@@ -80,9 +80,9 @@ function sectionsOf(): string[] {
     const introduction = hasIntroduction ? textOf(first!) : '';
     return `## ${key}
 
-${introduction && `${introduction}\n\n`}| setting | type | default | change | description |
+${introduction && `${introduction}\n\n`}| setting | type | default | restart | description |
 |---|---|---|---|---|
-${(hasIntroduction ? inner : [first!, ...inner]).map((row) => line([nameOf(row), typeOf(row), initialOf(row), changeOf(row), textOf(row)])).join('\n')}
+${(hasIntroduction ? inner : [first!, ...inner]).map((row) => line([nameOf(row), typeOf(row), initialOf(row), restartOf(row), textOf(row)])).join('\n')}
 `;
   });
 }
@@ -180,9 +180,8 @@ function initialOf({ schema, isSection, like }: Row): string {
 const list = (values: readonly unknown[]): string =>
   values.length === 0 ? 'none' : values.map((value) => `\`${String(value)}\``).join(', ');
 
-function changeOf({ schema, isSection }: Row): string {
-  if (isSection) return '';
-  return schema['x-restart'] === true ? 'restart' : 'reload';
+function restartOf({ schema, isSection }: Row): string {
+  return !isSection && schema['x-restart'] === true ? 'yes' : '';
 }
 
 function textOf({ schema, like }: Row): string {

@@ -26,7 +26,7 @@ interface Row {
 }
 
 /** Kinds of mistakes in a cell. */
-const TOLD = 3;
+const MOST_PRINTED = 3;
 
 const [target, ...options] = process.argv.slice(2);
 if (target === undefined) throw new Error('name a folder of OpenAPI documents');
@@ -59,9 +59,9 @@ function ask(file: string, what: string): string {
 function resultOf({ problems, notes }: Row): string {
   if (problems.length === 0) return `loads, ${notes} notes`;
   const kinds = Object.entries(Object.groupBy(problems, kindOf)).map(([kind, all]) => [kind, all!.length] as const);
-  const told = kinds.sort(([, a], [, b]) => b - a).slice(0, TOLD);
-  const rest = kinds.length > TOLD ? ', …' : '';
-  return `**${problems.length}**: ${told.map(([kind, count]) => `${count} × ${kind}`).join(', ')}${rest}`.replaceAll(
+  const printed = kinds.sort(([, a], [, b]) => b - a).slice(0, MOST_PRINTED);
+  const rest = kinds.length > MOST_PRINTED ? ', …' : '';
+  return `**${problems.length}**: ${printed.map(([kind, count]) => `${count} × ${kind}`).join(', ')}${rest}`.replaceAll(
     '|',
     '\\|',
   );

@@ -81,7 +81,7 @@ async function run(): Promise<void> {
     say(`${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`);
   }
   await running;
-  tell(clients, (performance.now() - started) / 1_000);
+  printResult(clients, (performance.now() - started) / 1_000);
 }
 
 async function startGateways(): Promise<Gateway[]> {
@@ -126,7 +126,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await pause(CHECK / 5);
 }
 
-function tell(clients: Clients, seconds: number): void {
+function printResult(clients: Clients, seconds: number): void {
   const proxy = execFileSync('haproxy', ['-v'], { encoding: 'utf8' }).split('\n')[0];
   const path = values.direct
     ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`

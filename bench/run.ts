@@ -21,10 +21,10 @@ async function run(options: Options): Promise<void> {
   if (options.mode === 'install') return installExecutables();
   if (options.mode === 'profile') return await (await import('./profile.ts')).profile(options, say);
   if (options.mode === 'soak') return await (await import('./soak.ts')).soak(options, say);
-  await compareAndTell(options);
+  await compareAndReport(options);
 }
 
-async function compareAndTell(options: Options): Promise<void> {
+async function compareAndReport(options: Options): Promise<void> {
   const { compare } = await import('./comparison.ts');
   const comparison = await compare(options, say);
   const { toMarkdown } = await import('./report.ts');

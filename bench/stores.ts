@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { makeSecret } from '../src/keys/secret.ts';
 import { type Fault, NginxStore } from '../test/support/nginx-store.ts';
 import { Children } from './children.ts';
-import { type Asked, PacedCallers } from './paced-callers.ts';
+import { PacedClients, type TimedResponse } from './paced-clients.ts';
 import { stepAside } from './processors.ts';
 import { percentile } from './statistics.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
@@ -56,7 +56,7 @@ async function measure(count: number, fault: Fault): Promise<void> {
       ...(values.project === undefined ? {} : { project: values.project }),
     });
     await children.start({ ...gateway.command, place: 'anywhere' });
-    const callers = new PacedCallers(`${gateway.url}/pets`, gateway.keys.admitted, rate);
+    const callers = new PacedClients(`${gateway.url}/pets`, gateway.keys.admitted, rate);
     const asking = callers.run();
     await pause(2_000);
     const begun = performance.now();
@@ -65,7 +65,7 @@ async function measure(count: number, fault: Fault): Promise<void> {
     await pause(seconds * 1_000);
     callers.stop();
     await asking;
-    tell(count, fault, callers.asked, begun, moments);
+    printOutage(count, fault, callers.asked, begun, moments);
   } finally {
     await children.close();
     await Promise.all(stores.map((store) => store.stop()));
@@ -106,7 +106,13 @@ async function upOf(store: string, adminUrl: string): Promise<number | null> {
   return line === undefined ? null : Number(line.split(' ').at(-1));
 }
 
-function tell(count: number, fault: Fault, asked: readonly Asked[], begun: number, moments: Moments): void {
+function printOutage(
+  count: number,
+  fault: Fault,
+  asked: readonly TimedResponse[],
+  begun: number,
+  moments: Moments,
+): void {
   const { failed, away, mended, back } = moments;
   const parts: readonly (readonly [name: string, from: number, to: number])[] = [
     ['before', begun, failed],
@@ -130,7 +136,7 @@ function tell(count: number, fault: Fault, asked: readonly Asked[], begun: numbe
 }
 
 /** `0`: no whole answer came. */
-function codesOf(failed: readonly Asked[]): string {
+function codesOf(failed: readonly TimedResponse[]): string {
   const counts = [...Map.groupBy(failed, ({ status }) => status)].map(
     ([status, { length }]) => `${length} x ${status}`,
   );

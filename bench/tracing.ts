@@ -29,7 +29,7 @@ const ROUNDS = 5;
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 const STORE = soleTarget('default', 'store:80', null as never);
-const TAKER = { begun() {}, answer() {}, fail() {} };
+const RECEIVER = { begun() {}, answer() {}, fail() {} };
 const ANSWER: ClientAnswer = { status: 200, reason: '', fields: [], body: Buffer.alloc(0) };
 
 const TRACE = {
@@ -65,7 +65,7 @@ async function compare(): Promise<void> {
     },
   ))!;
   const kinds = {
-    off: untold(),
+    off: withoutReceiver(),
     'ratio 0': begun(tracing, 0, {}),
     'ratio 0.1': begun(tracing, 0.1, {}),
     'ratio 1': begun(tracing, 1, {}),
@@ -95,13 +95,13 @@ function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }
       performance.now(),
     );
     const lines = tracedFields({ ...template, span }, client);
-    watched(span, lines, STORE, TAKER).answer(ANSWER);
+    watched(span, lines, STORE, RECEIVER).answer(ANSWER);
     tracing.observe(requestEvent({ trace: { ...TRACE, span } }));
   };
 }
 
 /** The same without tracing. */
-function untold(): () => void {
+function withoutReceiver(): () => void {
   const client = knownClient();
   const template = exchangeOf('GET', { Host: 'store' });
   return () => {

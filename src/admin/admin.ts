@@ -84,7 +84,7 @@ export function createAdmin(options: AdminOptions): Admin {
   }
   app.use(async (request, response, next) => {
     response.locals.operator = await gate.operator(request);
-    response.locals.still = () => gate.still(request);
+    response.locals.still = () => gate.recheck(request);
     next();
   });
   app.get('/metrics', async (request, response) => {

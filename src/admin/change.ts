@@ -1,7 +1,7 @@
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../keys/operators/audit-log.ts';
+import { AuditRetractions } from './audit-retractions.ts';
 import type { AdminAnswer, Task } from './call.ts';
-import { Corrections } from './corrections.ts';
 
 /** What the audit log says about a change; who made it, when and why stands in the task. */
 export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
@@ -43,7 +43,7 @@ export interface Changes {
 
 export function createChanges(auditLog: AuditLog): Changes {
   const turns = new KeyedMutex();
-  const corrections = new Corrections(auditLog);
+  const retractions = new AuditRetractions(auditLog);
 
   async function makeParts<Body>(
     task: Task,
@@ -69,7 +69,7 @@ export function createChanges(auditLog: AuditLog): Changes {
 
   async function takeBack({ idempotent }: Task, entry: AuditDraft | null, reason: unknown): Promise<void> {
     try {
-      await corrections.add(entry, idempotent?.name ?? null);
+      await retractions.add(entry, idempotent?.name ?? null);
     } catch (error) {
       throw new AggregateError([reason, error], 'A change could not be made, and the audit log not be told so yet.');
     }
@@ -84,7 +84,7 @@ export function createChanges(auditLog: AuditLog): Changes {
   return {
     change: <Body>(task: Task, target: string, work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>) =>
       turns.take(target, async () => {
-        await corrections.settle();
+        await retractions.settle();
         const before = await answerOfBefore<Body>(task);
         if (before) return before;
         try {
@@ -99,7 +99,7 @@ export function createChanges(auditLog: AuditLog): Changes {
           return first;
         }
       }),
-    close: () => corrections.close(),
+    close: () => retractions.close(),
   };
 }
 

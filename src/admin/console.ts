@@ -35,11 +35,11 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
       const operator = hash === null ? null : await gate.holder(hash);
       if (operator) return operator;
     }
-    return await gate.unasked();
+    return await gate.withoutToken();
   }
 
   async function tell(operator: Operator | null, response: Response): Promise<void> {
-    const open = (await gate.unasked()) !== null;
+    const open = (await gate.withoutToken()) !== null;
     const { idleTimeout, links } = settings();
     // Who has not signed in needs not know where the dashboards are.
     response.json({ operator, open, idle: idleTimeout / 1_000, links: operator ? links : [] });
@@ -61,7 +61,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
     .delete(async (request, response) => {
       for (const id of sessionIds(request)) sessions.end(id);
       response.setHeader('Set-Cookie', sessionCookie(null, request));
-      await tell(await gate.unasked(), response);
+      await tell(await gate.withoutToken(), response);
     })
     .all(() => {
       const headers = { Allow: 'GET, HEAD, POST, DELETE' };
@@ -88,7 +88,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
   });
 
   const mounted = Router({ caseSensitive: true });
-  mounted.get('/', leadBrowsers);
+  mounted.get('/', redirectBrowsers);
   mounted.use(CONSOLE_PREFIX, router);
   return mounted;
 }
@@ -100,7 +100,7 @@ export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
 };
 
 /** People type the address without a path. Programs ask for no HTML, and are told what they always were. */
-function leadBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
+function redirectBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
   if (headers.accept?.includes('text/html')) response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
   else next();
 }

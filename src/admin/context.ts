@@ -27,7 +27,7 @@ export interface Compared {
  * Called when the files were read and are good, before anything changes: `apply` puts them in force. A reload that is
  * refused never calls it.
  */
-export type AroundReload = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
+export type ReloadWrapper = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
 
 /** All that the operations of the admin API work with, in a running gateway or beside one. */
 export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
@@ -36,7 +36,7 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   /** What is shown while the state is away; absent where there is nothing to show. */
   readonly lastKnown?: LastKnown | undefined;
   /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
-  readonly fleet: () => Peers;
+  readonly peers: () => Peers;
   readonly uses: Pick<Uses, 'lastUsed'>;
   readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;
@@ -44,7 +44,7 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   /** The windows of the contract. Throws AdminError if it cannot be used. */
   readonly scoped: () => readonly Window[];
   /** Reads the configuration again and puts it in force. Throws AdminError with every mistake, and what `around` throws. */
-  readonly reload: (reason: string, around?: AroundReload) => Promise<Reloaded>;
+  readonly reload: (reason: string, around?: ReloadWrapper) => Promise<Reloaded>;
   /**
    * Reads and checks the files as `reload` does, and changes nothing. Throws AdminError with every mistake, and where this
    * process is no running gateway.

@@ -25,13 +25,13 @@ export interface Gate {
   /** Who calls. Throws AdminError if a token is needed and there is no good one. */
   operator(request: IncomingMessage): Promise<Operator>;
   /** The same without a refusal, for who was let in before; `null`: nobody any more. Throws as `holder`. */
-  still(request: IncomingMessage): Promise<Operator | null>;
+  recheck(request: IncomingMessage): Promise<Operator | null>;
   /** Whose token it is, as its hash. Throws as `operator`, and counts a wrong one as that does. */
   admit(token: string, request: IncomingMessage): Promise<string>;
   /** Who has the token with this hash; `null`: nobody any more. Throws AdminError while the state cannot be asked. */
   holder(hash: string): Promise<Operator | null>;
   /** Who calls without a token where none is needed; `null`: one is. */
-  unasked(): Promise<Operator | null>;
+  withoutToken(): Promise<Operator | null>;
 }
 
 /** Wrong tokens per address, and milliseconds for which they count. */
@@ -83,7 +83,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     return holderOf(hash, configured) ?? holderOf(hash, await known());
   }
 
-  async function unasked(): Promise<Operator | null> {
+  async function withoutToken(): Promise<Operator | null> {
     if (configured.length > 0 || !isLoopback(admin.host)) return null;
     return (await known()).length === 0 ? LOCAL : null;
   }
@@ -92,7 +92,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
     if (token !== undefined && operatorOf(token, own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
     const found = token === undefined ? null : await holder(hashToken(token));
-    return found ?? (headers.authorization === undefined ? await unasked() : null);
+    return found ?? (headers.authorization === undefined ? await withoutToken() : null);
   }
 
   return {
@@ -112,7 +112,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
       const address = request.socket.remoteAddress ?? 'unknown';
       throw await refused(address, 'Send an admin token as Authorization: Bearer <token>.');
     },
-    still: find,
+    recheck: find,
     async admit(token, { socket }) {
       const hash = hashToken(token);
       if (await holder(hash)) return hash;
@@ -122,7 +122,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
       );
     },
     holder,
-    unasked,
+    withoutToken: withoutToken,
   };
 }
 

@@ -38,22 +38,22 @@ export async function lastDay(
   const counted = plan.windows.filter(
     (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
-  const [{ answers: heard, silent, apart }, requests] = await Promise.all([
-    ask(context.fleet(), peaks, {
+  const [{ answers, silent, apart }, requests] = await Promise.all([
+    ask(context.peers(), peaks, {
       plan: name,
       windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
     }),
     requestsOf(context, now, name),
   ]);
-  const known = heard.length === 0 ? null : mergePeaks(heard.map(({ answer }) => answer));
+  const known = answers.length === 0 ? null : mergePeaks(answers.map(({ answer }) => answer));
   const parties = known ? refusedTo(counted, known, namesOf(keys, planned)) : [];
   return {
     since: known && time(known.since),
     requests,
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const since = Math.max(...heard.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
-      return { ...told(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
+      const since = Math.max(...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
+      return { ...windowFields(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
     }),
     parties: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
       ...{ key, account },
@@ -61,7 +61,7 @@ export async function lastDay(
         ...{ window: window.name, peak, began: time(beganAt(window, at)), times, refused },
       })),
     })),
-    gateways: heard.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),
+    gateways: answers.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),
     silent,
     apart,
   };
@@ -115,7 +115,7 @@ function usesIn(readings: readonly number[]) {
 }
 
 /** One window, and what it would have refused to all. `place`: of its uses in what is known; -1: it was not counted. */
-function told(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
+function windowFields(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
   const { name, kind, limit } = window;
   if (place < 0 || known === null) return { name, kind, limit, counted: false, floor: null, limited: 0, refused: null };
   const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
@@ -137,7 +137,7 @@ function told(window: Window, place: number, known: PeakCounts | null, parties: 
 async function requestsOf(context: AdminContext, now: number, plan: string) {
   const length = HISTORY_STEPS['1h'];
   const from = Math.floor((now - DAY) / length) * length;
-  const { answers } = await ask(context.fleet(), history, { from, to: now, step: '1h', row: planRow(plan) });
+  const { answers } = await ask(context.peers(), history, { from, to: now, step: '1h', row: planRow(plan) });
   const sum = { admitted: 0, refused: 0 };
   for (const { row } of mergeHistory(answers.map(({ answer }) => answer))) {
     const { admitted, limited, banned } = verdictsIn(row);

@@ -55,7 +55,7 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
 }
 
 /** The parties that have limits. Throws AdminError if none has. */
-export function countedOnes(parties: readonly Subject[]): CountedSubject[] {
+export function countedSubjects(parties: readonly Subject[]): CountedSubject[] {
   const counted = parties.filter((party): party is CountedSubject => party.limits !== null);
   if (counted.length > 0) return counted;
   throw new AdminError(
@@ -114,7 +114,7 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;
 
 /** How a party stands when up to so many units are given back, in the window of this name or in all of them. */
-export function giveBack(standing: SubjectUsage, units: number, name: string | null): SubjectUsage {
+export function restoreUnits(standing: SubjectUsage, units: number, name: string | null): SubjectUsage {
   const windows = standing.windows.map((window) => {
     if (name !== null && window.name !== name) return window;
     const used = Math.max(0, window.used - units);

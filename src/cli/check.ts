@@ -5,7 +5,7 @@ import { loadContract, type ReadContract } from '../config/contract/contract.ts'
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { keysLeftBehind, leftBehindText } from '../run/unmigrated-keys.ts';
+import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
@@ -25,7 +25,7 @@ export async function check(terminal: Terminal): Promise<void> {
   for (const note of countedByEach(config)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);
   for (const line of exempted) terminal.err(`lenient: ${line}\n`);
-  const left = await noteLeftBehind(config);
+  const left = await warnOfUnmigratedKeys(config);
   if (left !== null) terminal.err(`note: ${left}\n`);
   const { plans } = config.plans;
   const but = exempted.length === 0 ? '' : `, but ${exempted.length} are not enforced`;
@@ -85,11 +85,11 @@ function countedByEach({ workers, plans: { plans, concurrencies = new Map() } }:
 }
 
 /** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */
-async function noteLeftBehind(config: Config): Promise<string | null> {
+async function warnOfUnmigratedKeys(config: Config): Promise<string | null> {
   if (config.redis === null || peekKeys(config.data, 1).count === 0) return null;
   try {
-    const leftBehind = await withKeys(config, (keys) => keysLeftBehind(config, keys));
-    return leftBehind && leftBehindText(leftBehind);
+    const unmigratedKeys = await withKeys(config, (keys) => findUnmigratedKeys(config, keys));
+    return unmigratedKeys && unmigratedKeysText(unmigratedKeys);
   } catch (error) {
     if (!(error instanceof RedisError || error instanceof Outage)) throw error;
     const reason = error instanceof Outage ? 'Redis does not answer' : error.message;

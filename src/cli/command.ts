@@ -3,11 +3,11 @@ import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { type Api, CallError, type Sent } from './connect/api.ts';
-import type { Reach } from './connect/connect.ts';
+import type { ConnectOptions } from './connect/connect.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options of every operator command. */
-export interface Common extends Reach {
+export interface Common extends ConnectOptions {
   readonly json?: true;
   /** Why, of commands that change something. */
   readonly reason?: string;
@@ -15,7 +15,7 @@ export interface Common extends Reach {
 
 /** Adds the common options (the gateway to use, JSON for programs) and examples of use to the help. */
 export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
-  return reachingCommand(command.option('--json', 'print JSON'), ...examples);
+  return connectingCommand(command.option('--json', 'print JSON'), ...examples);
 }
 
 /** As `operatorCommand`, for a command that changes something: with the option to say why. */
@@ -24,7 +24,7 @@ export function changingCommand(command: Command, ...examples: readonly string[]
 }
 
 /** Adds the options that name a gateway, and examples of use to the help. */
-export function reachingCommand(command: Command, ...examples: readonly string[]): Command {
+export function connectingCommand(command: Command, ...examples: readonly string[]): Command {
   command
     .option('--url <url>', 'admin listener of the gateway (STOREGATE_ADMIN_URL); without it the local state')
     .option('--token <token>', 'admin token; better in STOREGATE_ADMIN_TOKEN, which others cannot list')
@@ -57,10 +57,10 @@ export async function perform<T>(
 /** Opens the API that the options name while `work` runs; what it changes has the reason that they give. */
 export async function withApi(
   terminal: Terminal,
-  { reason, ...options }: Reach & Pick<Common, 'reason'>,
+  { reason, ...options }: ConnectOptions & Pick<Common, 'reason'>,
   work: (api: Api) => Promise<void>,
 ): Promise<void> {
-  const { reach } = await import('./connect/connect.ts');
+  const { connect: reach } = await import('./connect/connect.ts');
   const api = await reach(terminal, options);
   try {
     await work({
@@ -99,7 +99,7 @@ export async function everyPage<T>(
 }
 
 /** A part of a path. Throws CallError for what looks like a key: its secret is not sent where others may log it. */
-export function part(text: string): string {
+export function paragraph(text: string): string {
   if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
 }

@@ -37,12 +37,22 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
     const stopListening = terminal.onHangup(() => {
       if (!terminal.stop.aborted) void reload(gateway);
     });
-    const { url, adminUrl, leftBehind } = await gateway.start();
+    const { url, adminUrl, unmigratedKeys } = await gateway.start();
     // Anywhere but on a terminal the log stands alone: the secrets would end up in a file or in the log of a service.
     if (terminal.isTerminal) {
-      const keys = options.demoKeys && leftBehind === null ? await demoKeys(config) : null;
+      const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
       const { contract } = gateway;
-      terminal.out(startScreen({ url, adminUrl, config, contract, place: await placeOf(config), leftBehind, keys }));
+      terminal.out(
+        startScreen({
+          url,
+          adminUrl,
+          config,
+          contract,
+          place: await placeOf(config),
+          unmigratedKeys: unmigratedKeys,
+          keys,
+        }),
+      );
     }
     await untilStopped(terminal);
     await gateway.stop();

@@ -3,7 +3,7 @@ import { REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { printable } from '../config/problems/quote.ts';
-import { type LeftBehind, leftBehindText } from '../run/unmigrated-keys.ts';
+import { type UnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
 import type { DemoKey } from './demo.ts';
 import { sampleRequests } from './sample-requests.ts';
 
@@ -18,7 +18,7 @@ export interface StartScreen {
   readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document' | 'match'>;
   /** Where keys and data are. */
   readonly place: string;
-  readonly leftBehind: LeftBehind | null;
+  readonly unmigratedKeys: UnmigratedKeys | null;
   /** `null`: none were created at this start. */
   readonly keys: readonly DemoKey[] | null;
 }
@@ -28,11 +28,11 @@ const MAX_REPEATS = 200;
 
 /** The text that a person sees after the start. */
 export function startScreen(screen: StartScreen): string {
-  const { leftBehind, place, keys } = screen;
+  const { unmigratedKeys, place, keys } = screen;
   const [first] = keys ?? [];
   const parts = [
     addresses(screen),
-    leftBehind === null ? null : `${leftBehindText(leftBehind)}\n`,
+    unmigratedKeys === null ? null : `${unmigratedKeysText(unmigratedKeys)}\n`,
     `${place}\n`,
     first === undefined ? null : `Demo keys, shown only once:\n${keyTable(keys!)}`,
     requests(screen, first),

@@ -9,8 +9,8 @@ export async function withKeys<T>(
   work: (store: KeyStore) => Promise<T>,
 ): Promise<T> {
   if (redis) {
-    const { openOffline: openBeside } = await import('../state/redis/open.ts');
-    const { keys, close } = await openBeside(redis, audit);
+    const { openOffline } = await import('../state/redis/open.ts');
+    const { keys, close } = await openOffline(redis, audit);
     return await work(keys).finally(close);
   }
   const db = openStateFile(data);

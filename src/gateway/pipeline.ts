@@ -20,7 +20,7 @@ import type { Call } from './wire/call.ts';
 
 /** The stages in their order, and the parts that answer beside them. */
 export interface Parts {
-  readonly door: RequestGuard;
+  readonly guard: RequestGuard;
   /** `null`: requests are taken from everywhere. */
   readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;
@@ -50,7 +50,7 @@ export interface Pipeline {
  * as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
-  const { door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
+  const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
   const { usage, mounts, pages, cors, answer, route } = parts;
 
   async function walk(exchange: Exchange): Promise<void> {

@@ -9,7 +9,7 @@ export type LabelNames =
   | readonly [string, string, string];
 
 /** The cells of one metric, one for each combination of label values that occurred. */
-export interface Cells<C> {
+export interface LabelTree<C> {
   /** Returns the cell for one value of each label, in their order. Makes it on first use. */
   readonly find: (a?: LabelValue, b?: LabelValue, c?: LabelValue) => C;
   readonly all: readonly { readonly labels: Readonly<Record<string, LabelValue>>; readonly cell: C }[];
@@ -21,7 +21,7 @@ type Branch = Map<LabelValue | undefined, unknown>;
  * Keeps cells in a tree of maps, so that counting a request makes and hashes no label object. Each number of labels has its own
  * `find`, so that it also makes no list of the values.
  */
-export function createCells<C>(labelNames: LabelNames, make: () => C): Cells<C> {
+export function createLabelTree<C>(labelNames: LabelNames, make: () => C): LabelTree<C> {
   const root: Branch = new Map();
   const all: { readonly labels: Record<string, LabelValue>; readonly cell: C }[] = [];
 
@@ -32,7 +32,7 @@ export function createCells<C>(labelNames: LabelNames, make: () => C): Cells<C> 
     return cell;
   }
 
-  function finder(): Cells<C>['find'] {
+  function finder(): LabelTree<C>['find'] {
     switch (labelNames.length) {
       case 0: {
         // A metric without labels starts at 0, so its cell exists from the start.

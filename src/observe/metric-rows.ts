@@ -138,22 +138,24 @@ export interface StoreRow extends Row {
 
 export type MetricRow = CounterRow | HistogramRow | InfoRow | GaugeRow | StoreRow;
 
-type Told<R extends MetricRow> = Omit<R, 'kind'>;
+type RowOptions<R extends MetricRow> = Omit<R, 'kind'>;
 
 /** This and the functions below check a row against the types of its events and its labels. */
 export const counter = <const T extends EventType, const L extends LabelNames>(
-  row: Told<CounterRow<T, L>>,
+  row: RowOptions<CounterRow<T, L>>,
 ): CounterRow => ({ kind: 'counter', ...row });
 
 export const histogram = <const T extends EventType, const L extends LabelNames>(
-  row: Told<HistogramRow<T, L>>,
+  row: RowOptions<HistogramRow<T, L>>,
 ): HistogramRow => ({ kind: 'histogram', ...row });
 
-export const standing = <const T extends EventType, const L extends LabelNames>(row: Told<InfoRow<T, L>>): InfoRow => ({
+export const info = <const T extends EventType, const L extends LabelNames>(
+  row: RowOptions<InfoRow<T, L>>,
+): InfoRow => ({
   kind: 'standing',
   ...row,
 });
 
-export const gauge = (row: Told<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });
+export const gauge = (row: RowOptions<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });
 
-export const ofStores = (row: Told<StoreRow>): StoreRow => ({ kind: 'store', ...row });
+export const ofStores = (row: RowOptions<StoreRow>): StoreRow => ({ kind: 'store', ...row });

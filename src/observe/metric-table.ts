@@ -1,5 +1,5 @@
 import { readVersion } from '../common/version.ts';
-import { counter, gauge, histogram, type MetricRow, ofStores, standing } from './metric-rows.ts';
+import { counter, gauge, histogram, info, type MetricRow, ofStores } from './metric-rows.ts';
 
 /** A Redis nearby answers in less than a millisecond, where most requests take longer. */
 const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -159,7 +159,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'When the files were read last: at the start, by a reload that was asked for, or because they changed.',
     reads: 'reloadTime',
   }),
-  standing({
+  info({
     on: ['configuration.applied'],
     name: 'storegate_config_info',
     help: 'Digests of what decides about requests; gateways that do the same have the same. Always 1.',
@@ -373,7 +373,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'For how long the counters of the embedded state could not be written to disk; 0: they can.',
     reads: 'unsaved',
   }),
-  standing({
+  info({
     on: ['state.outage', 'state.recovered'],
     name: 'storegate_state_mode',
     help: 'How admission is decided now: normal, or the policy for an outage of the shared state.',
@@ -387,7 +387,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'For how long the copy of the keys in the data folder may have missed changes in Redis; +Inf: there is no copy yet.',
     reads: 'keyCopyAge',
   }),
-  standing({
+  info({
     on: [],
     name: 'storegate_build_info',
     help: 'The version of storegate and of the Node that runs it; always 1.',
@@ -395,7 +395,7 @@ export const METRICS: readonly MetricRow[] = [
     initially: [readVersion(), process.version],
     count: () => () => {},
   }),
-  standing({
+  info({
     on: ['state.connection'],
     name: 'storegate_state_connections',
     help: 'Connections to the shared state, by status: up, or down if one of them is lost.',

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
-import { createCells, type LabelNames, type LabelValue } from './label-tree.ts';
+import { createLabelTree, type LabelNames, type LabelValue } from './label-tree.ts';
 import type { StoreReading, StoreRow } from './metric-rows.ts';
 import type { Exemplar } from './open-metrics.ts';
 
@@ -12,7 +12,7 @@ export interface TallyName {
 
 /** Makes a counter and returns the function that adds one for the given label values. */
 export function counterTally(registry: Registry, { name, help, labelNames }: TallyName) {
-  const { find, all } = createCells(labelNames, () => ({ count: 0 }));
+  const { find, all } = createLabelTree(labelNames, () => ({ count: 0 }));
   new Counter({
     name,
     help,
@@ -43,7 +43,7 @@ export function histogramTally(
   bounds: readonly number[],
   trace: CurrentTrace | null = null,
 ) {
-  const { find, all } = createCells(labelNames, () => ({
+  const { find, all } = createLabelTree(labelNames, () => ({
     buckets: new Float64Array(bounds.length + 1),
     sum: 0,
     examples: [] as Exemplar[],

@@ -26,8 +26,8 @@ export function prettyLine(json: string, colour: boolean): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line;
   const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
   const [name, style] = LEVELS[level] ?? [String(level), 'red'];
-  const said = Object.entries(fields).filter(([, value]) => value !== null);
-  const shown = said.map(([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`);
+  const message = Object.entries(fields).filter(([, value]) => value !== null);
+  const shown = message.map(([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`);
   const head = [paint('dim', timeOfDay(time)), paint(style, name.padEnd(5)), paint('bold', printable(msg)), ...shown];
   return `${[head.join(' '), ...stackOf(err)].join('\n')}\n`;
 }

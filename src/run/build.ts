@@ -45,7 +45,7 @@ import type { State } from '../state/state.ts';
 import type { ActiveConfig } from './reload.ts';
 
 /** The parts that outlive a reload: those that count, remember or hold connections. */
-export interface Lasting {
+export interface LongLivedParts {
   readonly state: State;
   readonly bans: BanRecorder;
   readonly keyring: Keyring;
@@ -66,9 +66,10 @@ export interface Lasting {
 }
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
-export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting): Pipeline {
+export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLivedParts): Pipeline {
   const { config, contract } = settings;
-  const { state, bans, keyring, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = lasting;
+  const { state, bans, keyring, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } =
+    longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ cors, guard, observe, timing });
@@ -80,10 +81,10 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
   /** The contract comes before mounts. */
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
-    door: createRequestGuard({
+    guard: createRequestGuard({
       config: config.http,
       observe,
-      tell: createFaultReporter(contract),
+      report: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
     addresses: createAddresses(config.addresses),
@@ -91,16 +92,16 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
     usage: createUsage({
       ...{ state, keys, flights, answer, clock },
       operations: contract.operations,
-      deprecatedBy: lasting.deprecatedBy,
+      deprecatedBy: longLived.deprecatedBy,
     }),
     admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
     contract: createContract({
-      ...{ maxBodyBytes, largeChecks, clock, report, bodies: lasting.bodies },
+      ...{ maxBodyBytes, largeChecks, clock, report, bodies: longLived.bodies },
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
-    relay: createRelay({ answer, readAhead: lasting.readAhead }),
+    relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
       ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields: fields },
       upstreamOf: (name) => upstreams.of(name),
@@ -117,7 +118,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
 /** Finds where a request goes, and records with it the operation and how the key is used. */
 function createRouting(
   { config, contract }: ActiveConfig<Config>,
-  { uses, observe }: Pick<Lasting, 'uses' | 'observe'>,
+  { uses, observe }: Pick<LongLivedParts, 'uses' | 'observe'>,
 ) {
   function note({ id, client, operation }: Exchange): void {
     const { keyId, plan, retiresAt } = client!;

@@ -7,12 +7,12 @@ import type { Log } from '../observe/log.ts';
 import type { RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
-import { type ProcessSources, partOf } from '../observe/peers/questions.ts';
+import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
 import type { ProcessReadiness } from '../observe/peers/readiness.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';
-import { receiverOf } from '../observe/tracing/receiver.ts';
+import { tracesEndpointOf } from '../observe/tracing/endpoint.ts';
 import { openTracing } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../state/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
@@ -55,7 +55,7 @@ export interface Carrier {
   readonly serving: Omit<Serving, 'use' | 'close'>;
   readonly metrics: Metrics;
   /** Whether it could answer requests. */
-  readonly ability: ProcessReadiness;
+  readonly readiness: ProcessReadiness;
   /** Its part of the answer to a question that is known to be valid. */
   answer(question: string, argument: unknown): unknown;
   /** Puts these settings in force from the next request on. */
@@ -76,8 +76,15 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
   const storage = await openStorage(observe);
   recorder.watch();
   const guard = openGuard(observe);
-  const tellsFirstUses = hasReceivers(config.webhooks);
-  const serving: Serving = createServing({ ...parts, storage, guard, observe, tracing, tellsFirstUses });
+  const reportsFirstUses = hasReceivers(config.webhooks);
+  const serving: Serving = createServing({
+    ...parts,
+    storage,
+    guard,
+    observe,
+    tracing,
+    reportsFirstUses: reportsFirstUses,
+  });
   const status = () => processStatus(worker, serving, health);
   const sources: ProcessSources = { id: randomUUID(), began: performance.now(), status, ...listeners };
   return {
@@ -85,7 +92,7 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
     storage,
     serving,
     metrics,
-    get ability() {
+    get readiness() {
       return readinessOf(storage, health, serving);
     },
     answer: (question, argument) => partOf(sources, question, argument),
@@ -115,7 +122,7 @@ export async function openListeners(
   const listeners = {
     log,
     health: new ProcessHealth(),
-    metrics: createMetrics(gauges, stores, { exemplars: receiverOf(config.tracing) !== null }),
+    metrics: createMetrics(gauges, stores, { exemplars: tracesEndpointOf(config.tracing) !== null }),
     recent: new RecentRequests(config.explain, { worker }),
     top: new Top(moment.clock),
     peaks: new Peaks(moment.clock),

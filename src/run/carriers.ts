@@ -5,7 +5,7 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { CopyGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import type { Parts } from '../observe/peers/question.ts';
+import type { Parts } from '../observe/peers/query.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import type { State } from '../state/state.ts';
 import type { Storage } from '../state/storage.ts';
@@ -18,7 +18,7 @@ export interface CarriersParts extends Pick<ListenerParts, 'clock' | 'log' | 'mi
   /** The gauges of the operators' half. */
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
   /** Takes what receivers of webhooks are to hear of a worker. */
-  readonly heard: (heard: Detection, worker: number) => void;
+  readonly onDetection: (heard: Detection, worker: number) => void;
 }
 
 /** What carries the requests of a gateway, as its operators' half sees it: this process, or workers. */

@@ -12,7 +12,7 @@ export function tuneEngine(): void {
 
 /**
  * Tells V8 to keep its heap small and collect garbage sooner, for a command that passes gigabytes through: it then holds 130 MB where
- * it held 180, for a fifth more CPU (bench/moving.ts). Before the first modules of its work.
+ * it held 180, for a fifth more CPU (bench/transfer.ts). Before the first modules of its work.
  */
 export function saveMemory(): void {
   setFlagsFromString('--optimize-for-size');

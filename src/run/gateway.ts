@@ -5,14 +5,14 @@ import type { Contract } from '../config/contract/contract.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName, type Peers } from '../observe/peers/peers.ts';
-import { answerOf, type GatewaySources, isQuestion } from '../observe/peers/questions.ts';
+import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import type { ActiveConfig } from './reload.ts';
 import { gatewayStatus } from './status.ts';
-import { type LeftBehind, reportUnmigratedKeys } from './unmigrated-keys.ts';
+import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 
@@ -20,7 +20,7 @@ export interface Started {
   readonly url: string;
   readonly adminUrl: string;
   /** Keys that the data folder has and the Redis in use does not. */
-  readonly leftBehind: LeftBehind | null;
+  readonly unmigratedKeys: UnmigratedKeys | null;
 }
 
 export interface Gateway {
@@ -59,7 +59,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   // Gauges are read, and questions answered, once all is there.
   let operating: Operating;
   const carriers = await openCarriers({
-    ...{ settings: initial, clock, log, minute: past.add, others: webhooks.listeners, heard: webhooks.hear },
+    ...{ settings: initial, clock, log, minute: past.add, others: webhooks.listeners, onDetection: webhooks.hear },
     gauges: { ...operatingGauges(() => operating, readiness, phase.startedAt), ...webhooks.gauges },
   });
   const { observe, storage } = carriers;
@@ -75,20 +75,20 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     },
     windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
   };
-  const fleet = storage.join(
+  const peers = storage.join(
     {
       name: gateway,
-      answer: (name, argument) => (isQuestion(name) ? answerOf(name, argument, sources, carriers.ask) : null),
+      answer: (name, argument) => (isQuery(name) ? answerOf(name, argument, sources, carriers.ask) : null),
     },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = { config, contracts, carriers, past, webhooks, fleet, log, ownToken };
+  const parts = { config, contracts, carriers, past, webhooks, peers, log, ownToken };
   try {
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
     const desk = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
-      ...{ initial, load, contracts, carriers, webhooks: desk, ownToken, readiness, fleet, clock },
+      ...{ initial, load, contracts, carriers, webhooks: desk, ownToken, readiness, peers, clock },
     });
   } catch (error) {
     await letGo({ ...parts, operating: null });
@@ -106,7 +106,7 @@ async function firstSettings(config: ServedConfig, contracts: ContractLoader): P
 
 /** This process, or workers: each loads what it needs alone. */
 async function openCarriers(parts: CarriersParts): Promise<Carriers> {
-  if (parts.settings.config.workers === 1) return await (await import('./only-process.ts')).openOnlyProcess(parts);
+  if (parts.settings.config.workers === 1) return await (await import('./single-process.ts')).openSingleProcess(parts);
   return await (await import('./workers/carriers.ts')).openWorkers(parts);
 }
 
@@ -117,7 +117,7 @@ interface GatewayParts {
   readonly operating: Operating;
   readonly past: GatewayHistory;
   readonly webhooks: GatewayWebhooks;
-  readonly fleet: Peers;
+  readonly peers: Peers;
   readonly log: Log;
   /** For commands on this machine, where they cannot reach the state by themselves. */
   readonly ownToken: string | null;
@@ -174,15 +174,15 @@ async function listen({ config, carriers, operating, ownToken }: GatewayParts, {
   const url = await carriers.listen();
   if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
   observe({ type: 'started', url, adminUrl, state: storage.kind });
-  const leftBehind = await reportUnmigratedKeys(config, storage.keys, { observe, stopped: stopping.signal });
-  return { url, adminUrl, leftBehind };
+  const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, { observe, stopped: stopping.signal });
+  return { url, adminUrl, unmigratedKeys };
 }
 
 /** In this order no request, event, minute or entry for a receiver of webhooks is lost. */
 async function letGo(parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null }): Promise<void> {
-  const { operating, fleet, carriers, past, webhooks, log } = parts;
+  const { operating, peers, carriers, past, webhooks, log } = parts;
   await operating?.close();
-  await fleet.close();
+  await peers.close();
   await carriers.end();
   await past.close();
   await webhooks.close();

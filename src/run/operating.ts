@@ -33,8 +33,8 @@ export interface OperatingParts {
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  /** The fleet that this gateway is one of. Its owner closes it. */
-  readonly fleet: Peers;
+  /** The gateways of this state. Its owner closes it. */
+  readonly peers: Peers;
   readonly clock: () => number;
 }
 
@@ -59,7 +59,7 @@ export interface Operating {
 
 /** Throws as `createAdminApi`; then nothing is left open here. */
 export function createOperating(parts: OperatingParts): Operating {
-  const { initial, load, contracts, carriers, fleet, clock } = parts;
+  const { initial, load, contracts, carriers, peers, clock } = parts;
   const { config } = initial;
   const { observe, storage, uses } = carriers;
   const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
@@ -78,7 +78,7 @@ export function createOperating(parts: OperatingParts): Operating {
   const context: AdminContext = {
     ...{ keys, auditLog, banLog, tokens, uses, webhooks: parts.webhooks, clock, lastKnown },
     state: () => state,
-    fleet: () => fleet,
+    peers: () => peers,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
     reload: (reason, around) => reloader.reload(reason, around).catch(refusing('Nothing was changed')),

@@ -4,7 +4,7 @@ import {
   formatExempted,
   isSameReading,
 } from '@storegate/openapi';
-import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
+import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
@@ -63,7 +63,7 @@ export interface Reloader<C extends Config> {
    * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure, and
    * with what `around` throws.
    */
-  reload(reason: string, around?: AroundReload): Promise<Reloaded>;
+  reload(reason: string, around?: ReloadWrapper): Promise<Reloaded>;
   /** Reads and checks as `reload` does, in turn with it, and neither changes nor tells anything. Rejects with ReloadRefused. */
   compare(): Promise<Compared>;
 }
@@ -94,7 +94,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     });
   }
 
-  async function reloadNow(reason: string, around: AroundReload): Promise<Reloaded> {
+  async function reloadNow(reason: string, around: ReloadWrapper): Promise<Reloaded> {
     const { next, reloaded } = await orRefuse(reason, read);
     const { changed, needRestart } = reloaded;
     waiting = needRestart;

@@ -19,7 +19,7 @@ import type { StoreConnections, StoreStatus } from '../observe/peers/status.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
-import { buildPipeline, type Lasting } from './build.ts';
+import { buildPipeline, type LongLivedParts } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
@@ -38,7 +38,7 @@ export interface ServingParts {
   /** For tickets of sessions of TLS: the same for all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
   /** Whether anybody wants to hear of keys that are used for the first time. */
-  readonly tellsFirstUses: boolean;
+  readonly reportsFirstUses: boolean;
   /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. If it fails, those here are all. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
@@ -70,9 +70,9 @@ export interface Serving {
 export function createServing(parts: ServingParts): Serving {
   const { settings, guard, observe, ticketSecret } = parts;
   const { config } = settings;
-  const lasting = openLasting(parts);
-  const { keyring, uses, bans, upstreams, bodies, readAhead } = lasting;
-  let pipeline = buildPipeline(settings, lasting);
+  const longLived = openLongLived(parts);
+  const { keyring, uses, bans, upstreams, bodies, readAhead } = longLived;
+  let pipeline = buildPipeline(settings, longLived);
   const closing = new AbortController();
   let compiling = new AbortController();
   const current: Pipeline = {
@@ -80,8 +80,8 @@ export function createServing(parts: ServingParts): Serving {
   };
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
-  const entrance = createPreamble(ticketSecret);
-  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, entrance, observe });
+  const preamble = createPreamble(ticketSecret);
+  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble: preamble, observe });
   // The only reference to the first settings, so that their contract goes with the first reload.
   let inForce = settings;
   usePreamble(settings);
@@ -133,7 +133,7 @@ export function createServing(parts: ServingParts): Serving {
       limits.use(connectionLimits(settings.config));
       upstreams.use(settings.config, settings.certificates);
       usePreamble(settings);
-      pipeline = buildPipeline(settings, lasting);
+      pipeline = buildPipeline(settings, longLived);
       compileRest(settings.contract);
     },
     drain: (options) => listener.drain(options),
@@ -149,7 +149,7 @@ export function createServing(parts: ServingParts): Serving {
 }
 
 /** What outlives a reload. */
-function openLasting(parts: ServingParts): Lasting {
+function openLongLived(parts: ServingParts): LongLivedParts {
   const { settings, storage, guard, observe, clock, tracing, deprecatedAtAll } = parts;
   const { config } = settings;
   const { state, keys } = storage;
@@ -157,7 +157,7 @@ function openLasting(parts: ServingParts): Lasting {
   const uses = new Uses(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
-    first: parts.tellsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+    first: parts.reportsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
   });
   const bans = new BanRecorder({
     log: storage.banLog,

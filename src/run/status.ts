@@ -22,12 +22,12 @@ export function processStatus(
   return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
 }
 
-export interface GatewayParts extends Omit<GatewayStatus, 'version' | 'node' | 'url' | 'adminUrl' | 'processes'> {
+export interface GatewayAddresses extends Omit<GatewayStatus, 'version' | 'node' | 'url' | 'adminUrl' | 'processes'> {
   readonly urls: { readonly url: string; readonly adminUrl: string } | null;
 }
 
 /** How a gateway stands, but for its processes. */
-export function gatewayStatus({ urls, ...parts }: GatewayParts): Omit<GatewayStatus, 'processes'> {
+export function gatewayStatus({ urls, ...parts }: GatewayAddresses): Omit<GatewayStatus, 'processes'> {
   return {
     version: VERSION,
     node: process.version,

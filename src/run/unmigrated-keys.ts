@@ -12,7 +12,7 @@ const TRIES = 3;
 const AGAIN = 1_000;
 
 /** A data folder has keys that the Redis in use does not know: whoever has one of them is refused. */
-export interface LeftBehind {
+export interface UnmigratedKeys {
   readonly folder: string;
   /** Keys in the folder. */
   readonly keys: number;
@@ -24,10 +24,10 @@ export interface LeftBehind {
  * Looks whether keys were left behind in the data folder when the gateway got a Redis; `keys` are those in Redis. It asks only as
  * long as all are known, and for at most `MOST`. `null`: none. Throws Outage if Redis does not answer.
  */
-export async function keysLeftBehind(
+export async function findUnmigratedKeys(
   { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
-): Promise<LeftBehind | null> {
+): Promise<UnmigratedKeys | null> {
   if (redis === null) return null;
   const { count, ids } = peekKeys(folder, MOST);
   for (let tries = 1; ; tries++) {
@@ -55,11 +55,12 @@ export async function reportUnmigratedKeys(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
   { observe, stopped }: { readonly observe: Observe; readonly stopped: AbortSignal },
-): Promise<LeftBehind | null> {
+): Promise<UnmigratedKeys | null> {
   try {
-    const leftBehind = await keysLeftBehind(config, keys);
-    if (leftBehind) observe({ type: 'state.unmigrated_keys', ...leftBehind, command: commandFor(leftBehind) });
-    return leftBehind;
+    const unmigratedKeys = await findUnmigratedKeys(config, keys);
+    if (unmigratedKeys)
+      observe({ type: 'state.unmigrated_keys', ...unmigratedKeys, command: commandFor(unmigratedKeys) });
+    return unmigratedKeys;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
     const timer = setTimeout(() => {
@@ -76,12 +77,12 @@ export async function reportUnmigratedKeys(
 }
 
 /** What is wrong, and the command that mends it, for a person. */
-export function leftBehindText({ folder, keys, unknown }: LeftBehind): string {
+export function unmigratedKeysText({ folder, keys, unknown }: UnmigratedKeys): string {
   return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. To copy keys, counters and bans:
   ${commandFor({ folder })}`;
 }
 
-function commandFor({ folder }: Pick<LeftBehind, 'folder'>): string {
+function commandFor({ folder }: Pick<UnmigratedKeys, 'folder'>): string {
   return `storegate state copy --from ${quoted(folder)} --to redis`;
 }
 

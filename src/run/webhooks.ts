@@ -59,8 +59,8 @@ export class GatewayWebhooks {
   readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
 
   /** Takes what a worker has seen. */
-  readonly hear = (heard: Detection, worker: number): void => {
-    this.#webhooks?.hear(heard, worker);
+  readonly hear = (detection: Detection, worker: number): void => {
+    this.#webhooks?.hear(detection, worker);
   };
 
   /** Writes down what is still to be told. To be called before the state is closed. */
@@ -84,8 +84,8 @@ export function webhookAdminOf({
   clock,
 }: Omit<WebhookParts, 'records'>): () => Promise<WebhookAdmin> {
   return async () => {
-    const { createWebhookAdmin: createDesk } = await import('../webhooks/admin.ts');
-    return createDesk({ settings: config.webhooks, gateway, outbox, clock });
+    const { createWebhookAdmin } = await import('../webhooks/admin.ts');
+    return createWebhookAdmin({ settings: config.webhooks, gateway, outbox, clock });
   };
 }
 

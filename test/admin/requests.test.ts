@@ -71,8 +71,8 @@ function operationsWith(own: unknown, odd: unknown) {
     { gateway: 'two', answer: odd },
     { gateway: 'one', answer: own },
   ];
-  const fleet = { ask: async () => ({ answers, silent: ['gone'], apart: null }), close: async () => {} };
-  return requestOperations({ fleet: () => fleet } as unknown as AdminContext);
+  const peers = { ask: async () => ({ answers, silent: ['gone'], apart: null }), close: async () => {} };
+  return requestOperations({ peers: () => peers } as unknown as AdminContext);
 }
 
 const task = { path: { id: ID }, query: {} } as unknown as Task;

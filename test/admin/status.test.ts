@@ -29,8 +29,8 @@ async function toldOf(answer: unknown) {
     { gateway: 'one', answer: STATUS },
     { gateway: 'two', answer },
   ];
-  const fleet = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
-  const context = { fleet, clock: () => 2 } as unknown as AdminContext;
+  const peers = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
+  const context = { peers, clock: () => 2 } as unknown as AdminContext;
   const { body } = await statusOperations(context).showStatus();
   return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.silent };
 }

@@ -17,11 +17,11 @@ test('an import of keys loads the formats of contracts, and not their reader', (
 
 test('what is loaded on start is followed through every file, and not into types or what is imported later', () => {
   expect([...importsOnLoad('run/gateway.ts')]).toEqual(expect.arrayContaining(['admin/api.ts', 'ajv', 'pino', 'yaml']));
-  expect([...importsOnLoad('run/only-process.ts')]).toContain('http1/server.ts');
+  expect([...importsOnLoad('run/single-process.ts')]).toContain('http1/server.ts');
   expect([...importsOnLoad('cli/commands/serve.ts')]).toEqual([]);
 });
 
-test.each(['cli/serve.ts', 'run/gateway.ts', 'run/only-process.ts', 'cli/check.ts', 'cli/connect/local.ts'])(
+test.each(['cli/serve.ts', 'run/gateway.ts', 'run/single-process.ts', 'cli/check.ts', 'cli/connect/local.ts'])(
   '%s loads on start nothing that only some need: Redis, workers, the store, mounts with a target',
   (file) => {
     const loaded = [...importsOnLoad(file)];

@@ -22,7 +22,7 @@ const SCREEN: StartScreen = {
   config: { plans: { plans: PLANS }, reference: { enabled: true }, console: { enabled: true } },
   contract: BOOKS,
   place: 'Keys and data are in ./data.',
-  leftBehind: null,
+  unmigratedKeys: null,
   keys: null,
 };
 
@@ -63,7 +63,9 @@ test('shows neither a disabled page nor requests that the contract does not have
 
 test('warns of keys that the Redis in use does not have', () => {
   const leftBehind = { folder: './data', keys: 3, unknown: 2 };
-  expect(startScreen({ ...SCREEN, leftBehind })).toMatch(/\n\n\.\/data has 3 keys[\s\S]+\n\nKeys and data/);
+  expect(startScreen({ ...SCREEN, unmigratedKeys: leftBehind })).toMatch(
+    /\n\n\.\/data has 3 keys[\s\S]+\n\nKeys and data/,
+  );
 });
 
 test('shows text of the contract on one line, and paths so that a shell reads one word', () => {

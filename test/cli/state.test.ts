@@ -7,8 +7,8 @@ import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
-import { idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
 
 const PASSWORD = 'a-password-that-nobody-may-see';
 let redis: RedisServer;

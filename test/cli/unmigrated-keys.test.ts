@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { storegate } from '../support/storegate.ts';
+import { movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
 const PASSWORD = 'a-password-that-nobody-may-see';

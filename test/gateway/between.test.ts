@@ -12,7 +12,7 @@ import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { requestFields } from '../../src/gateway/upstream/headers.ts';
-import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
+import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
 import { admittedClient, knownClient } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
@@ -20,7 +20,7 @@ import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
 /** A stage between the store and the reply, as a developer might add it: it caches answers to GET by path for ever. */
 function createCache(forward: Forward): Forward {
-  const kept = new Map<string, StoreAnswer>();
+  const kept = new Map<string, StoreResponse>();
   return async function cache(exchange: Exchange, checked: Checked) {
     const { path } = checked.target;
     const known = kept.get(path);
@@ -52,7 +52,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const parts: Parts = {
-    door: createRequestGuard({ config: door, observe, tell: () => [], beginSpan: null }),
+    guard: createRequestGuard({ config: door, observe, report: () => [], beginSpan: null }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),

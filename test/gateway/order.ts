@@ -11,7 +11,7 @@ import type { Limits } from '../../src/limits/limits.ts';
  * compiles, because its `@ts-expect-error` then has no error.
  */
 export async function mistakes(
-  { door, authenticate, admit, contract, forward, inspect, relay, usage, mounts }: Parts,
+  { guard: door, authenticate, admit, contract, forward, inspect, relay, usage, mounts }: Parts,
   exchange: Exchange,
   route: Extract<Route, { kind: 'mount' }>,
   found: Client & { limits: Limits },

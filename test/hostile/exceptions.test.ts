@@ -41,7 +41,7 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, window: 60_000 });
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
-    door: createRequestGuard({ config: gateway.config.http, observe, tell: () => [], beginSpan: null }),
+    guard: createRequestGuard({ config: gateway.config.http, observe, report: () => [], beginSpan: null }),
     addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,

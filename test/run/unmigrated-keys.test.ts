@@ -3,8 +3,8 @@ import { Outage } from '../../src/errors/outage.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { reportUnmigratedKeys } from '../../src/run/unmigrated-keys.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
-import { movable, moveAll, sourceOf, targetOptions } from '../support/moving.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { movable, moveAll, sourceOf, targetOptions } from '../support/transfer.ts';
 
 const newFolder = temporaryFolders();
 beforeEach(() => void jest.useFakeTimers());

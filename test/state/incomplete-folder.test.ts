@@ -8,9 +8,9 @@ import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
-import { targetOptions } from '../support/moving.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { targetOptions } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
 const FREE = limits([window(5, MINUTE)]);

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
 import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
+import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
-import { chunkText, LAST_CHUNK, ONE_WRITE } from './writing.ts';
 
 /**
  * Opens a socket to the server. `receive` gets bytes that are valid only during its call; `connected` is called when
@@ -50,9 +50,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #closed = false;
   /** Complete responses. */
   #served = 0;
-  #question: ClientRequest | null = null;
+  #request: ClientRequest | null = null;
   #upgraded: ResponseHead | null = null;
-  #taker: ResponseReceiver | null = null;
+  #receiver: ResponseReceiver | null = null;
   #begun = false;
   #interim = 0;
   #sent = true;
@@ -75,7 +75,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#idleTimeout = shared.idleTimeout;
     this.#deadline = shared.now + shared.connectTimeout;
     this.#reader = new MessageReader({
-      parse: (text) => readResponseHead(text, this.#question!.method),
+      parse: (text) => readResponseHead(text, this.#request!.method),
       sink: this,
       mostHeadBytes: shared.mostHeadBytes,
       skipsEmptyLine: false,
@@ -103,15 +103,15 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   /** Closes after the request in progress, or now if there is none. */
   retire(): void {
     this.#retired = true;
-    if (this.#taker === null && this.#stream === null) this.destroy();
+    if (this.#receiver === null && this.#stream === null) this.destroy();
   }
 
   /** Sends a request on a free connection. Throws if the request cannot be sent; the connection then stays free. */
-  ask(question: ClientRequest, taker: ResponseReceiver): void {
-    const { body } = question;
-    const head = requestHead(question, this.#shared);
-    this.#question = question;
-    this.#taker = taker;
+  ask(request: ClientRequest, receiver: ResponseReceiver): void {
+    const { body } = request;
+    const head = requestHead(request, this.#shared);
+    this.#request = request;
+    this.#receiver = receiver;
     this.#begun = false;
     this.#interim = 0;
     this.#over = false;
@@ -129,9 +129,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   }
 
   /** Cancels a request that is still in progress: its receiver gets no further call. */
-  cancel(question: ClientRequest): void {
-    if (this.#question !== question) return;
-    this.#taker = null;
+  cancel(request: ClientRequest): void {
+    if (this.#request !== request) return;
+    this.#receiver = null;
     this.#stream = null;
     this.destroy();
   }
@@ -157,7 +157,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = NEVER;
-    if (this.#taker === null && this.#stream === null) this.destroy();
+    if (this.#receiver === null && this.#stream === null) this.destroy();
     else if (!this.#connected) this.#fail('unreachable', `no connection within ${this.#shared.connectTimeout} ms`);
     else this.#fail('too_slow', 'the answer did not come in time');
   }
@@ -168,7 +168,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const { status, framing, persistent } = head;
     if (status < 200) {
       if (status === 101) {
-        if (this.#question?.upgraded === undefined)
+        if (this.#request?.upgraded === undefined)
           throw malformed('The answer changes the protocol, which nobody asked for.');
         this.#upgraded = head;
         return;
@@ -204,30 +204,30 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     }
     this.#served++;
     this.#over = true;
-    this.#question = null;
-    const [taker, stream] = [this.#taker, this.#stream];
-    this.#taker = null;
+    this.#request = null;
+    const [receiver, stream] = [this.#receiver, this.#stream];
+    this.#receiver = null;
     this.#stream = null;
     this.#held = null;
     if (head !== null)
-      taker?.answer({ status: head.status, reason: head.reason, fields: head.fields.list, body: this.#whole });
+      receiver?.answer({ status: head.status, reason: head.reason, fields: head.fields.list, body: this.#whole });
     else stream?.end();
   }
 
   #opened(): void {
     this.#connected = true;
-    if (this.#taker !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
+    if (this.#receiver !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
   }
 
   #receive(bytes: Buffer): void {
     if (this.#closed) return;
-    if (this.#taker === null && this.#stream === null) {
+    if (this.#receiver === null && this.#stream === null) {
       this.destroy();
       return;
     }
     if (!this.#begun) {
       this.#begun = true;
-      this.#taker?.begun();
+      this.#receiver?.begun();
     }
     // Any byte is a sign of life; a paused stream sets its own deadline.
     if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
@@ -243,10 +243,10 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   /** After an upgrade the socket is not HTTP: it leaves the pool open. */
   #handOver({ reason, fields }: ResponseHead): void {
-    const upgraded = this.#question!.upgraded!;
+    const upgraded = this.#request!.upgraded!;
     const rest = this.#reader.takeRest();
     this.#closed = true;
-    this.#taker = null;
+    this.#receiver = null;
     this.#reader.stop();
     this.#shared.closed(this);
     this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
@@ -286,7 +286,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
         return;
       }
     }
-    if (this.#taker === null && this.#stream === null) this.destroy();
+    if (this.#receiver === null && this.#stream === null) this.destroy();
     else this.#fail(this.#connected ? 'broken' : 'unreachable', error?.message ?? 'the connection was closed', error);
   }
 
@@ -294,25 +294,25 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     if (this.#closed) return;
     const diedIdle = failure === 'broken' && this.#served > 0 && !this.#begun;
     const error = new ClientError(failure, message, { cause, diedIdle });
-    const [taker, stream] = [this.#taker, this.#stream];
-    this.#taker = null;
+    const [receiver, stream] = [this.#receiver, this.#stream];
+    this.#receiver = null;
     this.#stream = null;
     // Before the pool learns of the failure, so that no waiting request gets a connection to a failed server.
-    taker?.fail(error);
+    receiver?.fail(error);
     this.destroy();
     stream?.fail(error);
   }
 
   #answerWithStream(): void {
     const { status, reason, fields } = this.#held!;
-    const taker = this.#taker!;
+    const receiver = this.#receiver!;
     this.#held = null;
-    this.#taker = null;
+    this.#receiver = null;
     const stream = new BodyStream({ pause: () => this.#pause(), resume: () => this.#resume() });
     this.#stream = stream;
     this.#streamedBytes = 0;
     this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
-    taker.answer({ status, reason, fields: fields.list, body: stream });
+    receiver.answer({ status, reason, fields: fields.list, body: stream });
   }
 
   #pause(): void {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { BodySink, BodyStream } from './body-stream.ts';
 import type { ClientError } from './client-error.ts';
-import type { FieldLines } from './writing.ts';
+import type { FieldLines } from './field-lines.ts';
 
 export interface ClientRequest {
   readonly method: string;

@@ -11,13 +11,13 @@ export type {
   Tunnel,
 } from './client-request.ts';
 export type { QueueOwner as Party } from './fair-queue.ts';
+export { type CheckedLines, checkedLines, checkedValue, FieldLines, VALUE } from './field-lines.ts';
 export { listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';
 export { Server, type ServerOptions } from './server.ts';
-export { type Carrier, ServerCall } from './server-call.ts';
+export { type CallTransport as Carrier, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';
 export { type HandshakeFailure, TlsServer } from './tls-server.ts';
 export { WireError } from './wire-error.ts';
-export { type CheckedLines, checkedLines, checkedValue, FieldLines, VALUE } from './writing.ts';

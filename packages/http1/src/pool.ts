@@ -83,7 +83,7 @@ export class Pool {
   readonly #left = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
-  readonly #lent = new Map<ClientConnection, Lease>();
+  readonly #leases = new Map<ClientConnection, Lease>();
   /** While requests wait: the bytes that receivers had read, and when. */
   readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
@@ -189,7 +189,7 @@ export class Pool {
   }
 
   /** Returns a connection that was taken and not used. */
-  giveBack(connection: ClientConnection): void {
+  release(connection: ClientConnection): void {
     this.#endTurn(connection, false);
     this.#free(connection);
   }
@@ -250,17 +250,17 @@ export class Pool {
 
   #lend(connection: ClientConnection): void {
     const turn = this.#waiting.next()!;
-    this.#lent.set(connection, { turn, since: performance.now() });
+    this.#leases.set(connection, { turn, since: performance.now() });
     turn.item.take(connection);
   }
 
   /** Only connections with a waiting request have a turn: without waiting nothing is measured. */
   #endTurn(connection: ClientConnection, isUsed: boolean): void {
-    if (this.#lent.size === 0) return;
-    const lent = this.#lent.get(connection);
-    if (lent === undefined) return;
-    this.#lent.delete(connection);
-    this.#waiting.end(lent.turn, isUsed ? performance.now() - lent.since : null);
+    if (this.#leases.size === 0) return;
+    const lease = this.#leases.get(connection);
+    if (lease === undefined) return;
+    this.#leases.delete(connection);
+    this.#waiting.end(lease.turn, isUsed ? performance.now() - lease.since : null);
   }
 
   #lookAtDeadlines(now: number): void {

@@ -39,7 +39,7 @@ const HANDSHAKE = 0x16;
  */
 export class Preamble {
   readonly #socket: Socket;
-  readonly #openings: PreambleEvents;
+  readonly #events: PreambleEvents;
   readonly #deadline: number;
   readonly #begun = performance.now();
   #wantsHeader: boolean;
@@ -53,10 +53,10 @@ export class Preamble {
   constructor(
     socket: Socket,
     { wantsHeader, deadline }: { wantsHeader: boolean; deadline: number },
-    openings: PreambleEvents,
+    events: PreambleEvents,
   ) {
     this.#socket = socket;
-    this.#openings = openings;
+    this.#events = events;
     this.#wantsHeader = wantsHeader;
     this.#deadline = deadline;
     socket.on('data', this.#receive).on('end', this.#left).on('error', ignored).on('close', this.#closed).resume();
@@ -68,8 +68,8 @@ export class Preamble {
 
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
-    if (this.#shakesHands || !this.#wantsHeader) this.#openings.unsecured(this.#socket, 'timeout');
-    else this.#openings.unannounced(this.#socket, 'it did not come in time');
+    if (this.#shakesHands || !this.#wantsHeader) this.#events.unsecured(this.#socket, 'timeout');
+    else this.#events.unannounced(this.#socket, 'it did not come in time');
     this.destroy();
   }
 
@@ -80,7 +80,7 @@ export class Preamble {
 
   secured(socket: TLSSocket): void {
     this.#letGo();
-    this.#openings.secured(socket, { ...this.#origin, secure: true });
+    this.#events.secured(socket, { ...this.#origin, secure: true });
   }
 
   destroy(): void {
@@ -91,10 +91,10 @@ export class Preamble {
     this.#touched = true;
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
     if (this.#wantsHeader && !this.#readHeader()) return;
-    const { tls } = this.#openings;
-    if (tls === null) this.#goOn((socket) => this.#openings.plain(socket, this.#origin, this.#bytes));
+    const { tls } = this.#events;
+    if (tls === null) this.#goOn((socket) => this.#events.plain(socket, this.#origin, this.#bytes));
     else if (this.#bytes.length === 0) return;
-    else if (this.#bytes[0] !== HANDSHAKE) this.#goOn((socket) => this.#openings.misplaced(socket, this.#origin));
+    else if (this.#bytes[0] !== HANDSHAKE) this.#goOn((socket) => this.#events.misplaced(socket, this.#origin));
     else this.#shakeHands(tls);
   };
 
@@ -104,14 +104,14 @@ export class Preamble {
     if (header === null) return false;
     if (typeof header === 'string') {
       this.destroy();
-      this.#openings.unannounced(this.#socket, header);
+      this.#events.unannounced(this.#socket, header);
       return false;
     }
     const { announced, length } = header;
     this.#wantsHeader = false;
     this.#origin = announced;
     this.#bytes = this.#bytes.subarray(length);
-    return announced.address === null || this.#openings.takesFrom(this.#socket, announced.address);
+    return announced.address === null || this.#events.takesFrom(this.#socket, announced.address);
   }
 
   #shakeHands(tls: TlsServer): void {
@@ -131,12 +131,12 @@ export class Preamble {
 
   #letGo(): void {
     this.#socket.off('close', this.#closed);
-    this.#openings.closed(this.#socket);
+    this.#events.closed(this.#socket);
   }
 
   readonly #left = (): void => this.destroy();
 
-  readonly #closed = (): void => this.#openings.closed(this.#socket);
+  readonly #closed = (): void => this.#events.closed(this.#socket);
 }
 
 function ignored(): void {}

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { BodySink } from './body-stream.ts';
+import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './field-lines.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './heads.ts';
 import { WireError } from './wire-error.ts';
-import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './writing.ts';
 
 /** The connection of a call, as far as the call needs it. */
-export interface Carrier {
+export interface CallTransport {
   /** The same object for all calls of the connection. */
   readonly identity: object;
   readonly peer: string;
@@ -50,7 +50,7 @@ export class ServerCall {
   left = false;
   /** Bytes of the body received, without transfer coding. */
   bodyBytes = 0;
-  readonly #carrier: Carrier;
+  readonly #carrier: CallTransport;
   #sink: BodySink | null = null;
   /** Body received before it was requested. */
   #held: Buffer[] = [];
@@ -67,7 +67,7 @@ export class ServerCall {
   #finished = false;
   #ended: (() => void) | null = null;
 
-  constructor(carrier: Carrier, { method, target, minor, fields, framing, persistent }: RequestHead) {
+  constructor(carrier: CallTransport, { method, target, minor, fields, framing, persistent }: RequestHead) {
     this.#carrier = carrier;
     this.method = method;
     this.target = target;

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
+import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
 import type { Origin } from './preamble.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
-import { type Carrier, ServerCall } from './server-call.ts';
+import { type CallTransport, ServerCall } from './server-call.ts';
 import type { TurnQueue, TurnTaker } from './turn-queue.ts';
 import { WireError } from './wire-error.ts';
-import type { Closing, FieldLines } from './writing.ts';
 
 /** Milliseconds for which a closed connection is still read: unread bytes would reset it and lose the response. */
 const LINGER = 1_000;
@@ -56,7 +56,7 @@ export interface BrokenReply {
   drop(): void;
 }
 
-const UNTOLD: Origin = { address: null, secure: false };
+const NO_ORIGIN: Origin = { address: null, secure: false };
 
 /** What a connection waits for; each has a deadline. */
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
@@ -66,7 +66,7 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
  * are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a response that closes the
  * connection, are never parsed as a request.
  */
-export class ServerConnection implements Carrier, MessageSink<RequestHead>, TurnTaker {
+export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
   /** The callback of each write on a TLS socket; `null` for plain sockets. */
@@ -100,7 +100,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
   /** Start of the pause between two requests; `null` during a request. */
   #quietSince: number | null = null;
 
-  constructor(socket: Socket, shared: ServerShared, origin: Origin = UNTOLD) {
+  constructor(socket: Socket, shared: ServerShared, origin: Origin = NO_ORIGIN) {
     this.#socket = socket;
     this.#address = origin.address;
     this.secure = origin.secure;

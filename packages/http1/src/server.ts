@@ -1,13 +1,13 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { readShared } from './accepted.ts';
+import { Closing } from './field-lines.ts';
 import { type Origin, Preamble, type PreambleEvents } from './preamble.ts';
 import type { ServerCall } from './server-call.ts';
 import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
+import { readShared } from './shared-reads.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { malformed, type WireError } from './wire-error.ts';
-import { Closing } from './writing.ts';
 
 export interface ServerOptions extends ServerLimits {
   /** Whether to serve an accepted connection; if not, it is already closed. */

@@ -498,7 +498,7 @@ describe('a pool', () => {
     const served: number[] = [];
     for (let i = 0; i < 3; i++) {
       const waits = (leave: () => void) => void leaves.push(leave);
-      void (async () => pool.giveBack(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
+      void (async () => pool.release(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
         served.push(i),
       );
     }

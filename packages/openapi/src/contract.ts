@@ -1,3 +1,4 @@
+import { assess } from './assessment.ts';
 import { type Compiled, fingerprintOf, namesOf } from './compiled.ts';
 import { digestsOf } from './digests.ts';
 import { type Document, loadDocument } from './document/document.ts';
@@ -6,18 +7,17 @@ import { isObject } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import { type ExtensionReader, NO_EXTENSIONS } from './extension-reader.ts';
 import { byPlace, Findings } from './findings.ts';
-import { judge } from './judgement.ts';
-import { treat } from './leniency.ts';
 import { Operations } from './operations.ts';
-import { type Reading, readingOf } from './options.ts';
+import { type ReadingOptions, readingOptionsOf } from './options.ts';
 import { Paths } from './paths.ts';
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
 import { serverPaths } from './servers.ts';
 import type { ReadContract } from './types.ts';
+import { treat } from './unsupported.ts';
 
-export interface ContractOptions<Fields = unknown, Shared = unknown> extends Reading {
+export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
   /** The text of the file, if it is known; the file is then not read. */
   readonly text?: string | undefined;
   /** Reads the `x-` fields that only the caller knows. */
@@ -50,7 +50,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     { file, text: options.text },
     places,
     findings,
-    readingOf(options),
+    readingOptionsOf(options),
     extensions.misspelling,
   );
   const schemas = new Schemas(document, findings);
@@ -64,7 +64,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
-  const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
+  const judged = assess(document, findings, operations.described, { answers: options.responses !== 'off' });
   const treated = treat(extended, judged, options.onUnsupported ?? 'refuse', (operation) => paths.canMatch(operation));
   const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
   if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);

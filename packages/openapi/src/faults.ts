@@ -150,9 +150,9 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
     .join('/');
   const missing =
     keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';
-  const told = params as Params;
-  const [rule, limitFrom] = keyword === 'refused' ? [told.why] : RULE_OF[keyword]!;
-  const bound = limitFrom?.(told);
-  const fault = { pointer: pointer + missing, message: sentence(told), rule };
+  const details = params as Params;
+  const [rule, limitFrom] = keyword === 'refused' ? [details.why] : RULE_OF[keyword]!;
+  const bound = limitFrom?.(details);
+  const fault = { pointer: pointer + missing, message: sentence(details), rule };
   return bound === undefined ? fault : { ...fault, limit: bound };
 }

@@ -2,7 +2,7 @@
 export type UnknownQuery = 'refuse' | 'pass';
 
 /** How a document is read. What is left out is the first of its values. */
-export interface Reading {
+export interface ReadingOptions {
   /** What to do with query parameters that an operation does not describe. */
   readonly unknownQuery?: UnknownQuery | undefined;
   /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
@@ -36,10 +36,12 @@ const READING = [
   'integers',
   'readOnly',
   'maxDepth',
-] as const satisfies readonly (keyof Reading)[];
+] as const satisfies readonly (keyof ReadingOptions)[];
 
 /** These settings alone, of an object that may have others. */
-export const readingOf = (settings: Reading): Reading => Object.fromEntries(READING.map((key) => [key, settings[key]]));
+export const readingOptionsOf = (settings: ReadingOptions): ReadingOptions =>
+  Object.fromEntries(READING.map((key) => [key, settings[key]]));
 
 /** Whether a document read in one way is the same as read in the other. */
-export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);
+export const isSameReading = (one: ReadingOptions, other: ReadingOptions): boolean =>
+  READING.every((key) => one[key] === other[key]);

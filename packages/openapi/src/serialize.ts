@@ -3,7 +3,7 @@ import type { Compiled } from './compiled.ts';
 import { Document } from './document/document.ts';
 import type { Dynamics } from './document/dynamics.ts';
 import { isObject, type Json } from './document/source.ts';
-import type { Reading } from './options.ts';
+import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';
 
 /** Values in the form of structured clone, each of which can be read by itself. */
@@ -26,7 +26,7 @@ interface Members {
 export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
   /** How the document was read. */
-  readonly reading: Reading;
+  readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
   /** The document with nothing in the place of its paths and of the sections of its components. */
   readonly frame: Json;

@@ -1,7 +1,7 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
 import type { Findings } from './findings.ts';
-import type { Reading } from './options.ts';
+import type { ReadingOptions } from './options.ts';
 
 /** The part of a URL in front of its path. */
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
@@ -10,7 +10,11 @@ const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
  * The paths of the document's servers, without a slash at the end, longest first; a request begins with one of them. Variables
  * have their defaults. Servers of single paths and operations are not read.
  */
-export function serverPaths({ root }: Document, findings: Findings, serverPath: Reading['serverPath']): string[] {
+export function serverPaths(
+  { root }: Document,
+  findings: Findings,
+  serverPath: ReadingOptions['serverPath'],
+): string[] {
   const paths = new Set<string>();
   for (const server of objectsIn(root.servers)) {
     const path = withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '');

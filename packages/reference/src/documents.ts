@@ -23,12 +23,12 @@ export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted
 /** A contract in both forms in which it is served. */
 export function bothForms(document: Json): Published {
   return {
-    json: written(toJson(document)),
-    yaml: written(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
+    json: servedText(toJson(document)),
+    yaml: servedText(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
   };
 }
 
-function written(text: string): ServedText {
+function servedText(text: string): ServedText {
   const bytes = new TextEncoder().encode(text);
   return { bytes, tag: entityTag(bytes) };
 }

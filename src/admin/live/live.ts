@@ -20,14 +20,14 @@ const MOST_REPORTED = 50;
 const MOST_MISSED = 15;
 
 /** What a listener wants to hear of. */
-export interface Wanted {
+export interface LiveQuery {
   readonly now: boolean;
   /** `null`: of no refusals. */
   readonly refused: Followed | null;
 }
 
 interface Following {
-  readonly wanted: Wanted;
+  readonly wanted: LiveQuery;
   readonly listener: Listener;
   /** Refusals that it was not told of, because it did not read. */
   left: number;
@@ -36,7 +36,7 @@ interface Following {
 
 /** Asks all gateways every two seconds how they stand, as long as somebody listens, once for all listeners. */
 export class Live {
-  readonly #context: Pick<AdminContext, 'fleet'>;
+  readonly #context: Pick<AdminContext, 'peers'>;
   readonly #followings = new Set<Following>();
   readonly #counting = new Counting();
   readonly #closing = new AbortController();
@@ -44,14 +44,14 @@ export class Live {
   #last: LiveNow | null = null;
   #runs = false;
 
-  constructor(context: Pick<AdminContext, 'fleet'>, tick = TICK) {
+  constructor(context: Pick<AdminContext, 'peers'>, tick = TICK) {
     this.#context = context;
     this.#tickLength = tick;
   }
 
   /** As Follow. Sends nothing before it returns; the first event is that of the last tick, if somebody listened then. */
-  follow(wanted: Wanted, listener: Listener): () => void {
-    this.#context.fleet();
+  follow(wanted: LiveQuery, listener: Listener): () => void {
+    this.#context.peers();
     if (this.#followings.size >= MOST_LISTENERS) {
       throw new AdminError('too_many_listeners', `${MOST_LISTENERS} listen already: end one, or try again later.`, {
         headers: { 'Retry-After': '10' },
@@ -102,27 +102,27 @@ export class Live {
     const followed = distinct.map((text) => JSON.parse(text) as Followed);
     const at = performance.now();
     const question = { followed, after: this.#counting.after };
-    const { answers: heard, silent, apart } = await ask(this.#context.fleet(), live, question);
+    const { answers, silent, apart } = await ask(this.#context.peers(), live, question);
     const missing = { silent, apart };
-    const processes = heard.map(({ answer }) => answer.processes);
-    this.#last = nowView(Date.now(), heard, this.#counting.count(processes, at), missing);
+    const processes = answers.map(({ answer }) => answer.processes);
+    this.#last = nowView(Date.now(), answers, this.#counting.count(processes, at), missing);
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;
       const { refused } = following.wanted;
-      this.#tell(following, heard, refused === null ? -1 : distinct.indexOf(JSON.stringify(refused)), missing);
+      this.#send(following, answers, refused === null ? -1 : distinct.indexOf(JSON.stringify(refused)), missing);
     }
   }
 
   /** `place`: of what it follows in what was asked. */
-  #tell(following: Following, heard: readonly PeerReading[], place: number, missing: object): void {
+  #send(following: Following, answers: readonly PeerReading[], place: number, missing: object): void {
     const { wanted, listener } = following;
     let reads = !wanted.now || listener.send('now', this.#last);
     if (wanted.refused !== null) {
-      const lists = heard.map(({ gateway, answer: { refusals } }) =>
+      const lists = answers.map(({ gateway, answer: { refusals } }) =>
         refusals.requests.filter((one) => fits(one, wanted.refused!)).map((one) => ({ gateway, ...one })),
       );
       const told = newestOf(lists, MOST_REPORTED);
-      const all = following.left + heard.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
+      const all = following.left + answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
       if (all > 0) {
         const left = all - told.length;
         reads &&= listener.send('refused', { requests: told.map(listView), left, ...missing });

@@ -2,7 +2,7 @@ import type { LiveNow } from '@storegate/console';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import type { LiveAnswer } from '../../observe/peers/live.ts';
-import type { Gathered } from '../../observe/peers/peers.ts';
+import type { PeerAnswers } from '../../observe/peers/peers.ts';
 import type { ProcessStatus } from '../../observe/peers/status.ts';
 import { storesOfAll } from '../../observe/peers/stores.ts';
 import { storeView } from '../operations/stores.ts';
@@ -18,9 +18,9 @@ export interface PeerReading {
 /** The event `now`. `at`: Unix milliseconds. */
 export function nowView(
   at: number,
-  heard: readonly PeerReading[],
+  readings: readonly PeerReading[],
   { span, row, rows, lately }: Counted,
-  { silent, apart }: Pick<Gathered<LiveAnswer>, 'silent' | 'apart'>,
+  { silent, apart }: Pick<PeerAnswers<LiveAnswer>, 'silent' | 'apart'>,
 ): LiveNow {
   const buckets = bucketsIn(lately.row);
   return {
@@ -35,8 +35,8 @@ export function nowView(
       p95: rounded(quantile(buckets, 0.95)),
       p99: rounded(quantile(buckets, 0.99)),
     },
-    inFlight: heard.reduce((sum, { answer }) => sum + inFlight(answer), 0),
-    gateways: heard.map(({ gateway, answer }, i) => ({
+    inFlight: readings.reduce((sum, { answer }) => sum + inFlight(answer), 0),
+    gateways: readings.map(({ gateway, answer }, i) => ({
       gateway,
       readiness: answer.readiness,
       state: answer.state,
@@ -48,14 +48,14 @@ export function nowView(
       requests: requestsIn(rows[i]!),
       store: storeOf(answer.processes.map(({ status }) => status)),
     })),
-    stores: storesOf(heard),
+    stores: storesOf(readings),
     silent,
     apart,
   };
 }
 
-function storesOf(heard: readonly PeerReading[]) {
-  const gateways = heard.map(({ gateway, answer: { processes } }) => ({
+function storesOf(readings: readonly PeerReading[]) {
+  const gateways = readings.map(({ gateway, answer: { processes } }) => ({
     gateway,
     processes: processes.map(({ status }) => status),
   }));

@@ -16,8 +16,8 @@ import { orLastKnown } from '../last-known.ts';
 import { limitOf } from '../page.ts';
 import { sameReason } from '../reason.ts';
 import {
-  countedOnes,
-  giveBack,
+  countedSubjects,
+  restoreUnits,
   type SubjectUsage,
   subjectsOf,
   targetOf,
@@ -39,7 +39,7 @@ export function banOperations(context: AdminContext, change: Change) {
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change({ ...task, reason }, await turnOf(context, task.path.party!), async ({ make }) => {
-      const parties = countedOnes(await subjectsOf(context, task.path.party!));
+      const parties = countedSubjects(await subjectsOf(context, task.path.party!));
       const planned = await Promise.all(
         parties.map(async (party) => {
           const { subject, key, account, plan, limits } = party;
@@ -107,18 +107,18 @@ export function banOperations(context: AdminContext, change: Change) {
       }),
     pardon: async (task) =>
       await change(task, await turnOf(context, task.path.party!), async ({ make }) => {
-        const parties = countedOnes(await subjectsOf(context, task.path.party!));
+        const parties = countedSubjects(await subjectsOf(context, task.path.party!));
         const before = await Promise.all(parties.map((party) => usageOf(context, party)));
         const usage = before.map((standing) => ({
-          ...giveBack(standing, Number.POSITIVE_INFINITY, null),
+          ...restoreUnits(standing, Number.POSITIVE_INFINITY, null),
           ...{ banned: null, strikes: 0, rung: 0 },
         }));
         const parts = parties.map((party, i) => ({
           entry: {
             action: 'bans.pardon',
             target: targetOf(party),
-            before: conduct(before[i]!),
-            after: conduct(usage[i]!),
+            before: strikeFields(before[i]!),
+            after: strikeFields(usage[i]!),
           },
           make: async () => context.state().pardon(party.subject),
         }));
@@ -136,7 +136,7 @@ function lengthIn({ body }: Task): number {
   );
 }
 
-function conduct({ plan, banned, strikes, rung, windows }: SubjectUsage) {
+function strikeFields({ plan, banned, strikes, rung, windows }: SubjectUsage) {
   return {
     plan,
     until: banned,

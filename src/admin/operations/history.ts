@@ -7,13 +7,13 @@ import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../
 import {
   HISTORY_STEPS,
   type HistoryAnswer,
-  type HistoryQuestion,
+  type HistoryQuery,
   type HistoryStep,
   history,
   MOST_STEPS,
   mergeHistory,
 } from '../../observe/peers/history.ts';
-import { ask, type Gathered } from '../../observe/peers/peers.ts';
+import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
@@ -21,14 +21,14 @@ import { rounded, time } from '../view.ts';
 
 export function historyOperations(context: AdminContext) {
   /** Asks for as many steps at a time as gateways tell at once. */
-  async function askInParts(question: HistoryQuestion): Promise<Heard> {
+  async function askInParts(question: HistoryQuery): Promise<HistoryReadings> {
     const heard = { answers: [] as HistoryAnswer[], gateways: new Set<string>(), silent: new Set<string>() };
     const most = MOST_STEPS * HISTORY_STEPS[question.step];
     let apart: string | null = null;
     for (let from = question.from; from < question.to; from += most) {
       const to = Math.min(question.to, from + most);
-      const gathered = await ask(context.fleet(), history, { ...question, from, to });
-      hear(heard, gathered);
+      const gathered = await ask(context.peers(), history, { ...question, from, to });
+      readHistory(heard, gathered);
       apart ??= gathered.apart;
     }
     return { ...heard, apart };
@@ -51,14 +51,14 @@ export function historyOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-interface Heard {
+interface HistoryReadings {
   readonly answers: HistoryAnswer[];
   readonly gateways: Set<string>;
   readonly silent: Set<string>;
   readonly apart: string | null;
 }
 
-function hear(heard: Omit<Heard, 'apart'>, { answers, silent }: Gathered<HistoryAnswer>): void {
+function readHistory(heard: Omit<HistoryReadings, 'apart'>, { answers, silent }: PeerAnswers<HistoryAnswer>): void {
   for (const { gateway, answer } of answers) {
     heard.gateways.add(gateway);
     heard.answers.push(answer);

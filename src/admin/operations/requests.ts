@@ -1,5 +1,5 @@
 import { explain } from '../../observe/peers/explain.ts';
-import { ask, type Gathered } from '../../observe/peers/peers.ts';
+import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { refusals } from '../../observe/peers/refusals.ts';
 import {
   type DecisionView,
@@ -19,7 +19,7 @@ export function requestOperations(context: AdminContext) {
   return {
     explainRequest: async ({ path }) => {
       const id = path.id!.toLowerCase();
-      const gathered = await ask(context.fleet(), explain, id);
+      const gathered = await ask(context.peers(), explain, id);
       for (const { gateway, answer } of gathered.answers) {
         if (answer.request !== null) return ok(shown(gateway, answer.request));
       }
@@ -28,7 +28,7 @@ export function requestOperations(context: AdminContext) {
     listRequests: async ({ query }) => {
       const { key = null, account = null, code = null } = query;
       const filter = { key, account, code, limit: limitOf(query) };
-      const { answers, silent, apart } = await ask(context.fleet(), refusals, filter);
+      const { answers, silent, apart } = await ask(context.peers(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
       return ok({ requests: newestOf(lists, filter.limit).map(listView), silent, apart });
     },
@@ -53,7 +53,7 @@ export function listView({ gateway, id, worker, at, ...rest }: ListedRequest & {
 }
 
 /** Why a request cannot be explained, and what to do. */
-function unknown(id: string, { answers, silent, apart }: Gathered<Explained>): string {
+function unknown(id: string, { answers, silent, apart }: PeerAnswers<Explained>): string {
   if (answers.length === 0 && silent.length === 0 && apart === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';
   return [

@@ -13,7 +13,7 @@ type Compared = (typeof COMPARED)[number];
 export function statusOperations(context: AdminContext) {
   return {
     showStatus: async () => {
-      const { answers, silent, lost, apart } = await ask(context.fleet(), status, null);
+      const { answers, silent, lost, apart } = await ask(context.peers(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
       return ok({ gateways, silent, lost: lost.map(({ gateway, at }) => ({ gateway, at: time(at) })), apart });

@@ -8,7 +8,7 @@ import { time } from '../view.ts';
 export function storeOperations(context: AdminContext) {
   return {
     listStores: async () => {
-      const { answers, silent, apart } = await ask(context.fleet(), status, null);
+      const { answers, silent, apart } = await ask(context.peers(), status, null);
       const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
       const stores = storesOfAll(gateways).map((store) => ({
         ...storeView(store),

@@ -1,5 +1,5 @@
 import { ask } from '../../observe/peers/peers.ts';
-import { mergeTop, type TopQuestion, top } from '../../observe/peers/top.ts';
+import { mergeTop, type TopQuery, top } from '../../observe/peers/top.ts';
 import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { type AdminOperations, ok } from '../call.ts';
@@ -11,8 +11,8 @@ export function topOperations(context: AdminContext) {
     showTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
       // As the contract of this API has checked them.
-      const question = { window, by } as TopQuestion;
-      const { answers, silent, apart } = await ask(context.fleet(), top, question);
+      const question = { window, by } as TopQuery;
+      const { answers, silent, apart } = await ask(context.peers(), top, question);
       const { since, summary } = mergeTop(
         question.by,
         answers.map(({ answer }) => answer),

@@ -7,8 +7,8 @@ import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import {
   type CountedSubject,
-  countedOnes,
-  giveBack,
+  countedSubjects,
+  restoreUnits,
   type Subject,
   type SubjectUsage,
   subjectsOf,
@@ -27,7 +27,7 @@ export function usageOperations(context: AdminContext, change: Change) {
     check: (parties: readonly CountedSubject[]) => void = () => {},
   ): Promise<AdminAnswer<Standings>> {
     return await change(task, await turnOf(context, task.path.party!), async (audit) => {
-      const parties = countedOnes(await subjectsOf(context, task.path.party!));
+      const parties = countedSubjects(await subjectsOf(context, task.path.party!));
       check(parties);
       const before = await Promise.all(parties.map((party) => usageOf(context, party)));
       const usage = before.map(after);
@@ -53,7 +53,7 @@ export function usageOperations(context: AdminContext, change: Change) {
       give(
         task,
         'usage.reset',
-        (standing) => giveBack(standing, Number.POSITIVE_INFINITY, null),
+        (standing) => restoreUnits(standing, Number.POSITIVE_INFINITY, null),
         async ({ subject }) => context.state().reset(subject),
       ),
     grantUsage: (task) => {
@@ -61,7 +61,7 @@ export function usageOperations(context: AdminContext, change: Change) {
       return give(
         task,
         'usage.grant',
-        (standing) => giveBack(standing, units, window),
+        (standing) => restoreUnits(standing, units, window),
         async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
         (parties) => checkWindow(parties, window),
       );

@@ -1,6 +1,6 @@
 import type { Account, Key } from '@storegate/console';
 import { Command } from 'commander';
-import { type Common, everyPage, operatorCommand, part, perform } from '../command.ts';
+import { type Common, everyPage, operatorCommand, paragraph, perform } from '../command.ts';
 import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -27,7 +27,7 @@ export function accountsCommand(terminal: Terminal): Command {
     accounts.command('get').description('show one account').argument('<account>', 'name of the account'),
     'accounts get acme',
   ).action((account: string, options: Common) =>
-    perform(terminal, options, (api) => api.call<Account>('GET', `/accounts/${part(account)}`), card),
+    perform(terminal, options, (api) => api.call<Account>('GET', `/accounts/${paragraph(account)}`), card),
   );
   operatorCommand(
     accounts.command('keys').description('list the keys of an account').argument('<account>', 'name of the account'),
@@ -36,7 +36,7 @@ export function accountsCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => everyPage<Key>(api, `/accounts/${part(account)}/keys`, 'keys'),
+      (api) => everyPage<Key>(api, `/accounts/${paragraph(account)}/keys`, 'keys'),
       (rows, colour) => table(KEY_COLUMNS, rows, colour),
     ),
   );

@@ -1,7 +1,7 @@
 import type { Audit } from '@storegate/console';
 import { Command } from 'commander';
-import { type Common, moment, operatorCommand, perform, reachingCommand, wholeNumber, withApi } from '../command.ts';
-import type { Reach } from '../connect/connect.ts';
+import { type Common, connectingCommand, moment, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
+import type { ConnectOptions } from '../connect/connect.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ExportOptions, exportAudit } from './audit-export.ts';
@@ -39,8 +39,8 @@ export function auditCommand(terminal: Terminal): Command {
     .description('write all changes that are kept, oldest first, as JSON with one on each line')
     .option('--after <number>', 'only entries after this one: go on after the last one that you have', wholeNumber)
     .option('--since <time>', 'only entries from this time on, such as 2030-01-31T00:00:00Z', moment);
-  reachingCommand(exporting, 'audit export > audit.ndjson', 'audit export --after 4711 >> audit.ndjson').action(
-    ({ after, since, ...options }: Reach & ExportOptions) =>
+  connectingCommand(exporting, 'audit export > audit.ndjson', 'audit export --after 4711 >> audit.ndjson').action(
+    ({ after, since, ...options }: ConnectOptions & ExportOptions) =>
       withApi(terminal, options, (api) => exportAudit(terminal, api, { after, since })),
   );
   return audit;

@@ -1,7 +1,7 @@
 import type { Ban, Bans, Standings } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
-import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
+import { type Common, changingCommand, duration, operatorCommand, paragraph, perform } from '../command.ts';
 import type { Api } from '../connect/api.ts';
 import { inSentence } from '../peers.ts';
 import { type Row, table } from '../table.ts';
@@ -56,7 +56,7 @@ export function bansCommand(terminal: Terminal): Command {
       .requiredOption('--reason <text>', 'for the audit log; the client is not told');
     operatorCommand(command, `bans ${name} key_4fGh… --duration 2h --reason "scrapes the catalogue"`).action(
       (party: string, { duration: length, reason, ...options }: Common & Record<string, string>) =>
-        perform(terminal, options, (api) => bansIn(call(api, `/bans/${part(party)}`, { length, reason })), shown),
+        perform(terminal, options, (api) => bansIn(call(api, `/bans/${paragraph(party)}`, { length, reason })), shown),
     );
   }
 
@@ -70,7 +70,7 @@ export function bansCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      async (api) => (await api.call<Standings>('DELETE', `/bans/${part(party)}`)).usage,
+      async (api) => (await api.call<Standings>('DELETE', `/bans/${paragraph(party)}`)).usage,
       (usage, colour) => `${party} is not banned.\n${printUsage(usage, colour)}`,
     ),
   );

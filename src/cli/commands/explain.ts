@@ -1,7 +1,7 @@
 import type { ExplainedRequest } from '@storegate/console';
 import { Command } from 'commander';
-import { type Common, operatorCommand, part, perform } from '../command.ts';
-import { inSteps } from '../explained.ts';
+import { type Common, operatorCommand, paragraph, perform } from '../command.ts';
+import { inSteps } from '../explanation.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function explainCommand(terminal: Terminal): Command {
@@ -13,7 +13,7 @@ export function explainCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => api.call<ExplainedRequest>('GET', `/requests/${part(request)}`),
+        (api) => api.call<ExplainedRequest>('GET', `/requests/${paragraph(request)}`),
         (explained, colour) => inSteps(explained, colour, request),
       ),
   );

@@ -70,14 +70,14 @@ async function importFromFile(terminal: Terminal, options: Common & ImportOption
   });
 }
 
-function badRows({ told, untold }: Tally): string {
-  const lines = told.map(({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`);
-  if (untold > 0) lines.push(`and ${untold} more`);
+function badRows({ printed, omitted }: Tally): string {
+  const lines = printed.map(({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`);
+  if (omitted > 0) lines.push(`and ${omitted} more`);
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function shown({ imported, already, bad, told, untold }: Tally, dryRun: boolean) {
-  return { dryRun, imported, already, bad, told, untold };
+function shown({ imported, already, bad, printed, omitted }: Tally, dryRun: boolean) {
+  return { dryRun, imported, already, bad, told: printed, untold: omitted };
 }
 
 function summary({ imported, already }: Tally, dryRun: boolean): string {

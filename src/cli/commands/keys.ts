@@ -9,7 +9,7 @@ import {
   everyPage,
   idempotencyOption,
   operatorCommand,
-  part,
+  paragraph,
   perform,
 } from '../command.ts';
 import { inSentence } from '../peers.ts';
@@ -32,7 +32,7 @@ export function keysCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => api.call<Key>('GET', `/keys/${part(id)}`),
+      (api) => api.call<Key>('GET', `/keys/${paragraph(id)}`),
       ({ history, ...shown }, colour) =>
         card({ ...shown, ...(history && { bans: recordInWords(history, inSentence) }) }, colour),
     ),
@@ -49,7 +49,7 @@ export function keysCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => api.call('POST', `/keys/${part(id)}/${name}`),
+        (api) => api.call('POST', `/keys/${paragraph(id)}/${name}`),
         () => `${id} ${done}.\n`,
       ),
     );
@@ -62,7 +62,7 @@ export function keysCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => api.call('DELETE', `/keys/${part(id)}`),
+      (api) => api.call('DELETE', `/keys/${paragraph(id)}`),
       () => `${id} is revoked.\n`,
     ),
   );
@@ -137,7 +137,7 @@ function update(keys: Command, terminal: Terminal): void {
     const body = Object.fromEntries(
       Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),
     );
-    return perform(terminal, options, (api) => api.call<Key>('PATCH', `/keys/${part(id)}`, { body }), card);
+    return perform(terminal, options, (api) => api.call<Key>('PATCH', `/keys/${paragraph(id)}`, { body }), card);
   });
 }
 
@@ -164,7 +164,7 @@ function rotate(keys: Command, terminal: Terminal): void {
         terminal,
         options,
         (api) =>
-          api.call<KeyWithSecret>('POST', `/keys/${part(id)}/rotate`, {
+          api.call<KeyWithSecret>('POST', `/keys/${paragraph(id)}/rotate`, {
             body: { overlap, env, force },
             idempotencyKey: idempotencyKey as string | undefined,
           }),

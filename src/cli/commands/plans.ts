@@ -1,6 +1,6 @@
 import type { Plan, PlanAddresses, Plans, Trial } from '@storegate/console';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
+import { type Common, changingCommand, operatorCommand, paragraph, perform, several } from '../command.ts';
 import { printSimulation } from '../last-day.ts';
 import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -34,7 +34,7 @@ export function plansCommand(terminal: Terminal): Command {
     plans.command('get').description('show one plan').argument('<plan>', 'name of the plan'),
     'plans get free',
   ).action((plan: string, options: Common) =>
-    perform(terminal, options, (api) => api.call<Plan>('GET', `/plans/${part(plan)}`), card),
+    perform(terminal, options, (api) => api.call<Plan>('GET', `/plans/${paragraph(plan)}`), card),
   );
 
   for (const [name, description, method, end] of [
@@ -72,7 +72,7 @@ export function plansCommand(terminal: Terminal): Command {
         terminal,
         options,
         (api) =>
-          api.call<Trial>(method, `/plans/${part(plan)}${end}`, {
+          api.call<Trial>(method, `/plans/${paragraph(plan)}${end}`, {
             body: { limits: custom ? null : limits, drop, count, concurrency, weight, addresses },
           }),
         printSimulation,

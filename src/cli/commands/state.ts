@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { MovingOptions } from '../moving/moving.ts';
 import type { Terminal } from '../terminal.ts';
+import type { CopyOptions } from '../transfer/copy-state.ts';
 
 const WHAT = `
 Keys, tokens, the audit log, the log of bans, counters, strikes, bans and last uses are moved; of secrets there are only hashes. The limits of
@@ -23,7 +23,7 @@ function withHelp(command: Command, example: string): Command {
 }
 
 /** Copies a state, as the options say. */
-type Copy = (options: MovingOptions) => Promise<void>;
+type Copy = (options: CopyOptions) => Promise<void>;
 
 /** Moves whole states: between folder and Redis, to files and back. */
 export function stateCommand(terminal: Terminal): Command {
@@ -31,7 +31,7 @@ export function stateCommand(terminal: Terminal): Command {
   const copy: Copy = async (options) => {
     const { saveMemory } = await import('../../run/engine.ts');
     saveMemory();
-    const { copyState } = await import('../moving/moving.ts');
+    const { copyState } = await import('../transfer/copy-state.ts');
     await copyState(terminal, options);
   };
   for (const add of [addExport, addImport, addCopy, addBackup, addRestore]) add(state, copy);
@@ -49,7 +49,7 @@ function addExport(state: Command, copy: Copy): void {
       .option('--without-bans', 'leave out the log of bans, which versions without one cannot read')
       .option('--json', 'print JSON'),
     'state export state.ndjson',
-  ).action((file: string, options: MovingOptions) => copy({ ...options, to: { file } }));
+  ).action((file: string, options: CopyOptions) => copy({ ...options, to: { file } }));
 }
 
 function addImport(state: Command, copy: Copy): void {
@@ -62,7 +62,7 @@ function addImport(state: Command, copy: Copy): void {
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state import state.ndjson --dry-run',
-  ).action((file: string, options: MovingOptions) => copy({ ...options, from: { file } }));
+  ).action((file: string, options: CopyOptions) => copy({ ...options, from: { file } }));
 }
 
 function addCopy(state: Command, copy: Copy): void {
@@ -86,7 +86,7 @@ function addBackup(state: Command, copy: Copy): void {
       .argument('<file>', 'a file that is not there yet; only its owner can read it')
       .option('--json', 'print JSON'),
     'state backup /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: MovingOptions) => copy({ ...options, to: { file } }));
+  ).action((file: string, options: CopyOptions) => copy({ ...options, to: { file } }));
 }
 
 function addRestore(state: Command, copy: Copy): void {
@@ -98,7 +98,7 @@ function addRestore(state: Command, copy: Copy): void {
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state restore /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: MovingOptions) => copy({ ...options, from: { file } }));
+  ).action((file: string, options: CopyOptions) => copy({ ...options, from: { file } }));
 }
 
 function addRepair(state: Command, terminal: Terminal): void {
@@ -108,7 +108,7 @@ function addRepair(state: Command, terminal: Terminal): void {
     .option('--json', 'print JSON')
     .addHelpText('after', REPAIR)
     .action(async (options: { json?: boolean }) => {
-      const { repair } = await import('../moving/repair.ts');
+      const { repair } = await import('../transfer/repair.ts');
       await repair(terminal, options);
     });
 }

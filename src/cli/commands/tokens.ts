@@ -1,6 +1,6 @@
 import type { Tokens, TokenWithSecret } from '@storegate/console';
 import { Command, Option } from 'commander';
-import { type Common, changingCommand, idempotencyOption, operatorCommand, part, perform } from '../command.ts';
+import { type Common, changingCommand, idempotencyOption, operatorCommand, paragraph, perform } from '../command.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -44,7 +44,7 @@ export function tokensCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => api.call('DELETE', `/tokens/${part(name)}`),
+      (api) => api.call('DELETE', `/tokens/${paragraph(name)}`),
       () => `${name} is revoked.\n`,
     ),
   );

@@ -6,7 +6,7 @@ import {
   changingCommand,
   idempotencyOption,
   operatorCommand,
-  part,
+  paragraph,
   perform,
   wholeNumber,
 } from '../command.ts';
@@ -31,7 +31,7 @@ export function usageCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => usageIn(api.call('GET', `/usage/${part(party)}`)),
+      (api) => usageIn(api.call('GET', `/usage/${paragraph(party)}`)),
       (usage, colour) => printUsage(usage, colour) + historyOf(usage),
     ),
   );
@@ -47,7 +47,7 @@ export function usageCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { idempotencyKey })),
+      (api) => usageIn(api.call('POST', `/usage/${paragraph(party)}/reset`, { idempotencyKey })),
       showChanged,
     ),
   );
@@ -70,7 +70,8 @@ export function usageCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, idempotencyKey })),
+        (api) =>
+          usageIn(api.call('POST', `/usage/${paragraph(party)}/grant`, { body: { units, window }, idempotencyKey })),
         showChanged,
       ),
   );

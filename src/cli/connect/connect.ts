@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 import { type Api, CallError } from './api.ts';
 
 /** The options that name a gateway. */
-export interface Reach {
+export interface ConnectOptions {
   readonly url?: string;
   readonly token?: string;
   readonly profile?: string;
@@ -15,14 +15,14 @@ export interface Reach {
  * The gateway from the flags, else from the environment, else from a profile file. Without any of these, the state of
  * the configuration, in this process.
  */
-export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
+export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Api> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
   const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
   const tls = tlsIn(terminal, profile);
-  if (url === undefined) return await beside(terminal, tls);
-  return await remote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
+  if (url === undefined) return await connectLocal(terminal, tls);
+  return await connectRemote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
 }
 
 /** Files for the way to a gateway over https. */
@@ -67,17 +67,17 @@ async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
 }
 
 /** The way to the state alone loads what the gateway is made of. */
-async function beside(terminal: Terminal, tls: FetchTls | null): Promise<Api> {
-  const [{ connectLocally: reachBeside }, { loadConfig }] = await Promise.all([
+async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<Api> {
+  const [{ connectLocally }, { loadConfig }] = await Promise.all([
     import('./local.ts'),
     import('../../config/load.ts'),
   ]);
-  return await reachBeside(() => loadConfig(terminal), tls);
+  return await connectLocally(() => loadConfig(terminal), tls);
 }
 
-async function remote(url: string, token: string | null, tls: FetchTls | null): Promise<Api> {
-  const { reachRemote } = await import('./http.ts');
-  return reachRemote(url, token, { tls });
+async function connectRemote(url: string, token: string | null, tls: FetchTls | null): Promise<Api> {
+  const { connectOverHttp } = await import('./http.ts');
+  return connectOverHttp(url, token, { tls });
 }
 
 /** YAML or JSON with `url`, perhaps `token`, and perhaps files for TLS. */

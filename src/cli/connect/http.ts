@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT = 30_000;
 const SILENCE = 15_000;
 
 /** The admin listener of a running gateway. `user`: name of who calls, which counts with the token of the gateway's run only. */
-export function reachRemote(
+export function connectOverHttp(
   url: string,
   token: string | null,
   { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},

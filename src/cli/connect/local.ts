@@ -15,7 +15,7 @@ import type { Window } from '../../limits/limits.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
-import { reachRemote } from './http.ts';
+import { connectOverHttp } from './http.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
-    fleet: storage.fleet,
+    peers: storage.peers,
     // Receivers are those of the gateway that runs, which may have other variables than a shell beside it.
     async webhooks() {
       storage.refuseRunning();
@@ -161,7 +161,7 @@ async function askRunning<T>(
   if (!announced) throw refused;
   // It is asked by its address, which its certificate need not have; its files say which certificate it has.
   const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
-  const running = reachRemote(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
+  const running = connectOverHttp(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
   try {
     return await call(running);
   } catch (error) {

@@ -18,7 +18,7 @@ export interface Storage {
   /** Throws AdminError if a running gateway has the counters in its own memory. */
   readonly state: () => State;
   /** Throws AdminError if a running gateway answers for itself. */
-  readonly fleet: () => Peers;
+  readonly peers: () => Peers;
   /** Throws AdminError if a gateway runs that commands here can find. */
   readonly refuseRunning: () => void;
   readonly outbox: () => Promise<Outbox>;
@@ -42,14 +42,14 @@ function wayTo(admin: Config['admin']): string {
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
-  const { openOffline: openBeside } = await import('../../state/redis/open.ts');
-  const { state, fleet, close, outbox, ...records } = await openBeside(settings, audit);
+  const { openOffline } = await import('../../state/redis/open.ts');
+  const { state, fleet: peers, close, outbox, ...records } = await openOffline(settings, audit);
   let asked: Peers | null = null;
   return {
     records,
     state: () => state,
-    fleet() {
-      asked ??= fleet();
+    peers() {
+      asked ??= peers();
       return asked;
     },
     // Gateways that share a Redis run anywhere.
@@ -88,7 +88,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
     if (counting === null) lockCounters().release();
   }
 
-  function fleet(): Peers {
+  function peers(): Peers {
     refuseRunning();
     return { ask: async () => ({ answers: [], silent: [], lost: [], apart: null }), close: async () => {} };
   }
@@ -108,7 +108,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
   return {
     records: recordsInFile(db, audit),
     state,
-    fleet,
+    peers: peers,
     refuseRunning,
     async outbox() {
       opened ??= openOutbox(data);

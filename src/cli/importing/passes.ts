@@ -16,9 +16,9 @@ export interface Tally {
   /** Rows that cannot be taken over. */
   bad: number;
   /** The first `MOST_TOLD` mistakes. A row may have several. */
-  readonly told: BadRow[];
+  readonly printed: BadRow[];
   /** How many mistakes there are beyond those. */
-  untold: number;
+  omitted: number;
   /** Whether the file has secrets themselves. */
   hadSecrets: boolean;
 }
@@ -44,7 +44,7 @@ export async function sendKeys(
   defaults: Defaults,
   manner: Manner,
 ): Promise<Tally> {
-  const tally: Tally = { imported: 0, already: 0, bad: 0, told: [], untold: 0, hadSecrets: false };
+  const tally: Tally = { imported: 0, already: 0, bad: 0, printed: [], omitted: 0, hadSecrets: false };
   const seen = new Map<string, string>();
   let batch = new Batch();
 
@@ -108,7 +108,7 @@ export async function sendKeys(
 function print(tally: Tally, { refused }: Batch): void {
   tally.bad += new Set(refused.map(({ row }) => row)).size;
   for (const { flaw } of refused.sort((a, b) => a.row - b.row)) {
-    if (tally.told.length < MOST_PRINTED) tally.told.push(flaw);
-    else tally.untold++;
+    if (tally.printed.length < MOST_PRINTED) tally.printed.push(flaw);
+    else tally.omitted++;
   }
 }

@@ -6,7 +6,7 @@ import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
 import type { Cors } from './cors.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 import { PROBLEM, prefersProblem } from './problem.ts';
@@ -88,8 +88,8 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
 
   function fail(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const { call } = exchange;
-    if (failure instanceof CallerLeft || call.left) {
-      exchange.code = failure instanceof CallerLeft ? failure.code : 'client_closed_request';
+    if (failure instanceof ClientAbort || call.left) {
+      exchange.code = failure instanceof ClientAbort ? failure.code : 'client_closed_request';
       call.cutOff();
       return;
     }

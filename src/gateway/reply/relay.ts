@@ -1,11 +1,11 @@
 import { type BodySink, BodyStream } from '@storegate/http1';
 import type { SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
-import type { StoreAnswer } from '../upstream/store-answer.ts';
+import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Answer } from './answer.ts';
 
 /** Sends the store's answer to the caller, at the caller's pace. Answers failures on the way. */
-export type Relay = (exchange: Exchange, stored: StoreAnswer) => void;
+export type Relay = (exchange: Exchange, stored: StoreResponse) => void;
 
 export interface RelayParts {
   readonly answer: Answer;

@@ -4,12 +4,12 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { RequestFields } from '../upstream/headers.ts';
-import type { StoreAnswer } from '../upstream/store-answer.ts';
+import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { ask } from '../upstream/upstream-request.ts';
+import { sendUpstream } from '../upstream/upstream-request.ts';
 
 /** Sends the checked request to the store. Rejects with Outage or CallerLeft. */
-export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreAnswer>;
+export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreResponse>;
 
 export interface ForwardParts {
   /** The upstream of an operation. */
@@ -29,6 +29,6 @@ export function createForward({ upstreamOf, observe, requestFields, plainAnswers
       body,
     };
     exchange.forwardedAt = performance.now();
-    return ask({ upstream: upstreamOf(operation), observe, exchange, asked });
+    return sendUpstream({ upstream: upstreamOf(operation), observe, exchange, asked });
   };
 }

@@ -71,8 +71,8 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     if (flight === null) return admit(exchange, client, cost, scopes);
     const refusal = refusalOf(concurrency, subject);
     const standing = readingOf(flight, client);
-    if (!(standing instanceof Promise)) return told(exchange, standing, refusal);
-    return standing.then((looked) => told(exchange, looked, refusal));
+    if (!(standing instanceof Promise)) return failWith(exchange, standing, refusal);
+    return standing.then((looked) => failWith(exchange, looked, refusal));
   };
 
   /** How the subject stood at most a second ago. However many are refused, the state is asked once in that time. */
@@ -100,7 +100,7 @@ function hasBound({ plans, concurrencies }: Plans): boolean {
   return concurrencies !== undefined || [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
 }
 
-function told(exchange: Exchange, standing: Readings, refusal: Refusal): Refusal {
+function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Refusal {
   exchange.standing = standing;
   return refusal;
 }

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
 
 /** Bytes of a body from which checking it takes long enough to be noticed by others. */
 const LARGE = 64 * 1024;
@@ -29,7 +29,7 @@ export class LargeChecks {
       owner,
       check,
       () => !call.left,
-      () => new CallerLeft(),
+      () => new ClientAbort(),
     );
   }
 

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors/refusals.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
-import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';
+import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { ReportFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';
@@ -28,7 +28,7 @@ const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 export interface RequestGuardParts {
   readonly config: Config['http'];
   readonly observe: Observe;
-  readonly tell: ReportFaults;
+  readonly report: ReportFaults;
   /** Begins the span of each request; `null`: there are none, and what a caller says of its trace goes on as it is. */
   readonly beginSpan: BeginSpan | null;
 }
@@ -36,7 +36,7 @@ export interface RequestGuardParts {
 /** Without tracing. */
 const NO_SPAN = () => null;
 
-export function createRequestGuard({ config, observe, tell, beginSpan }: RequestGuardParts): RequestGuard {
+export function createRequestGuard({ config, observe, report: tell, beginSpan }: RequestGuardParts): RequestGuard {
   const proxies = trustedProxies(config.trustedProxies);
   const names = new FieldNames(config.stripHeaders, beginSpan === null ? [] : TRACE_FIELDS);
   const spanOf = beginSpan ?? NO_SPAN;
@@ -82,7 +82,7 @@ export function createRequestGuard({ config, observe, tell, beginSpan }: Request
       exchange.code ??= 'client_closed_request';
       exchange.cancel?.();
     }
-    observe(toldBy(exchange, tell));
+    observe(requestEventOf(exchange, tell));
   }
 
   function enter(exchange: Exchange): Target {
@@ -136,7 +136,7 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }
 
-function toldBy(exchange: Exchange, tell: ReportFaults): RequestEvent {
+function requestEventOf(exchange: Exchange, tell: ReportFaults): RequestEvent {
   const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
   return {
     type: 'request',

@@ -2,8 +2,8 @@ import type { AnswerTaker, ClientAnswer, ClientError, FieldLines } from '@storeg
 import { oneByte } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
-import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';
 import { newSpanId } from '../../observe/tracing/ids.ts';
+import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Caller, requestFields } from './headers.ts';
 import { outageOf } from './outages.ts';

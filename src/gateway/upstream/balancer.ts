@@ -1,5 +1,5 @@
 /** What may be chosen: its share of the requests, and those that it has to answer now. */
-export interface Choosable {
+export interface Candidate {
   readonly weight: number;
   readonly load: number;
 }
@@ -12,7 +12,7 @@ const HALF = 0.5;
  * little to do all get what their weights say: one of little weight that has nothing to do is no reason to leave one of much weight
  * that has hardly anything. One that is slow fills up and gets less. `random`: from 0, below 1.
  */
-export function chosen<T extends Choosable>(all: readonly T[], random: () => number): T {
+export function pickCandidate<T extends Candidate>(all: readonly T[], random: () => number): T {
   let sum = 0;
   for (const { weight } of all) sum += weight;
   const one = at(all, random() * sum, null);
@@ -21,7 +21,7 @@ export function chosen<T extends Choosable>(all: readonly T[], random: () => num
 }
 
 /** The one at a place on the line on which each, but `without`, is as long as its weight. */
-function at<T extends Choosable>(all: readonly T[], place: number, without: T | null): T {
+function at<T extends Candidate>(all: readonly T[], place: number, without: T | null): T {
   let rest = place;
   let last: T | undefined;
   for (const one of all) {

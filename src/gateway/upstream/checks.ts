@@ -14,7 +14,7 @@ export interface ChecksParts {
   readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly settings: UpstreamSettings;
   readonly health: Health;
-  readonly heard: (verdict: Verdict, error: unknown) => void;
+  readonly onResult: (verdict: Verdict, error: unknown) => void;
   /** The time of a return is over. */
   readonly ticked: () => void;
 }
@@ -91,7 +91,7 @@ export class Checks {
   }
 
   async #work(): Promise<void> {
-    const { health, heard, ticked } = this.#parts;
+    const { health, onResult: heard, ticked } = this.#parts;
     if (health.state !== 'away' && this.#settings.healthChecks.path === null) ticked();
     else {
       this.#asking = true;

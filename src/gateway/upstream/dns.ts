@@ -7,7 +7,7 @@ const SOONEST = 1_000;
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-export interface NamesParts {
+export interface DnsResolverParts {
   /** As in a URL. */
   readonly host: string;
   /** Milliseconds from one look-up to the next. */
@@ -23,8 +23,8 @@ const bySystem: Resolve = (host) => lookUp(host, { all: true });
  * The addresses behind the name of a store. They are looked up again and again, and whenever a connection fails. New connections begin with
  * another of them each time, and try the next where one does not take it; what the name server cannot tell stays as it was.
  */
-export class Names {
-  readonly #parts: NamesParts;
+export class DnsResolver {
+  readonly #parts: DnsResolverParts;
   #every: number;
   #known: readonly LookupAddress[] = [];
   #turn = 0;
@@ -32,7 +32,7 @@ export class Names {
   #asking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: NamesParts) {
+  constructor(parts: DnsResolverParts) {
     this.#parts = parts;
     this.#every = parts.every;
     this.#plan();

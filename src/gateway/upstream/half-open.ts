@@ -8,7 +8,7 @@ const TRIAL_TIMEOUT = 40;
 /** Whose request it is. */
 interface Waiting extends AnswerTaker {
   /** It waits no longer: the answer is for nobody. */
-  moveOn(store: StoreHandle): void;
+  detach(store: StoreHandle): void;
 }
 
 interface HalfOpenParts {
@@ -60,6 +60,6 @@ export class HalfOpenRequest implements AnswerTaker {
   #leaveAlone(): void {
     const waiting = this.#waiting!;
     this.#waiting = null;
-    waiting.moveOn(this.#parts.store);
+    waiting.detach(this.#parts.store);
   }
 }

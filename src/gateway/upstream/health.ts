@@ -136,7 +136,7 @@ export class Health {
   }
 
   /** A request ended without information about the store. */
-  forgone(epoch: number): void {
+  cancelled(epoch: number): void {
     if (epoch === this.#epoch && this.#under > 0) this.#under--;
   }
 
@@ -158,7 +158,7 @@ export class Health {
     this.#last.add(now);
     this.#row.end();
     this.#lastGood = now;
-    this.forgone(epoch);
+    this.cancelled(epoch);
   }
 
   /** `mayGo`: enough other stores would remain. */
@@ -166,7 +166,7 @@ export class Health {
     if (epoch !== this.#epoch || this.#state === 'away') return false;
     this.#last.add(now);
     this.#last.mark(now);
-    this.forgone(epoch);
+    this.cancelled(epoch);
     if (!this.#settings.enabled) return false;
     if (this.#isRelapse(failure, now)) return this.#leave(failure, now);
     const reason = this.#reasonFor(failure, now);

@@ -9,14 +9,14 @@ import { Outage } from '../../errors/outage.ts';
 import type { Code } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
-import type { StoreAnswer } from './store-answer.ts';
+import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
-import { ask } from './upstream-request.ts';
+import { sendUpstream } from './upstream-request.ts';
 
 /** The proxy of one mount. */
 export interface InnerProxy {
   /** Resolves with the answer of the mount's target. Rejects with Outage, Refusal or CallerLeft. */
-  forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreAnswer>;
+  forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreResponse>;
 }
 
 /** For what most gateways do without: the first mount with a target loads it. */
@@ -85,7 +85,7 @@ export function createInnerProxy(
       waiting.set(id, null);
       try {
         // A connection inside ends early if the target fails, and the body is gone: neither is a reason to ask again.
-        return await ask({ upstream, observe, exchange, asked, once: true });
+        return await sendUpstream({ upstream, observe, exchange, asked, once: true });
       } catch (error) {
         throw waiting.get(id) ?? error;
       } finally {

@@ -8,10 +8,10 @@ import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
-import type { AnswerBody, StoreAnswer } from './store-answer.ts';
+import type { ResponseBody, StoreResponse } from './store-response.ts';
 
 /** A step between the store and the caller: returns the answer that replaces the store's. */
-export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => MaybePromise<StoreAnswer>;
+export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreResponse) => MaybePromise<StoreResponse>;
 
 /** How to treat answers of the store that break the contract; a setting for staging. */
 export interface InspectionParts {
@@ -42,7 +42,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
 
-  function faultsIn({ checkResponse }: Operation, { status, headers }: StoreAnswer, body: AnswerBody) {
+  function faultsIn({ checkResponse }: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
     if (body instanceof BodyStream || body.length > maxBodyBytes)
       return [
         { ...fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`, 'size'), limit: maxBodyBytes },
@@ -54,7 +54,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
 }
 
 /** The whole body if it has at most `most` bytes; otherwise a stream that begins with the bytes already read. */
-function gather(stream: BodyStream, most: number): Promise<AnswerBody> {
+function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
   return new Promise((resolve, reject) => {
     const gathered = new ByteBuffer();
     let large: BodyStream | null = null;

@@ -12,21 +12,21 @@ import { type RequestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
 import { tunnelsTo } from './pools.ts';
 import { createRewriting, type Rewriting } from './rewriting.ts';
-import type { StoreAnswer } from './store-answer.ts';
+import type { StoreResponse } from './store-response.ts';
 import type { Stores } from './stores.ts';
 import { type Upstream as Asked, soleUpstream } from './upstream.ts';
-import { ask } from './upstream-request.ts';
+import { sendUpstream } from './upstream-request.ts';
 
 /** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
 export interface Mounts {
-  forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreAnswer>;
+  forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse>;
   /** Whether the request asks for a WebSocket, and any mount takes them. */
   takesTunnel(exchange: Exchange): boolean;
   /**
    * Asks the target for a WebSocket. Resolves with its answer if it gives none; with `null` once the connection is handed over
    * for good. Rejects as `forward`.
    */
-  tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreAnswer | null>;
+  tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null>;
 }
 
 export interface MountsOptions {
@@ -67,7 +67,7 @@ export function createMounts(options: MountsOptions): Mounts {
     if (target === null) {
       const stores = upstreamOf(upstream!);
       const forward: InnerProxy['forward'] = (exchange, asked, observe) =>
-        ask({ upstream: stores, observe, exchange, asked });
+        sendUpstream({ upstream: stores, observe, exchange, asked });
       return { forward, tunnels: websocket ? stores.forTunnels() : null };
     }
     const { forward } = createInnerProxy(target, timeouts);
@@ -99,17 +99,17 @@ export function createMounts(options: MountsOptions): Mounts {
       return new Promise((resolve, reject) => {
         const { tunnels, rewriting } = ways.get(mount)!;
         if (tunnels === null) throw new Refusal('not_found', { close: true });
-        const question = requestOf(exchange, client, target, null);
+        const request = requestOf(exchange, client, target, null);
         const asked: Question = {
-          ...question,
+          ...request,
           upgraded: (tunnel) => {
             join(exchange, tunnel);
             resolve(null);
           },
         };
-        if (rewriting === null) ask({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
+        if (rewriting === null) sendUpstream({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
         else
-          ask({ upstream: tunnels, observe, exchange, asked: rewriting.asked(asked) })
+          sendUpstream({ upstream: tunnels, observe, exchange, asked: rewriting.asked(asked) })
             .then(rewriting.answered)
             .then(resolve, reject);
       });
@@ -134,7 +134,7 @@ export function createMounts(options: MountsOptions): Mounts {
 }
 
 function rewritten(forward: Way['forward'], { asked, answered }: Rewriting): Way['forward'] {
-  return (exchange, question, observe) => forward(exchange, asked(question), observe).then(answered);
+  return (exchange, request, observe) => forward(exchange, asked(request), observe).then(answered);
 }
 
 /** A declared length was checked at the door; a body in chunks is measured as it comes. */

@@ -1,6 +1,6 @@
 import { ClientError, PoolBusy } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';
 
 /** What an error of a request to the store is to its caller. Errors that say so themselves stay as they are. */
@@ -17,6 +17,6 @@ export function outageOf(error: unknown): unknown {
     case 'body':
       return bodyFailure(error.cause);
     case 'slow_reader':
-      return new CallerLeft(error.message, { code: 'slow_reader' });
+      return new ClientAbort(error.message, { code: 'slow_reader' });
   }
 }

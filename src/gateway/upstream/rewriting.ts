@@ -1,13 +1,13 @@
 import type { Question } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
-import type { StoreAnswer } from './store-answer.ts';
+import type { StoreResponse } from './store-response.ts';
 
 /** A mount whose target has other paths than callers know. */
 export interface Rewriting {
   /** The question with the path at the target. */
   asked(question: Question): Question;
   /** The answer with the paths that callers know. */
-  answered(answer: StoreAnswer): StoreAnswer;
+  answered(answer: StoreResponse): StoreResponse;
 }
 
 /** A base path of the target, or of one of its stores, and what stands there in place of the mount's path. */

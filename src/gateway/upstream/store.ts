@@ -5,32 +5,30 @@ import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
 import { Checks } from './checks.ts';
-import { isName, Names } from './dns.ts';
+import { DnsResolver, isName } from './dns.ts';
 import { failureOf } from './failures.ts';
 import { Health, healthSettings } from './health.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { isIn } from './probe.ts';
 import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
-/** What a store needs of its upstream. */
 export interface Surroundings {
   readonly observe: Observe;
-  /** Whether enough stores would be left if this one went. */
+  /** Whether enough stores would remain without this one. */
   readonly mayGo: (store: Store) => boolean;
 }
 
-/** One store: the connections to it, and how it is. */
+/** One store: its connections and its health. */
 export class Store implements StoreHandle {
   readonly url: string;
-  /** Its host and port. */
   readonly name: string;
   readonly upstream: string;
-  #told: StoreName;
+  #identity: StoreName;
   readonly pool: Pool;
   readonly #secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly health: Health;
   readonly #checks: Checks;
-  readonly #names: Names | null;
+  readonly #dns: DnsResolver | null;
   #surroundings: Surroundings;
   readonly #mayGo = (): boolean => this.#surroundings.mayGo(this);
   #weight: number;
@@ -53,14 +51,14 @@ export class Store implements StoreHandle {
     this.url = url;
     this.name = storeLabel(url);
     this.upstream = upstream;
-    this.#told = toldOf(upstream, this.name, settings);
+    this.#identity = identityOf(upstream, this.name, settings);
     this.#weight = weight;
     this.#settings = settings;
     this.#tls = tls;
     this.#surroundings = surroundings;
     const moved = (addresses: ReadonlySet<string>) => this.#keepOnly(addresses);
-    this.#names = isName(host) ? new Names({ host, every: settings.dnsRefresh, moved }) : null;
-    const secure = { tls: () => this.#tls, lookup: this.#names?.lookup };
+    this.#dns = isName(host) ? new DnsResolver({ host, every: settings.dnsRefresh, moved }) : null;
+    const secure = { tls: () => this.#tls, lookup: this.#dns?.lookup };
     this.pool = poolTo(url, limitsOf(settings), secure);
     this.#secure = secure;
     this.health = new Health(healthSettings(settings), performance.now());
@@ -69,7 +67,7 @@ export class Store implements StoreHandle {
       secure,
       settings,
       health: this.health,
-      heard: (verdict, error) => {
+      onResult: (verdict, error) => {
         if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#tell(error);
         else if (this.health.ignoresChecks)
           this.#surroundings.observe({
@@ -85,21 +83,20 @@ export class Store implements StoreHandle {
     });
   }
 
-  /** The same store for WebSockets, on connections that may change their protocol. They last for hours, so they have no place among the others. */
+  /** The same store for WebSockets. Their connections last for hours, so they are not pooled with the others. */
   get tunnel(): StoreHandle {
     this.#tunnel ??= this.#createTunnel();
     return this.#tunnel;
   }
 
-  get told(): StoreName {
-    return this.#told;
+  get identity(): StoreName {
+    return this.#identity;
   }
 
   get weight(): number {
     return this.#weight;
   }
 
-  /** Requests that it has to answer. */
   get load(): number {
     return this.pool.load;
   }
@@ -145,44 +142,43 @@ export class Store implements StoreHandle {
   failed(error: ClientError, epoch: number): void {
     const failure = failureOf(error);
     if (failure === null) {
-      this.health.forgone(epoch);
+      this.health.cancelled(epoch);
       return;
     }
     this.#failures++;
-    if (error.failure === 'unreachable') this.#names?.doubt();
+    if (error.failure === 'unreachable') this.#dns?.doubt();
     if (this.health.bad(failure, epoch, performance.now(), this.#mayGo)) this.#tell(error);
   }
 
-  forgone(epoch: number): void {
-    this.health.forgone(epoch);
+  cancelled(epoch: number): void {
+    this.health.cancelled(epoch);
   }
 
   retried(): void {
     this.#retries++;
   }
 
-  /** Other settings of the same store. */
   use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls, surroundings: Surroundings): void {
     this.#weight = weight;
     this.#settings = settings;
-    this.#told = toldOf(this.upstream, this.name, settings);
+    this.#identity = identityOf(this.upstream, this.name, settings);
     this.#tls = tls;
     this.#surroundings = surroundings;
     this.pool.use(limitsOf(settings));
     this.#tunnels?.use(tunnelLimitsOf(settings));
     this.health.use(healthSettings(settings));
     this.#checks.use(settings);
-    this.#names?.use(settings.dnsRefresh);
+    this.#dns?.use(settings.dnsRefresh);
   }
 
-  /** It is in no settings any more: requests that were given to it are finished. */
+  /** Removed from the settings: accepted requests are finished. */
   retire(): void {
     this.pool.retire();
     this.#tunnels?.retire();
     this.#letGo();
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;
-    // Whoever was told that it is away would wait for ever. What becomes of its last requests is nobody's concern.
+    // Listeners would wait forever for its return. Its last requests are not reported.
     this.#surroundings = { ...this.#surroundings, observe: () => {} };
     if (health.state === 'up') return;
     const duration = Math.round(performance.now() - health.awaySince);
@@ -195,7 +191,6 @@ export class Store implements StoreHandle {
     this.#letGo();
   }
 
-  /** Whether the operator counts responses with this status as failures. */
   #isFailure(status: number): boolean {
     const { statuses } = this.#settings.ejection;
     return statuses.length > 0 && isIn(status, statuses);
@@ -208,8 +203,8 @@ export class Store implements StoreHandle {
       upstream: this.upstream,
       name: this.name,
       pool: this.#tunnels,
-      get told() {
-        return store.told;
+      get identity() {
+        return store.identity;
       },
       get isTrial() {
         return store.isTrial;
@@ -218,14 +213,14 @@ export class Store implements StoreHandle {
       begun: (status, epoch, now) => this.begun(status, epoch, now),
       answered: (status, epoch, now) => this.answered(status, epoch, now),
       failed: (error, epoch) => this.failed(error, epoch),
-      forgone: (epoch) => this.forgone(epoch),
+      cancelled: (epoch) => this.cancelled(epoch),
       retried: () => this.retried(),
     };
   }
 
   #letGo(): void {
     this.#checks.close();
-    this.#names?.close();
+    this.#dns?.close();
   }
 
   #keepOnly(addresses: ReadonlySet<string>): void {
@@ -233,7 +228,7 @@ export class Store implements StoreHandle {
     this.#checks.keepOnly(addresses);
   }
 
-  /** Tells a change of its state. */
+  /** Reports a change of its state. */
   #tell(error?: unknown): void {
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;
@@ -241,7 +236,6 @@ export class Store implements StoreHandle {
       const duration = Math.round(health.since - health.awaySince);
       observe({ type: 'upstream.up', upstream, store, duration });
     } else if (health.state === 'away') {
-      // A return that failed is the same absence.
       if (health.failedReturns === 0)
         observe({ type: 'upstream.down', upstream, store, reason: health.reason!, error });
       this.pool.renew(new StoreWentDown());
@@ -251,6 +245,6 @@ export class Store implements StoreHandle {
   }
 }
 
-function toldOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
+function identityOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
   return { upstream, store, isSole: stores.length === 1 && upstream === DEFAULT_UPSTREAM };
 }

@@ -6,7 +6,7 @@ import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
-import { type Choosable, chosen } from './balancer.ts';
+import { type Candidate, pickCandidate } from './balancer.ts';
 import { Retries } from './retries.ts';
 import { Store } from './store.ts';
 import type { StoreHandle, Upstream } from './upstream.ts';
@@ -144,14 +144,15 @@ export class Stores implements Upstream {
 
   #chooseOf(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
     const { stores } = this;
-    if (tried.length === 0 && stores.every(({ health }) => health.state === 'up')) return chosen(stores, Math.random);
-    const able: (Choosable & { readonly store: Store })[] = [];
+    if (tried.length === 0 && stores.every(({ health }) => health.state === 'up'))
+      return pickCandidate(stores, Math.random);
+    const able: (Candidate & { readonly store: Store })[] = [];
     for (const store of stores) {
       if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
       able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
     }
     if (able.length === 0) return ALL_DOWN;
-    return able.length === 1 ? able[0]!.store : chosen(able, Math.random).store;
+    return able.length === 1 ? able[0]!.store : pickCandidate(able, Math.random).store;
   }
 
   /** Stores that answer badly go as long as half of them are left. As a closure of the constructor it would keep `before` in memory. */

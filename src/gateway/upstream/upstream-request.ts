@@ -3,13 +3,13 @@ import { BodyStream, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
 import { watched } from './attempts.ts';
 import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
 import { isIdempotent } from './retries.ts';
-import type { StoreAnswer } from './store-answer.ts';
+import type { StoreResponse } from './store-response.ts';
 import { type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
 
 export interface UpstreamRequestParts {
@@ -25,7 +25,7 @@ export interface UpstreamRequestParts {
  * Asks a store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
  * Outage, or with CallerLeft when the caller leaves.
  */
-export function ask(parts: UpstreamRequestParts): Promise<StoreAnswer> {
+export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
 }
 
@@ -35,7 +35,7 @@ const NONE: readonly StoreHandle[] = [];
 class UpstreamRequest implements AnswerTaker, Waiter {
   readonly #parts: UpstreamRequestParts;
   readonly #asked: Asked;
-  readonly #resolve: (answer: StoreAnswer) => void;
+  readonly #resolve: (answer: StoreResponse) => void;
   readonly #reject: (error: unknown) => void;
   /** The store that has it now, and what it gave for the end. */
   #store: StoreHandle | null = null;
@@ -47,7 +47,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   #repeated = false;
   #retries = 0;
 
-  constructor(parts: UpstreamRequestParts, resolve: (answer: StoreAnswer) => void, reject: (error: unknown) => void) {
+  constructor(parts: UpstreamRequestParts, resolve: (answer: StoreResponse) => void, reject: (error: unknown) => void) {
     this.#parts = parts;
     this.#asked = parts.asked.upgraded === undefined ? parts.asked : this.#watching(parts.asked);
     this.#resolve = resolve;
@@ -83,12 +83,12 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     exchange.cancel = null;
     if (this.#mayRepeat(error)) {
       this.#repeated = true;
-      store.forgone(this.#epoch);
+      store.cancelled(this.#epoch);
       this.#askAgain(store, error);
       return;
     }
     // A connection that was about to be closed as idle says nothing of the store.
-    if (error.failure === 'body' || error.diedIdle) store.forgone(this.#epoch);
+    if (error.failure === 'body' || error.diedIdle) store.cancelled(this.#epoch);
     else store.failed(error, this.#epoch);
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     if (mayRetry && upstream.mayRetry(error, this.#asked.method, this.#retries)) this.#retry(store, error);
@@ -96,7 +96,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   }
 
   /** Nobody waits for the store any longer: another one answers in its place, or the caller is told. */
-  moveOn(store: StoreHandle): void {
+  detach(store: StoreHandle): void {
     const { exchange } = this.#parts;
     if (exchange.call.left) return;
     exchange.cancel = null;
@@ -108,7 +108,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   waits(leave: () => void): void {
     this.#parts.exchange.cancel = () => {
       leave();
-      this.#reject(new CallerLeft());
+      this.#reject(new ClientAbort());
     };
   }
 
@@ -129,27 +129,27 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       return;
     }
     if (exchange.call.left) {
-      store.pool.giveBack(connection);
-      this.#reject(new CallerLeft());
+      store.pool.release(connection);
+      this.#reject(new ClientAbort());
       return;
     }
     const { isTrial } = store;
     const { span } = exchange;
     const epoch = store.begin(this.#operation);
     this.#epoch = epoch;
-    exchange.store = store.told;
+    exchange.store = store.identity;
     exchange.cancel = () => {
       connection.cancel(asked);
-      if (!this.#judged) store.forgone(epoch);
-      this.#reject(new CallerLeft());
+      if (!this.#judged) store.cancelled(epoch);
+      this.#reject(new ClientAbort());
     };
     try {
       const taker = isTrial && this.#isSafe ? new HalfOpenRequest(this, { store, epoch, connection, asked }) : this;
       connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
     } catch (error) {
       // It cannot be sent, which is no fault of the connection.
-      store.forgone(epoch);
-      store.pool.giveBack(connection);
+      store.cancelled(epoch);
+      store.pool.release(connection);
       throw error;
     }
   }
@@ -164,11 +164,11 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       return;
     }
     this.#tried = [...this.#tried, this.#store!];
-    this.#loseOr(error);
+    this.#failOrRetry(error);
   }
 
   /** Another store takes it, or the caller is told why this one did not. */
-  #loseOr(error: unknown): void {
+  #failOrRetry(error: unknown): void {
     const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
     else this.#giveToOr(next);

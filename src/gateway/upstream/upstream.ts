@@ -21,7 +21,7 @@ export interface StoreHandle {
   /** Its host and port. */
   readonly name: string;
   /** The same, as listeners of events keep it: it leads to no connection. */
-  readonly told: StoreName;
+  readonly identity: StoreName;
   readonly pool: Pool;
   /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
   readonly isTrial: boolean;
@@ -33,7 +33,7 @@ export interface StoreHandle {
   answered(status: number, epoch: number, now: number): void;
   failed(error: ClientError, epoch: number): void;
   /** The request was given up, which says nothing of the store. */
-  forgone(epoch: number): void;
+  cancelled(epoch: number): void;
   retried(): void;
 }
 
@@ -48,14 +48,14 @@ export function soleTarget(upstream: string, name: string, pool: Pool): StoreHan
   return {
     upstream,
     name,
-    told: { upstream, store: name, isSole: true },
+    identity: { upstream, store: name, isSole: true },
     pool,
     isTrial: false,
     begin: () => 0,
     begun() {},
     answered() {},
     failed() {},
-    forgone() {},
+    cancelled() {},
     retried() {},
   };
 }

@@ -51,7 +51,7 @@ export interface ListenerOptions {
   readonly limits: ConnectionLimits;
   /** Answers input that never became a request. Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
-  readonly entrance: WirePreamble;
+  readonly preamble: WirePreamble;
   readonly observe: Observe;
 }
 
@@ -59,23 +59,23 @@ export interface ListenerOptions {
 const SWEEP = 25;
 
 export function createListener({
-  config: { listen, http: door },
+  config: { listen, http: httpLimits },
   pipeline,
   limits,
   answerUnparsed,
-  entrance,
+  preamble: entrance,
   observe,
 }: ListenerOptions): Listener {
   let { port } = listen;
   let isBeside = false;
 
   const server = new Server({
-    mostHeadBytes: door.maxHeaderBytes,
-    headTimeout: door.headersTimeout,
-    requestTimeout: door.requestTimeout,
-    idleTimeout: door.keepAliveTimeout,
-    mostRequests: door.maxRequestsPerConnection,
-    stallTimeout: door.responseWriteTimeout,
+    mostHeadBytes: httpLimits.maxHeaderBytes,
+    headTimeout: httpLimits.headersTimeout,
+    requestTimeout: httpLimits.requestTimeout,
+    idleTimeout: httpLimits.keepAliveTimeout,
+    mostRequests: httpLimits.maxRequestsPerConnection,
+    stallTimeout: httpLimits.responseWriteTimeout,
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),
     openings: preambleEvents(observe),
@@ -98,13 +98,13 @@ export function createListener({
     },
     async drain({ accepting = true, closeShared } = {}) {
       server.leave();
-      if (accepting) await pause(door.drainDelay);
+      if (accepting) await pause(httpLimits.drainDelay);
       const socket = socketOf(listener);
       if (accepting && closeShared && !isBeside) await acceptWaiting(listener, closeShared);
       else if (accepting && socket && !isBeside) await acceptAll(socket);
       else await acceptWaiting(listener);
       const closed = stopAccepting();
-      if (!accepting) await pause(door.drainDelay);
+      if (!accepting) await pause(httpLimits.drainDelay);
       const cutOff = await endConnections(closed);
       server.stop();
       entrance.stop();
@@ -125,7 +125,7 @@ export function createListener({
     const deadline = setTimeout(() => {
       cutOff = server.inFlight;
       server.destroyConnections();
-    }, door.drainTimeout);
+    }, httpLimits.drainTimeout);
     await closed;
     clearInterval(sweeps);
     clearTimeout(deadline);

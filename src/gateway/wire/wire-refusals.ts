@@ -1,6 +1,6 @@
 import { WireError } from '@storegate/http1';
 import { Refusal } from '../../errors/refusals.ts';
-import { CallerLeft } from './caller-left.ts';
+import { ClientAbort } from './client-abort.ts';
 
 /** The refusal of input that is no request, or not the whole of it. The connection ends behind it. */
 export function refusalOf({ fault, message }: WireError): Refusal {
@@ -28,7 +28,7 @@ export function refusalOf({ fault, message }: WireError): Refusal {
 /** Why the body of a call did not come, as what its stages throw. */
 export function bodyFailure(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;
-  return error.fault === 'cut_off' ? new CallerLeft('the request body broke off', { cause: error }) : refusalOf(error);
+  return error.fault === 'cut_off' ? new ClientAbort('the request body broke off', { cause: error }) : refusalOf(error);
 }
 
 /** `most`: the limit in bytes. */

@@ -1,8 +1,8 @@
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { type Explained, isExplained, isRequestId, mergeExplained } from './requests.ts';
 
 /** The request with this id, if this gateway carried it and has it yet. */
-export const explain = question({
+export const explain = peerQuery({
   name: 'explain',
   isArgument: isRequestId,
   otherwise: mergeExplained([]),

@@ -3,7 +3,7 @@ import type { History, Span } from '../history/history.ts';
 import { addPacked, NotPacked, packRow } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { addTo, COLUMNS } from '../history/row.ts';
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { isMoment } from './shapes.ts';
 
 /** Milliseconds of the steps that can be asked for. */
@@ -14,7 +14,7 @@ export type HistoryStep = keyof typeof HISTORY_STEPS;
 export const MOST_STEPS = 360;
 
 /** What happened from `from` on, before `to`; Unix milliseconds. */
-export interface HistoryQuestion {
+export interface HistoryQuery {
   readonly from: number;
   readonly to: number;
   readonly step: HistoryStep;
@@ -27,9 +27,9 @@ export interface HistoryAnswer {
   readonly spans: readonly (Omit<Span, 'row'> & { readonly row: string })[];
 }
 
-export const history = question({
+export const history = peerQuery({
   name: 'history',
-  isArgument: isHistoryQuestion,
+  isArgument: isHistoryQuery,
   otherwise: null,
   /** Hands its minute on if it has ended, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
@@ -38,8 +38,8 @@ export const history = question({
   isAnswer: isHistoryAnswer,
 });
 
-function isHistoryQuestion(asked: unknown): asked is HistoryQuestion {
-  const { from, to, step, row } = Object(asked) as Partial<HistoryQuestion>;
+function isHistoryQuery(asked: unknown): asked is HistoryQuery {
+  const { from, to, step, row } = Object(asked) as Partial<HistoryQuery>;
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || typeof row !== 'string' || row.length > 1_000)
     return false;
   if (typeof step !== 'string' || !Object.hasOwn(HISTORY_STEPS, step)) return false;

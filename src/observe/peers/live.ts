@@ -1,7 +1,7 @@
 import { addPacked, NotPacked, packRow } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { COLUMNS, type Row } from '../history/row.ts';
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { READINESS, type Readiness } from './readiness.ts';
 import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
 import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
@@ -18,7 +18,7 @@ const MOST_OF_PROCESS = 100;
 const MOST_OF_GATEWAY = 200;
 
 /** How gateways stand now, and which refusals are new. */
-export interface LiveQuestion {
+export interface LiveRequest {
   /** The refusals that are asked for: those that fit one of these. */
   readonly followed: readonly Followed[];
   /** By the id of a process its `upTo` of the last time: only what came later is asked for. Of others nothing is. */
@@ -80,9 +80,9 @@ interface LiveOfProcess extends LiveProcess {
   readonly refusals: NewRefusals;
 }
 
-export const live = question({
+export const live = peerQuery({
   name: 'live',
-  isArgument: isLiveQuestion,
+  isArgument: isLiveRequest,
   otherwise: null,
   part: partOf,
   answer: (
@@ -94,15 +94,15 @@ export const live = question({
     isLive(answer) && answer.refusals.fitting.length === followed.length,
 });
 
-function isLiveQuestion(asked: unknown): asked is LiveQuestion {
-  const { followed, after } = Object(asked) as Partial<LiveQuestion>;
+function isLiveRequest(asked: unknown): asked is LiveRequest {
+  const { followed, after } = Object(asked) as Partial<LiveRequest>;
   if (!Array.isArray(followed) || followed.length > MOST_FOLLOWED || !followed.every(isFilterWords)) return false;
   if (typeof after !== 'object' || after === null || Array.isArray(after)) return false;
   const numbers = Object.values(after);
   return numbers.length <= MOST_PROCESSES && numbers.every(isCount);
 }
 
-function partOf({ id, began, status, recorder, recent }: Sources, { followed, after }: LiveQuestion): LiveOfProcess {
+function partOf({ id, began, status, recorder, recent }: Sources, { followed, after }: LiveRequest): LiveOfProcess {
   const { upTo } = recent;
   const known = Object.hasOwn(after, id) ? after[id]! : upTo;
   return {
@@ -127,7 +127,7 @@ export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): New
 
 function mergeLive(
   answers: readonly LiveOfProcess[],
-  { followed }: LiveQuestion,
+  { followed }: LiveRequest,
 ): Pick<LiveAnswer, 'processes' | 'refusals'> {
   return {
     processes: answers.map(({ refusals: _refusals, ...process }) => process),

@@ -1,14 +1,14 @@
 import { KIND_NAMES } from '../../limits/kinds.ts';
 import { HighestUses } from '../peaks/highest.ts';
 import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow, type WindowUses } from '../peaks/peaks.ts';
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { has, isCount, isMoment, listOf } from './shapes.ts';
 
 /** Windows of one plan; a plan has four at most. */
 const MOST_WINDOWS = 8;
 
 /** How much those with this plan have used of these windows in the last day. */
-export interface PeaksQuestion {
+export interface PeaksQuery {
   readonly plan: string;
   readonly windows: readonly RequestedWindow[];
 }
@@ -27,9 +27,9 @@ interface WindowsSince {
   readonly windowsSince: { of(plan: string, window: RequestedWindow): number };
 }
 
-export const peaks = question({
+export const peaks = peerQuery({
   name: 'peaks',
-  isArgument: isPeaksQuestion,
+  isArgument: isPeaksQuery,
   otherwise: null,
   part: (process: { readonly peaks: Pick<Peaks, 'counts'> }, { plan, windows }) => process.peaks.counts(plan, windows),
   answer({ parts, missing }, { plan, windows }, { windowsSince }: WindowsSince) {
@@ -40,8 +40,8 @@ export const peaks = question({
   isAnswer: isPeaksAnswer,
 });
 
-function isPeaksQuestion(asked: unknown): asked is PeaksQuestion {
-  const { plan, windows } = Object(asked) as Partial<PeaksQuestion>;
+function isPeaksQuery(asked: unknown): asked is PeaksQuery {
+  const { plan, windows } = Object(asked) as Partial<PeaksQuery>;
   if (typeof plan !== 'string' || !Array.isArray(windows) || windows.length > MOST_WINDOWS) return false;
   return windows.every(isRequestedWindow);
 }
@@ -51,7 +51,7 @@ function isRequestedWindow(asked: unknown): boolean {
   return KIND_NAMES.includes(kind!) && isCount(span) && isCount(above);
 }
 
-function isPeaksAnswer(answer: unknown, { windows }: PeaksQuestion): answer is PeaksAnswer {
+function isPeaksAnswer(answer: unknown, { windows }: PeaksQuery): answer is PeaksAnswer {
   if (!isWellFormed(answer)) return false;
   return answer.windows.length === windows.length && answer.countedSince.length === windows.length;
 }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Question } from './question.ts';
+import type { PeerQuery } from './query.ts';
 
 /** A gateway as it answers the others that share its state. Arguments and answers are JSON values; arguments come from outside. */
 export interface Self {
@@ -9,7 +9,7 @@ export interface Self {
 }
 
 /** What the gateways of a fleet answered. */
-export interface Gathered<Answer> {
+export interface PeerAnswers<Answer> {
   /** This gateway's own answer comes first. */
   readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
   /** Gateways that were heard a few seconds ago and did not answer in time. */
@@ -23,7 +23,7 @@ export interface Gathered<Answer> {
 /** All gateways that share one state. */
 export interface Peers {
   /** Never rejects because of another gateway; rejects with what this gateway's own answer fails with. */
-  ask(question: string, argument: unknown): Promise<Gathered<unknown>>;
+  ask(question: string, argument: unknown): Promise<PeerAnswers<unknown>>;
   close(): Promise<void>;
 }
 
@@ -50,11 +50,11 @@ export function noPeers({ name, answer }: Self): Peers {
 /** Asks all gateways. A gateway whose answer is not understood, perhaps because its version is another one, counts as silent. */
 export async function ask<Argument, Answer>(
   fleet: Pick<Peers, 'ask'>,
-  { name, isAnswer }: Pick<Question<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
+  { name, isAnswer }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
   argument: Argument,
-): Promise<Gathered<Answer>> {
+): Promise<PeerAnswers<Answer>> {
   const { answers, silent, lost, apart } = await fleet.ask(name, argument);
-  const [understood, others] = [[] as Gathered<Answer>['answers'][number][], [] as string[]];
+  const [understood, others] = [[] as PeerAnswers<Answer>['answers'][number][], [] as string[]];
   for (const { gateway, answer } of answers) {
     if (isAnswer(answer, argument)) understood.push({ gateway, answer });
     else others.push(gateway);

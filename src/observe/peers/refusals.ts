@@ -1,4 +1,4 @@
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { isFilterWords, isListed, type ListedRequest, MOST_LISTED, newestOf, type RequestFilter } from './requests.ts';
 import { listOf } from './shapes.ts';
 
@@ -8,7 +8,7 @@ interface Sources {
 }
 
 /** Refusals and failures, newest first. */
-export const refusals = question({
+export const refusals = peerQuery({
   name: 'refusals',
   isArgument: isFilter,
   otherwise: [],

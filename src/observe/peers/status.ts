@@ -1,5 +1,5 @@
 import type { StoreReason } from '../events.ts';
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { READINESS } from './readiness.ts';
 import {
   has,
@@ -124,7 +124,7 @@ const isStatus = has({
 /** How one gateway stands. */
 export interface GatewayStatus extends Of<typeof isStatus> {}
 
-export const status = question({
+export const status = peerQuery({
   name: 'status',
   isArgument: (_value): _value is null => true,
   otherwise: null,

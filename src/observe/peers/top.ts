@@ -1,11 +1,11 @@
 import { TOP_WINDOWS, type TopWindow } from '../top/slices.ts';
 import { mergeSummaries, type Summary } from '../top/summary.ts';
 import { COUNTERS, type Counting, TOP_BY, type Top, type TopBy, type TopCounts } from '../top/top.ts';
-import { question } from './question.ts';
+import { peerQuery } from './query.ts';
 import { isMoment } from './shapes.ts';
 
 /** Who came most often, in which window, and counted by what. */
-export interface TopQuestion {
+export interface TopQuery {
   readonly window: TopWindow;
   readonly by: TopBy;
 }
@@ -16,17 +16,17 @@ export interface TopAnswer extends TopCounts {
   readonly missing: number;
 }
 
-export const top = question({
+export const top = peerQuery({
   name: 'top',
-  isArgument: isTopQuestion,
+  isArgument: isTopQuery,
   otherwise: null,
   part: (process: { readonly top: Pick<Top, 'counts'> }, { window, by }) => process.top.counts(window, by),
   answer: ({ parts, missing }, { by }) => (parts.length === 0 ? null : { ...mergeTop(by, parts), missing }),
   isAnswer: isTopAnswer,
 });
 
-function isTopQuestion(asked: unknown): asked is TopQuestion {
-  const { window, by } = Object(asked) as Partial<TopQuestion>;
+function isTopQuery(asked: unknown): asked is TopQuery {
+  const { window, by } = Object(asked) as Partial<TopQuery>;
   return TOP_WINDOWS.includes(window!) && TOP_BY.includes(by!);
 }
 

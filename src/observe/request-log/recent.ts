@@ -5,7 +5,7 @@ import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
 import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';
 import type { Notes, RequestLogEntry } from './entry.ts';
 import { RefusalLog } from './refusals.ts';
-import { GoodOnes } from './ring-buffer.ts';
+import { SuccessBuffer } from './ring-buffer.ts';
 import { kindsOf, listed, reportedFaults, requestView } from './view.ts';
 
 export interface RecentSettings {
@@ -37,7 +37,7 @@ export class RecentRequests {
   readonly #addresses = new Cache<string>(ADDRESSES);
   readonly #refused: RefusalLog;
   #settings: RecentSettings;
-  #good: GoodOnes;
+  #good: SuccessBuffer;
   /** Good ones that are due to be kept. */
   #due = 0;
   #goodBegan: number;
@@ -47,7 +47,7 @@ export class RecentRequests {
     this.#settings = settings;
     this.#worker = worker;
     this.#clock = clock;
-    this.#good = new GoodOnes(goodPart(settings));
+    this.#good = new SuccessBuffer(goodPart(settings));
     this.#refused = new RefusalLog(refusedPart(settings));
     this.#goodBegan = clock();
     this.#refusedBegan = this.#goodBegan;
@@ -62,7 +62,7 @@ export class RecentRequests {
     if (bufferSize === settings.bufferSize) return;
     this.#goodBegan = Math.max(this.#goodBegan, this.#good.since ?? 0);
     const before = this.#good;
-    this.#good = new GoodOnes(goodPart(settings));
+    this.#good = new SuccessBuffer(goodPart(settings));
     for (const { event, notes, endedAt } of before.oldestFirst()) this.#good.put(event, event.address, notes, endedAt);
     this.#refused.use(refusedPart(settings));
   }

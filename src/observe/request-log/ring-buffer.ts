@@ -36,7 +36,7 @@ interface References {
  * The last good requests, the newest in place of the oldest. What they say is written into columns and objects that live as long as
  * this does: kept events would outlive the collections of young objects, which then cost more than the request's whole admission.
  */
-export class GoodOnes {
+export class SuccessBuffer {
   readonly capacity: number;
   readonly #numbers: Float64Array;
   readonly #references: References[] = [];

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readVersion } from '../../common/version.ts';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Observe } from '../events.ts';
-import { type BeginSpan, createBegin } from './begin.ts';
+import { tracesEndpointOf } from './endpoint.ts';
 import { createExporter, Outbox } from './export.ts';
-import { receiverOf } from './receiver.ts';
+import { type BeginSpan, createBegin } from './request-span.ts';
 import { createSamples } from './sampling.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { createSpanMaker, PresetIds } from './spans.ts';
@@ -31,7 +31,7 @@ export interface TracingParts {
 
 /** Loads OpenTelemetry if the settings have an endpoint; `null` if not. */
 export async function openTracing(settings: Settings, { worker, observe }: TracingParts): Promise<Tracing | null> {
-  const url = receiverOf(settings);
+  const url = tracesEndpointOf(settings);
   if (url === null) return null;
   const sdk = await loadSdk();
   const stopped = new AbortController();

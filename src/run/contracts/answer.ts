@@ -16,7 +16,7 @@ const PREFIX = 8;
 export const ANSWER_FD = 3;
 
 /** In the process that reads: gives the answer to the one that started it. */
-export function give(answer: Answer): void {
+export function sendAnswer(answer: Answer): void {
   const bytes = serialize(answer);
   const prefix = Buffer.alloc(PREFIX);
   prefix.writeDoubleBE(bytes.length);
@@ -26,7 +26,7 @@ export function give(answer: Answer): void {
 }
 
 /** Gathers the bytes of one answer, which come in small pieces: none of them takes long. */
-export class Gathered {
+export class AnswerReader {
   #prefix = Buffer.alloc(0);
   #bytes: Buffer<ArrayBuffer> | null = null;
   #filled = 0;

@@ -91,7 +91,9 @@ export class ContractLoader {
 function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
-    thread.on('message', (said: ThreadMessage) => (said.kind === 'started' ? started(said.pid) : resolve(said)));
+    thread.on('message', (message: ThreadMessage) =>
+      message.kind === 'started' ? started(message.pid) : resolve(message),
+    );
     thread.on('error', reject);
     thread.on('exit', () => reject(new Error('the thread that starts processes said nothing')));
   });

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { ContractError } from '@storegate/openapi';
-import { type Answer, give } from './answer.ts';
+import { type Answer, sendAnswer } from './answer.ts';
 import { type Order, readContract } from './read.ts';
 
 // Supervisors and terminals signal all processes, but the one that started this one decides when it ends.
@@ -10,7 +10,7 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);
-give(answer());
+sendAnswer(answer());
 
 function answer(): Answer {
   try {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { totalOpenMetrics, totalText } from '../../observe/aggregate.ts';
 import { toAll } from '../../observe/events.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
-import { receiverOf } from '../../observe/tracing/receiver.ts';
+import { tracesEndpointOf } from '../../observe/tracing/endpoint.ts';
 import { openForWorkers } from '../../state/redis/open.ts';
 import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
 import { WorkerPool } from './pool.ts';
@@ -56,6 +56,8 @@ function metricsOfAll(
     contentType: own.contentType,
     text: async () => totalText(await own.figures(), await pool.figures()),
     openMetrics:
-      receiverOf(tracing) === null ? null : async () => totalOpenMetrics(await own.figures(), await pool.figures()),
+      tracesEndpointOf(tracing) === null
+        ? null
+        : async () => totalOpenMetrics(await own.figures(), await pool.figures()),
   };
 }

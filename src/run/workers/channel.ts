@@ -1,4 +1,4 @@
-import { type RemoteErrorParts, remoteErrorParts, restored } from './remote-error.ts';
+import { type RemoteErrorParts, remoteErrorParts, restoreError } from './remote-error.ts';
 
 /** The calls that one side answers, by name. Each has one argument and one answer, which structured clone can carry. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
@@ -74,7 +74,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
     else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
-    else this.#settle(message.id)?.reject(restored(message.error));
+    else this.#settle(message.id)?.reject(restoreError(message.error));
   }
 
   /** The other side is gone: rejects all pending calls and all later ones. */

@@ -36,7 +36,7 @@ export class WorkerHandle {
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
   #servingSince = Number.POSITIVE_INFINITY;
-  #ability: ProcessReadiness = { readiness: 'ready', away: [] };
+  #readiness: ProcessReadiness = { readiness: 'ready', away: [] };
   #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];
@@ -50,8 +50,8 @@ export class WorkerHandle {
       send: (frame, sent) => void worker.send(frame, sent),
       handlers: {
         ...answers,
-        able: (ability) => {
-          this.#ability = ability;
+        able: (readiness) => {
+          this.#readiness = readiness;
         },
       },
     });
@@ -78,8 +78,8 @@ export class WorkerHandle {
   }
 
   /** As it told last. */
-  get ability(): ProcessReadiness {
-    return this.#ability;
+  get readiness(): ProcessReadiness {
+    return this.#readiness;
   }
 
   /** The last figures the worker sent. */

@@ -7,7 +7,7 @@ import type { ServedConfig } from '../../config/config.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import { type Figures, lastingFigures } from '../../observe/aggregate.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Parts } from '../../observe/peers/question.ts';
+import type { Parts } from '../../observe/peers/query.ts';
 import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import type { ActiveConfig } from '../reload.ts';
@@ -30,7 +30,7 @@ export interface WorkerPoolParts {
   /** Told what happened at a worker in a minute that has ended. */
   readonly minute: (minute: Uint8Array) => void;
   /** Told what receivers of webhooks are to hear of a worker. */
-  readonly heard: (heard: Detection, worker: number) => void;
+  readonly onDetection: (detection: Detection, worker: number) => void;
   readonly observe: Observe;
 }
 
@@ -39,7 +39,7 @@ export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
   readonly #minute: WorkerPoolParts['minute'];
-  readonly #heard: WorkerPoolParts['heard'];
+  readonly #onDetection: WorkerPoolParts['onDetection'];
   readonly #observe: Observe;
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
@@ -55,12 +55,12 @@ export class WorkerPool {
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
 
-  constructor({ settings, guard, minute, heard, observe }: WorkerPoolParts) {
+  constructor({ settings, guard, minute, onDetection: detection, observe }: WorkerPoolParts) {
     this.#size = settings.config.workers;
     this.#settings = settings;
     this.#guard = guard;
     this.#minute = minute;
-    this.#heard = heard;
+    this.#onDetection = detection;
     this.#observe = observe;
   }
 
@@ -71,13 +71,13 @@ export class WorkerPool {
 
   /** Why one of the serving workers could not answer requests. */
   get readiness(): ProcessReadiness['readiness'] | 'no_worker' {
-    const all = this.#serving().map(({ ability }) => ability.readiness);
+    const all = this.#serving().map(({ readiness: ability }) => ability.readiness);
     return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
   }
 
   /** What any of them lacks, as in Ability. */
   get away(): readonly string[] {
-    return [...new Set(this.#serving().flatMap(({ ability }) => ability.away))];
+    return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.away))];
   }
 
   /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, when one cannot start. */
@@ -186,7 +186,7 @@ export class WorkerPool {
       look: this.#guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
       minute: this.#minute,
-      webhook: (heard) => this.#heard(heard, number),
+      webhook: (detection) => this.#onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
       closeShared: () => this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1))),
     });

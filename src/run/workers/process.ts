@@ -122,16 +122,20 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const log = createLog(config.log, { worker });
   let carrier: Carrier | null = null;
   // A failed call does not matter: a primary process that is gone needs no news.
-  const tellAbility = () => void (carrier && primary.call('able', carrier.ability, CALL_TIMEOUT).catch(() => {}));
-  const telling: Observe = ({ type }) => {
-    if (READINESS_EVENTS.has(type)) tellAbility();
+  const reportReadiness = () => void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
+  const reporting: Observe = ({ type }) => {
+    if (READINESS_EVENTS.has(type)) reportReadiness();
   };
-  const tellers = hasReceivers(config.webhooks) ? [await detectorOf(config.webhooks.minQuotaWindow, primary)] : [];
-  const opened = await openCarrier({ ...carrierParts(order, settings, primary), log, others: [...tellers, telling] });
+  const detectors = hasReceivers(config.webhooks) ? [await detectorOf(config.webhooks.minQuotaWindow, primary)] : [];
+  const opened = await openCarrier({
+    ...carrierParts(order, settings, primary),
+    log,
+    others: [...detectors, reporting],
+  });
   const { serving } = opened;
   carrier = opened;
-  tellAbility();
-  void serving.whenKeysKnown.then(tellAbility);
+  reportReadiness();
+  void serving.whenKeysKnown.then(reportReadiness);
 
   async function close(): Promise<void> {
     await opened.end();
@@ -152,7 +156,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
         settings = unpacked(next, settings);
         await serving.prepare(settings.contract);
         opened.use(settings);
-        tellAbility();
+        reportReadiness();
       },
       close,
     };
@@ -181,7 +185,7 @@ function carrierParts(
 
 /** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */
 async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
-  const { createDetector: createTeller } = await import('../../webhooks/detector.ts');
-  const hear = (heard: Detection) => void primary.call('webhook', heard, CALL_TIMEOUT).catch(() => {});
-  return createTeller({ quota, gateway: '', clock: Date.now, hear });
+  const { createDetector } = await import('../../webhooks/detector.ts');
+  const hear = (detection: Detection) => void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
+  return createDetector({ quota, gateway: '', clock: Date.now, hear });
 }

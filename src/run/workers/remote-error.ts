@@ -31,6 +31,6 @@ export function remoteErrorParts(error: unknown): RemoteErrorParts {
   return { message, stack, expected: isExpected(error) };
 }
 
-export function restored(carried: RemoteErrorParts): RemoteError {
-  return new RemoteError(carried);
+export function restoreError(parts: RemoteErrorParts): RemoteError {
+  return new RemoteError(parts);
 }

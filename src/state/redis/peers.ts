@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Outage } from '../../errors/outage.ts';
-import type { Gathered, Peers, Self } from '../../observe/peers/peers.ts';
+import type { PeerAnswers, Peers, Self } from '../../observe/peers/peers.ts';
 import type { Connection } from './client.ts';
 import { joinGateways } from './gateways.ts';
 import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
@@ -36,7 +36,7 @@ interface Answered {
   readonly answer: unknown;
 }
 
-type Lost = Pick<Gathered<unknown>, 'lost'>;
+type Lost = Pick<PeerAnswers<unknown>, 'lost'>;
 
 /** Answers that are waited for. */
 interface Waiting {

@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Listener } from '../../../src/admin/call.ts';
 import type { AdminContext } from '../../../src/admin/context.ts';
-import { Live, type Wanted } from '../../../src/admin/live/live.ts';
+import { Live, type LiveQuery } from '../../../src/admin/live/live.ts';
 import { COLUMNS } from '../../../src/observe/history/row.ts';
-import { type LiveAnswer, type LiveQuestion, newRefusals, packCounted } from '../../../src/observe/peers/live.ts';
+import { type LiveAnswer, type LiveRequest, newRefusals, packCounted } from '../../../src/observe/peers/live.ts';
 import type { Peers } from '../../../src/observe/peers/peers.ts';
 import { fits, type ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { until } from '../../support/until.ts';
 
 const ALL = { key: null, account: null, code: null };
-const BOTH: Wanted = { now: true, refused: ALL };
+const BOTH: LiveQuery = { now: true, refused: ALL };
 
 function refusal(id: string, account: string, code: string | null = 'key_banned'): ListedRequest {
   const key = { id: `key_${account}`, account, plan: 'free', subject: null };
@@ -19,13 +19,13 @@ function refusal(id: string, account: string, code: string | null = 'key_banned'
 
 /** A gateway that is asked, and was told of refusals since the last time. */
 class Asked {
-  readonly questions: LiveQuestion[] = [];
+  readonly questions: LiveRequest[] = [];
   refusals: ListedRequest[] = [];
   error: Error | null = null;
   #upTo = 0;
 
   readonly fleet = {
-    ask: async (_question: 'live', question: LiveQuestion) => {
+    ask: async (_question: 'live', question: LiveRequest) => {
       this.questions.push(question);
       if (this.error) throw this.error;
       const fresh = this.refusals.splice(0);
@@ -79,7 +79,7 @@ let live: Live;
 afterEach(() => live.close());
 
 function start(asked: Asked, tick = 5): Live {
-  live = new Live({ fleet: () => asked.fleet } as unknown as AdminContext, tick);
+  live = new Live({ peers: () => asked.fleet } as unknown as AdminContext, tick);
   return live;
 }
 

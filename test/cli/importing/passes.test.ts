@@ -60,7 +60,7 @@ test('mistakes of the file and of the gateway are told in the order of the file'
     yield { at: 'line 4', fields: { key: 'another' } };
     yield { at: 'line 5', fields: { key: 'another' } };
   };
-  const { told, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
+  const { printed: told, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
   expect(told.map(({ at, message }) => `${at} ${message}`)).toEqual([
     'line 1 one',
     'line 1 two',

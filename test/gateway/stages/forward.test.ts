@@ -6,7 +6,7 @@ import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
 import { requestFields } from '../../../src/gateway/upstream/headers.ts';
 import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
-import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
+import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 
@@ -240,7 +240,7 @@ describe('no answer is an outage', () => {
     const exchange = exchangeOf();
     const answer = ask(exchange);
     exchange.cancel!();
-    await expect(answer).rejects.toBeInstanceOf(CallerLeft);
+    await expect(answer).rejects.toBeInstanceOf(ClientAbort);
   });
 });
 

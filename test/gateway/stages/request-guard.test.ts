@@ -19,7 +19,12 @@ function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: 
 test('the event of a request holds plain values, and nothing that the caller sent', () => {
   const events: Event[] = [];
   const tell = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
-  const door = createRequestGuard({ config: settings, observe: (event) => events.push(event), tell, beginSpan: null });
+  const door = createRequestGuard({
+    config: settings,
+    observe: (event) => events.push(event),
+    report: tell,
+    beginSpan: null,
+  });
   const { call } = looseCall('POST', { 'X-API-Key': 'hidden', Cookie: 'hidden', 'Content-Length': '6' });
   const exchange = door.open(call);
   const client = knownClient();

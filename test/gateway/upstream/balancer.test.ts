@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { chosen } from '../../../src/gateway/upstream/balancer.ts';
+import { pickCandidate } from '../../../src/gateway/upstream/balancer.ts';
 
 const store = fc.record({ weight: fc.integer({ min: 1, max: 1000 }), load: fc.integer({ min: 0, max: 1000 }) });
 const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -21,7 +21,7 @@ function sharesUnderWay(weights: readonly number[], underWay: number, times: num
   const busy: (typeof all)[number][] = [];
   for (let i = 0; i < times; i++) {
     if (busy.length === underWay) busy.splice(Math.floor(random() * underWay), 1)[0]!.load--;
-    const one = chosen(all, random);
+    const one = pickCandidate(all, random);
     one.load++;
     one.count++;
     busy.push(one);
@@ -33,7 +33,7 @@ function sharesUnderWay(weights: readonly number[], underWay: number, times: num
 function sharesOf(all: readonly { weight: number; load: number }[], times: number): number[] {
   const random = randomness();
   const counts = all.map(() => 0);
-  for (let i = 0; i < times; i++) counts[all.indexOf(chosen(all, random))]! += 1;
+  for (let i = 0; i < times; i++) counts[all.indexOf(pickCandidate(all, random))]! += 1;
   return counts.map((count) => count / times);
 }
 
@@ -41,7 +41,7 @@ describe('the choice', () => {
   test('is one of them, whatever the weights and the random numbers', () => {
     fc.assert(
       fc.property(fc.array(store, { minLength: 2, maxLength: 9 }), fc.infiniteStream(places), (all, random) => {
-        expect(all).toContain(chosen(all, () => random.next().value as number));
+        expect(all).toContain(pickCandidate(all, () => random.next().value as number));
       }),
     );
   });
@@ -50,7 +50,7 @@ describe('the choice', () => {
     fc.assert(
       fc.property(store, store, fc.infiniteStream(places), (one, other, random) => {
         fc.pre((one.load + 0.5) / one.weight < other.load / other.weight);
-        expect(chosen([one, other], () => random.next().value as number)).toBe(one);
+        expect(pickCandidate([one, other], () => random.next().value as number)).toBe(one);
       }),
     );
   });

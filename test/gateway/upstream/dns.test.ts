@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ClientConnection } from '@storegate/http1';
 import { FieldLines, openerTo, Pool } from '@storegate/http1';
-import { isName, Names } from '../../../src/gateway/upstream/dns.ts';
+import { DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
 import { Prober } from '../../../src/gateway/upstream/probe.ts';
 import { until } from '../../support/until.ts';
 
@@ -22,17 +22,17 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function names(moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all])): Names {
+function names(moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all])): DnsResolver {
   const resolve = async () => {
     asked++;
     return answer();
   };
-  const made = new Names({ host: 'store.example', every: EVERY, moved, resolve });
+  const made = new DnsResolver({ host: 'store.example', every: EVERY, moved, resolve });
   closing.push(() => made.close());
   return made;
 }
 
-function lookup(of: Names): Promise<string[]> {
+function lookup(of: DnsResolver): Promise<string[]> {
   return new Promise((resolve, reject) =>
     of.lookup('store.example', { all: true }, (error, found) =>
       error ? reject(error) : resolve((found as LookupAddress[]).map(({ address }) => address)),

@@ -189,7 +189,7 @@ describe('a store that returns', () => {
     expect(health.takes(false, now + 1_000, 'b')).toBe(false);
     const epochs = ['b', 'c', 'd'].map((operation) => health.begin(operation));
     expect(health.takes(true, now, 'e')).toBe(false);
-    for (const epoch of epochs) health.forgone(epoch);
+    for (const epoch of epochs) health.cancelled(epoch);
     expect(['b', 'e'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
     health.good(health.begin('e'), now);
     expect([health.isTrial, health.takes(false, now, 'a')]).toEqual([false, true]);
@@ -198,7 +198,7 @@ describe('a store that returns', () => {
 
   test('tries an operation again whose first request was given up', () => {
     return_();
-    health.forgone(health.begin('a'));
+    health.cancelled(health.begin('a'));
     expect(health.takes(true, now, 'a')).toBe(true);
     health.begin('a');
     expect(health.takes(true, now, 'a')).toBe(false);
@@ -278,7 +278,7 @@ describe('a store that returns', () => {
 
   test('has room again when a caller gives up', () => {
     return_();
-    health.forgone(health.begin());
+    health.cancelled(health.begin());
     expect(health.takes(true, now)).toBe(true);
   });
 });
@@ -319,14 +319,14 @@ test('whatever happens, it is in one of its states, takes requests when it is up
         else if (what === 'begun') {
           health.begun(epoch, now);
           open.push(epoch);
-        } else if (what === 'forgone') health.forgone(epoch);
+        } else if (what === 'forgone') health.cancelled(epoch);
         else health.bad(what, epoch, now, others);
         if (health.state === 'up') expect([health.takes(false, now), health.reason]).toEqual([true, null]);
         if (health.state === 'away') expect(health.takes(true, now)).toBe(false);
         expect(health.share(now)).toBeGreaterThan(0);
         expect(health.share(now)).toBeLessThanOrEqual(1);
       }
-      for (const epoch of open) health.forgone(epoch);
+      for (const epoch of open) health.cancelled(epoch);
       for (let i = 0; i < 3 && health.state !== 'up'; i++) {
         now += 20_000;
         health.checked('good', now, others);

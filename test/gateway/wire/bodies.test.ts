@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { WireError } from '@storegate/http1';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
-import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
+import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { looseCall } from '../../support/call.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { until } from '../../support/until.ts';
@@ -63,7 +63,7 @@ describe('a body', () => {
     send(10);
     await held(10);
     fail(new WireError('cut_off', 'aborted'));
-    await expect(read).rejects.toBeInstanceOf(CallerLeft);
+    await expect(read).rejects.toBeInstanceOf(ClientAbort);
     answered();
     expect(bodies.held).toBe(0);
   });

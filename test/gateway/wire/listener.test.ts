@@ -47,7 +47,7 @@ class Door {
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
-      entrance: createPreamble(makeTicketSecret()),
+      preamble: createPreamble(makeTicketSecret()),
       observe: () => {},
     });
   }

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { type PeaksAnswer, type PeaksQuestion, peaks } from '../../../src/observe/peers/peaks.ts';
+import { type PeaksAnswer, type PeaksQuery, peaks } from '../../../src/observe/peers/peaks.ts';
 
 const window = { kind: 'fixed', span: 60_000, above: 3 } as const;
-const QUESTION: PeaksQuestion = { plan: 'free', windows: [window] };
+const QUESTION: PeaksQuery = { plan: 'free', windows: [window] };
 
 test.each<[unknown, boolean]>([
   [{ plan: 'free', windows: [window] }, true],

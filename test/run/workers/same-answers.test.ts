@@ -8,8 +8,8 @@ import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
 import { live, unpackCounted } from '../../../src/observe/peers/live.ts';
 import { peaks } from '../../../src/observe/peers/peaks.ts';
 import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
-import type { Question } from '../../../src/observe/peers/question.ts';
-import { QUESTIONS } from '../../../src/observe/peers/questions.ts';
+import { QUERIES } from '../../../src/observe/peers/queries.ts';
+import type { PeerQuery } from '../../../src/observe/peers/query.ts';
 import { refusals } from '../../../src/observe/peers/refusals.ts';
 import type { ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { status } from '../../../src/observe/peers/status.ts';
@@ -79,7 +79,7 @@ afterAll(async () => {
 
 async function answerOf<A, R>(
   { fleet }: Asked,
-  question: Pick<Question<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
+  question: Pick<PeerQuery<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
   argument: A,
 ): Promise<R> {
   const { answers, silent, apart } = await ask(fleet, question, argument);
@@ -95,7 +95,7 @@ const seen = ({ method, operation, status, code, step, message, key }: ListedReq
 });
 
 /** What each question finds in an answer, but for what differs between two gateways and between one process and several. */
-const FINDINGS: { readonly [N in (typeof QUESTIONS)[number]['name']]: (one: Asked) => Promise<unknown> } = {
+const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked) => Promise<unknown> } = {
   async status(one) {
     const { processes, configuration, readiness, state, version } = await answerOf(one, status, null);
     const { plans, contract, waiting, lastReload } = configuration;
@@ -215,7 +215,7 @@ async function processesOf(one: Asked) {
 
 async function findingsOf(one: Asked): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
-  for (const { name } of QUESTIONS) found[name] = await FINDINGS[name](one);
+  for (const { name } of QUERIES) found[name] = await FINDINGS[name](one);
   return found;
 }
 

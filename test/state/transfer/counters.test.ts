@@ -13,9 +13,9 @@ import { openRedisSource, openRedisTarget } from '../../../src/state/redis/trans
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
-import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/moving.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
+import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/transfer.ts';
 
 const LADDER = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
 const SCOPED = limits(

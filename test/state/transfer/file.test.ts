@@ -14,7 +14,7 @@ import {
   someState,
   sourceOf,
   temporaryFolder,
-} from '../../support/moving.ts';
+} from '../../support/transfer.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 let folder: ReturnType<typeof temporaryFolder>;

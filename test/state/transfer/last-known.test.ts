@@ -7,7 +7,7 @@ import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
 import { KEPT } from '../../support/audit.ts';
 import { DAY, limits, window } from '../../support/limits.ts';
-import { moveAll, readWhole, sourceOf, targetOptions, temporaryFolder, type Whole } from '../../support/moving.ts';
+import { moveAll, readWhole, sourceOf, targetOptions, temporaryFolder, type Whole } from '../../support/transfer.ts';
 import { KEPT_STATE, MADE_AT } from '../fixtures/last-known.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');

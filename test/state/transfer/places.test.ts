@@ -12,6 +12,10 @@ import { writeFile } from '../../../src/state/transfer/move.ts';
 import type { Source, Target, TargetOptions } from '../../../src/state/transfer/port.ts';
 import { KEPT } from '../../support/audit.ts';
 import { HOUR, limits, MINUTE, window } from '../../support/limits.ts';
+import { openShared } from '../../support/redis/gateway.ts';
+import { type RedisServer, startRedis } from '../../support/redis/server.ts';
+import { DEFAULTS } from '../../support/redis/settings.ts';
+import { type ClusterSet, startCluster } from '../../support/redis/topologies.ts';
 import {
   hashOf,
   hourly,
@@ -25,11 +29,7 @@ import {
   targetOptions,
   temporaryFolder,
   type Whole,
-} from '../../support/moving.ts';
-import { openShared } from '../../support/redis/gateway.ts';
-import { type RedisServer, startRedis } from '../../support/redis/server.ts';
-import { DEFAULTS } from '../../support/redis/settings.ts';
-import { type ClusterSet, startCluster } from '../../support/redis/topologies.ts';
+} from '../../support/transfer.ts';
 import { until } from '../../support/until.ts';
 
 let redis: RedisServer;

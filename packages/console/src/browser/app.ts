@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
-import { hearTabs, notifyTabs } from './api/tabs.ts';
+import { notifyTabs, onTabMessage } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/notice.ts';
 import { linkTo, usePlace } from './routing.ts';
@@ -27,11 +27,11 @@ export function App() {
     setSession(SIGNED_OUT);
   }, []);
   const take = useCallback(
-    (told: Session) => {
-      if (told.operator) {
+    (next: Session) => {
+      if (next.operator) {
         // Signed in again in another tab: why it ended before is no reason for the next end.
         setEnded(null);
-        setSession(told);
+        setSession(next);
       } else end('You were signed out. Sign in again to go on.');
     },
     [end],
@@ -44,26 +44,26 @@ export function App() {
 
   useEffect(() => {
     whoIsSignedIn().then(setSession, fail);
-    const stopHearing = hearTabs('session', () => void whoIsSignedIn().then(take, fail));
+    const unsubscribe = onTabMessage('session', () => void whoIsSignedIn().then(take, fail));
     const refused = () => end('You were signed out. Sign in again to go on.');
     signedOut.addEventListener('ended', refused);
     return () => {
-      stopHearing();
+      unsubscribe();
       signedOut.removeEventListener('ended', refused);
     };
   }, [end, take, fail]);
 
   function leave() {
-    signOut().then((told) => {
+    signOut().then((next) => {
       setEnded(null);
-      setSession(told);
+      setSession(next);
       notifyTabs('session');
     }, fail);
   }
 
-  function enter(told: Session) {
+  function enter(next: Session) {
     setEnded(null);
-    setSession(told);
+    setSession(next);
     notifyTabs('session');
   }
 
@@ -75,7 +75,7 @@ export function App() {
     SessionContext.Provider,
     { value: session },
     h(Frame, { session, onSignOut: leave }),
-    !session.open && h(Idle, { idle: session.idle * 1_000, onTold: take, onSignOut: leave, onIdle: endByIdle }),
+    !session.open && h(Idle, { idle: session.idle * 1_000, onReported: take, onSignOut: leave, onIdle: endByIdle }),
   );
 }
 

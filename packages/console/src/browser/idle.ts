@@ -1,8 +1,8 @@
 import { h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Session, whoIsSignedIn } from './api/client.ts';
-import { hearTabs, notifyTabs } from './api/tabs.ts';
-import { clockTime } from './words.ts';
+import { notifyTabs, onTabMessage } from './api/tabs.ts';
+import { clockTime } from './format.ts';
 
 /** What a person does; pages that ask again by themselves do none of it. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const;
@@ -14,7 +14,7 @@ interface IdleProps {
   /** Milliseconds after which who does nothing is signed out. */
   readonly idle: number;
   /** What the gateway answered when it was told that a person is there. */
-  readonly onTold: (session: Session) => void;
+  readonly onReported: (session: Session) => void;
   readonly onSignOut: () => void;
   readonly onIdle: () => void;
 }
@@ -23,7 +23,7 @@ interface IdleProps {
  * Signs out who is not there, in all tabs together, and asks a minute before. The gateway ends the session by itself, for it counts
  * only what is told here; this takes what is shown from the screen.
  */
-export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
+export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   const used = useRef(Date.now());
   const warned = useRef(false);
   const [endsAt, setEndsAt] = useState<number | null>(null);
@@ -37,11 +37,11 @@ export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
   const tell = useCallback(() => {
     note();
     notifyTabs('used');
-    whoIsSignedIn().then(onTold, (failure: unknown) => {
+    whoIsSignedIn().then(onReported, (failure: unknown) => {
       // A gateway that does not answer is told at the next sign, and the views say that it does not.
       if (!(failure instanceof ApiError)) throw failure;
     });
-  }, [note, onTold]);
+  }, [note, onReported]);
 
   useEffect(() => {
     // Who was asked answers: a mouse that somebody pushes is no answer.
@@ -49,7 +49,7 @@ export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
       if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) tell();
     };
     for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true });
-    const stopHearing = hearTabs('used', note);
+    const unsubscribe = onTabMessage('used', note);
     const timer = setInterval(() => {
       const end = used.current + idle;
       if (Date.now() >= end) onIdle();
@@ -60,7 +60,7 @@ export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
     }, 1_000);
     return () => {
       for (const sign of SIGNS) removeEventListener(sign, seen, { capture: true });
-      stopHearing();
+      unsubscribe();
       clearInterval(timer);
     };
   }, [idle, note, tell, onIdle]);

@@ -2,11 +2,11 @@ import type { ComponentType } from 'preact';
 import type { Place } from './routing.ts';
 import { Audit } from './views/audit.ts';
 import { Bans } from './views/bans.ts';
-import { Who } from './views/clients.ts';
+import { Clients } from './views/clients.ts';
 import { Configuration } from './views/configuration.ts';
 import { Gateways } from './views/gateways.ts';
 import { Keys } from './views/keys.ts';
-import { Now } from './views/overview.ts';
+import { Overview } from './views/overview.ts';
 import { Plans } from './views/plans.ts';
 import { Requests } from './views/requests.ts';
 import { Top } from './views/top.ts';
@@ -20,8 +20,8 @@ export interface ViewOf {
 
 /** All views in the order of the navigation; the first opens the console. */
 export const VIEWS: readonly ViewOf[] = [
-  { name: 'now', title: 'Now', view: Now },
-  { name: 'who', title: 'Who', view: Who },
+  { name: 'now', title: 'Now', view: Overview },
+  { name: 'who', title: 'Who', view: Clients },
   { name: 'requests', title: 'Requests', view: Requests },
   { name: 'top', title: 'Top', view: Top },
   { name: 'bans', title: 'Bans', view: Bans },

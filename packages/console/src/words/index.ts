@@ -1,5 +1,6 @@
 // Words shared by the console and the command line. Pure functions.
 export { eventsIn } from '../browser/api/events.ts';
+export { fromNow, number, percent, plural, span } from '../browser/format.ts';
 export * from '../browser/sentences/bans.ts';
 export * from '../browser/sentences/differences.ts';
 export * from '../browser/sentences/gateways.ts';
@@ -8,4 +9,3 @@ export * from '../browser/sentences/plans.ts';
 export * from '../browser/sentences/request.ts';
 export * from '../browser/sentences/stores.ts';
 export * from '../browser/sentences/top.ts';
-export { fromNow, number, percent, plural, span } from '../browser/words.ts';

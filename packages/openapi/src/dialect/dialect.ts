@@ -41,7 +41,7 @@ export interface Dialect {
   isReference(node: Json): boolean;
 
   /** The valid values of keywords. */
-  readonly sound: Readonly<Record<string, KeywordValues>>;
+  readonly keywordValues: Readonly<Record<string, KeywordValues>>;
   /** The types of a schema. Its keywords are sound here, and for the functions below. */
   typesOf(said: Json): Types;
   /** The limits of numbers, in keywords of the compiler. */

@@ -16,7 +16,7 @@ export const OPENAPI_30: Dialect = {
   optional: new Set(),
   withoutPaths: 'an OpenAPI document needs paths',
   isReference,
-  sound: {
+  keywordValues: {
     type: ['must be array, boolean, integer, number, object or string', (value) => TYPES.has(value)],
     ...KEYWORD_VALUES,
     exclusiveMaximum: aBoolean,

@@ -26,7 +26,7 @@ export const OPENAPI_31: Dialect = {
   optional: new Set(['responses']),
   withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
   isReference,
-  sound: {
+  keywordValues: {
     type: ['must be array, boolean, integer, null, number, object or string, or a list of these', isTypes],
     ...KEYWORD_VALUES,
     enum: ['must be a list', Array.isArray],

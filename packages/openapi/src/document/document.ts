@@ -2,7 +2,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import { OPENAPI_30 } from '../dialect/openapi-3.0.ts';
 import { dialectOf, versionComplaint } from '../dialect/versions.ts';
 import type { Findings } from '../findings.ts';
-import type { Reading } from '../options.ts';
+import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Dynamics } from './dynamics.ts';
@@ -23,7 +23,7 @@ export class Document {
   /** The texts of its files, by absolute path. */
   readonly texts: ReadonlyMap<string, string>;
   /** How it is read. */
-  readonly reading: Reading;
+  readonly reading: ReadingOptions;
   readonly dialect: Dialect;
   /** What dynamic references may lead to; `null` if there are none. */
   readonly dynamics: Dynamics | null;
@@ -31,7 +31,7 @@ export class Document {
   constructor(
     root: Json,
     texts: ReadonlyMap<string, string> = new Map(),
-    reading: Reading = {},
+    reading: ReadingOptions = {},
     dynamics: Dynamics | null = null,
   ) {
     this.root = root;
@@ -122,7 +122,7 @@ export function loadDocument(
   written: SourceFile,
   places: Places,
   findings: Findings,
-  reading: Reading,
+  reading: ReadingOptions,
   misspelling: (field: string) => string | null,
 ): Document {
   const { file } = written;

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../document/source.ts';
 import type { CheckBytes, ValueFault } from '../faults.ts';
 import { faultOfJson, readJsonText } from '../json.ts';
 import { escapeToken } from '../names.ts';
-import type { Reading as DocumentReading } from '../options.ts';
+import type { ReadingOptions as DocumentReading } from '../options.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { ANYTHING, type Shape, shapeOf } from '../parameters/shape.ts';

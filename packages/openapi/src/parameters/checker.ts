@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
+import { checkParameter } from './check.ts';
 import { createCookieCheck, createHeaderCheck } from './headers.ts';
-import { judge } from './judge.ts';
 import type { Parameter } from './parameter.ts';
 import { createQueryCheck } from './query.ts';
 import { takeApart } from './styles.ts';
@@ -29,7 +29,7 @@ export function createParameterCheck(
 
   return function checkParameters(segments, query, headers) {
     let faults: readonly Fault[] = NONE;
-    for (const [parameter, index] of inPath) faults = joined(faults, judgeSegment(parameter, segments[index]!));
+    for (const [parameter, index] of inPath) faults = joined(faults, checkSegment(parameter, segments[index]!));
     faults = joined(faults, checkQuery(query));
     for (const check of headerChecks) faults = joined(faults, check(headers));
     return faults.length > MAX_FAULTS ? faults.slice(0, MAX_FAULTS) : faults;
@@ -41,8 +41,8 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]): readonly Faul
   return faults.length === 0 ? more : [...faults, ...more];
 };
 
-function judgeSegment(parameter: Parameter, text: string): readonly Fault[] {
-  if (parameter.document) return judge(parameter, { pieces: { form: 'primitive', text } });
+function checkSegment(parameter: Parameter, text: string): readonly Fault[] {
+  if (parameter.document) return checkParameter(parameter, { pieces: { form: 'primitive', text } });
   const pieces = takeApart(parameter, text);
-  return judge(parameter, pieces ? { pieces } : { complaint: 'style' });
+  return checkParameter(parameter, pieces ? { pieces } : { complaint: 'style' });
 }

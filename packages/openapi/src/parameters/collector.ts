@@ -60,23 +60,23 @@ export class Collector {
   }
 
   /** Sorts the pairs of `text`, which `&` separates. `stranger` receives the names without an owner. */
-  collect(text: string, plusIsSpace: boolean, stranger: UnknownNames): (Sent | null)[] {
+  collect(text: string, plusIsSpace: boolean, unknown: UnknownNames): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
       const ampersand = text.indexOf('&', at);
       const end = ampersand < 0 ? text.length : ampersand;
-      if (end > at) this.#sort(text.slice(at, end), plusIsSpace, buckets, stranger);
+      if (end > at) this.#sort(text.slice(at, end), plusIsSpace, buckets, unknown);
       at = end + 1;
     }
     return buckets.map((bucket, index) => sent(this.#parameters[index]!, bucket));
   }
 
-  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], stranger: UnknownNames): void {
+  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: UnknownNames): void {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), plusIsSpace);
     const owner = name === undefined ? null : this.#ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
-    if (owner === null) stranger(name);
+    if (owner === null) unknown(name);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);
   }

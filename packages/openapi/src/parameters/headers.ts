@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts';
 import { NONE } from '../faults.ts';
+import { checkParameter } from './check.ts';
 import { Collector, type Sent } from './collector.ts';
-import { judge } from './judge.ts';
 import type { Parameter } from './parameter.ts';
 import { takeApart } from './styles.ts';
 
@@ -15,7 +15,7 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   return (headers) => {
     const faults: Fault[] = [];
     for (const [i, parameter] of parameters.entries())
-      faults.push(...judge(parameter, sent(parameter, valuesOf(headers, names[i]!))));
+      faults.push(...checkParameter(parameter, sent(parameter, valuesOf(headers, names[i]!))));
     return faults.length === 0 ? NONE : faults;
   };
 }
@@ -49,7 +49,7 @@ export function createCookieCheck(parameters: readonly Parameter[]): CheckHeader
       .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
       .join('&');
     const all = collector.collect(text, false, () => undefined);
-    const faults = parameters.flatMap((parameter, i) => judge(parameter, all[i]!));
+    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, all[i]!));
     return faults.length === 0 ? NONE : faults;
   };
 }

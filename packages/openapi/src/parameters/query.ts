@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
+import { checkParameter } from './check.ts';
 import { Collector } from './collector.ts';
-import { judge } from './judge.ts';
 import type { Parameter } from './parameter.ts';
 
 /** Checks a raw query, without its `?`. */
@@ -14,15 +14,15 @@ export function createQueryCheck(parameters: readonly Parameter[], unknown: 'ref
   const required = parameters.some((parameter) => parameter.required);
   return (query) => {
     if (query === '' && !required) return NONE;
-    const strangers = new Set<string | undefined>();
-    const sent = collector.collect(query, true, (name) => strangers.size < MAX_FAULTS && strangers.add(name));
-    const faults = parameters.flatMap((parameter, i) => judge(parameter, sent[i]!));
-    if (unknown === 'refuse') for (const name of strangers) faults.push(stranger(name));
+    const unknownNames = new Set<string | undefined>();
+    const sent = collector.collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
+    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, sent[i]!));
+    if (unknown === 'refuse') for (const name of unknownNames) faults.push(unknownFault(name));
     return faults.length === 0 ? NONE : faults;
   };
 }
 
-function stranger(name: string | undefined): Fault {
+function unknownFault(name: string | undefined): Fault {
   if (name === undefined)
     return {
       in: 'query',

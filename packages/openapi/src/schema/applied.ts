@@ -18,7 +18,7 @@ export interface Units {
 }
 
 /** The entries that must fit a schema (`contains`). `least` is `null` where the contract says nothing: it is one then. */
-export interface Held {
+export interface ContainedCount {
   readonly schema: Translated;
   readonly least: number | null;
   readonly most: number | null;
@@ -37,7 +37,7 @@ export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefiniti
   return [
     startOfFaults,
     judged('names', (schema: Translated) => judgeNames(unit(schema))),
-    judged('holds', (held: Held) => judgeHeld(held, unit(held.schema))),
+    judged('holds', (held: ContainedCount) => judgeHeld(held, unit(held.schema))),
     judged('leftMembers', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), membersOf)),
     judged('leftEntries', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), entriesOf)),
   ];
@@ -90,7 +90,7 @@ function judgeNames(unit: Unit): Judge {
   };
 }
 
-function judgeHeld({ least, most }: Held, unit: Unit): Judge {
+function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
   const enough = most === null ? (least ?? 1) : most + 1;
   return (value, path) => {
     if (!Array.isArray(value)) return null;

@@ -52,7 +52,7 @@ export class Assertions {
 
   #sound(schema: Json): Json {
     const said: Json = {};
-    for (const [keyword, [complaint, test]] of Object.entries(this.#dialect.sound)) {
+    for (const [keyword, [complaint, test]] of Object.entries(this.#dialect.keywordValues)) {
       if (!Object.hasOwn(schema, keyword)) continue;
       if (test(schema[keyword])) said[keyword] = schema[keyword];
       else this.#findings.problem(schema, keyword, complaint);

@@ -3,7 +3,7 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import type { Held, Left } from './applied.ts';
+import type { ContainedCount, Left } from './applied.ts';
 import { Assertions } from './assertions.ts';
 import { choiceOf } from './choice.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
@@ -133,7 +133,7 @@ export class Translator {
     };
   }
 
-  #held({ contains, minContains, maxContains }: Applicators, inner: Setting): Held {
+  #held({ contains, minContains, maxContains }: Applicators, inner: Setting): ContainedCount {
     const number = (value: unknown) => (value === undefined ? null : Number(value));
     return { schema: this.#other(contains, inner), least: number(minContains), most: number(maxContains) };
   }

@@ -1,13 +1,13 @@
 import { asReceived } from './headers.ts';
 import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
-import { announcing } from './plugins/announcing.ts';
+import { announcements } from './plugins/announcements.ts';
 import { controls } from './plugins/controls.ts';
 import { curlWithoutSecrets } from './plugins/curl.ts';
 import { exactJson } from './plugins/exact-json.ts';
 import { facts } from './plugins/facts.ts';
 import { layout } from './plugins/layout.ts';
+import { limits } from './plugins/limits.ts';
 import { responses } from './plugins/responses.ts';
-import { standing } from './plugins/standing.ts';
 import { tryIt } from './plugins/try-it.ts';
 import type { OutgoingRequest, SwaggerUi, SwaggerUiSettings } from './swagger-ui.ts';
 
@@ -31,10 +31,10 @@ export function draw(send: (request: OutgoingRequest) => void): void {
       responses,
       exactJson,
       controls,
-      announcing,
+      announcements,
       rememberPlace,
       facts,
-      standing,
+      limits,
       curlWithoutSecrets,
     ],
     validatorUrl: null, // The default asks another host.

@@ -1,4 +1,4 @@
-import type { WindowNotation } from './written-windows.ts';
+import type { WindowNotation } from './window-notation.ts';
 
 interface Limited {
   readonly 'x-ratelimit'?: WindowNotation;

@@ -1,5 +1,5 @@
 import { type Html, html } from '@storegate/pages';
-import { capitalized, counted, duration, list, number } from './words.ts';
+import { capitalized, counted, duration, list, number } from './format.ts';
 
 /** One limit over one span. */
 export interface Window {

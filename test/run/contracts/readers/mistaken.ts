@@ -1,3 +1,3 @@
-import { give } from '../../../../src/run/contracts/answer.ts';
+import { sendAnswer } from '../../../../src/run/contracts/answer.ts';
 
-give({ kind: 'bug', error: new TypeError('a mistake of ours') });
+sendAnswer({ kind: 'bug', error: new TypeError('a mistake of ours') });

@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import type { Ban } from '../../admin-api.ts';
 import { call, path } from '../api/client.ts';
+import { clockTime } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
-import { clockTime } from '../words.ts';
 import type { BanTarget } from './ban-target.ts';
-import { leftIn } from './left.ts';
+import { remainingText } from './remaining.ts';
 
 const text = (form: FormData, name: string) => String(form.get(name) ?? '').trim();
 
@@ -21,7 +21,7 @@ function lengthField(label: string) {
   });
 }
 
-async function told(sent: Promise<unknown>, done: () => void): Promise<string> {
+async function endText(sent: Promise<unknown>, done: () => void): Promise<string> {
   const { bans } = (await sent) as { bans: readonly Ban[] };
   done();
   const [ban] = bans;
@@ -40,7 +40,7 @@ export function banAct({ party, words }: BanTarget, done: () => void): Act {
     effect: `From now on every request of ${words} is refused with 403, until the ban ends. A ban in force is replaced. It counts on the ladder as every ban does, so the next one of the ladder is longer. Callers are told when it ends, and not why.`,
     fields: lengthField('For how long'),
     run: (form, reason) =>
-      told(call('PUT', path`/bans/${party}`, { body: { length: text(form, 'length'), reason }, reason }), done),
+      endText(call('PUT', path`/bans/${party}`, { body: { length: text(form, 'length'), reason }, reason }), done),
   };
 }
 
@@ -54,7 +54,10 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
     effect: `The ban of ${words}${now} ends so much later. It counts on the ladder as one more ban.`,
     fields: lengthField('How much longer'),
     run: (form, reason) =>
-      told(call('POST', path`/bans/${party}/extend`, { body: { length: text(form, 'length'), reason }, reason }), done),
+      endText(
+        call('POST', path`/bans/${party}/extend`, { body: { length: text(form, 'length'), reason }, reason }),
+        done,
+      ),
   };
 }
 
@@ -66,7 +69,7 @@ export function pardonAct({ party, words }: BanTarget, done: () => void): Act {
     run: async (_form, reason) => {
       const answer = await call('DELETE', path`/bans/${party}`, { reason });
       done();
-      return `${party} is pardoned. ${leftIn(answer)}`;
+      return `${party} is pardoned. ${remainingText(answer)}`;
     },
   };
 }

@@ -1,10 +1,10 @@
 import { h } from 'preact';
 import type { Key, KeyWithSecret } from '../../admin-api.ts';
 import { call, path } from '../api/client.ts';
+import { clockTime } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
 import { SecretOnce } from '../parts/secret.ts';
-import { clockTime } from '../words.ts';
 import { PlanChoice } from './plan-choice.ts';
 
 const keyPath = ({ id }: Key) => path`/keys/${id}`;

@@ -2,9 +2,9 @@ import { h } from 'preact';
 import type { Key, KeyWithSecret } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
+import { ClientLink } from '../parts/client-link.ts';
 import { Field } from '../parts/fields.ts';
 import { SecretOnce } from '../parts/secret.ts';
-import { WhoLink } from '../parts/who-link.ts';
 import { PlanChoice } from './plan-choice.ts';
 
 /** What is filled in at first. */
@@ -74,7 +74,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
         SecretOnce,
         { secret },
         'This is the secret of ',
-        h(WhoLink, { who: key.id }),
+        h(ClientLink, { who: key.id }),
         `, plan ${key.plan}, account ${key.account}.`,
       );
     },

@@ -1,10 +1,10 @@
 import { h } from 'preact';
 import { call, path } from '../api/client.ts';
+import { number } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Choice, Field } from '../parts/fields.ts';
-import { number } from '../words.ts';
 import type { BanTarget } from './ban-target.ts';
-import { leftIn } from './left.ts';
+import { remainingText } from './remaining.ts';
 
 /** `windows`: the names of those that there are. */
 export function grantAct({ party, words }: BanTarget, windows: readonly string[], done: () => void): Act {
@@ -37,7 +37,7 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
         reason,
       });
       done();
-      return `Up to ${number(units)} units were given back in ${window || 'each window'}. ${leftIn(answer)}`;
+      return `Up to ${number(units)} units were given back in ${window || 'each window'}. ${remainingText(answer)}`;
     },
   };
 }
@@ -50,7 +50,7 @@ export function resetAct({ party, words }: BanTarget, done: () => void): Act {
     run: async (_form, reason) => {
       const answer = await call('POST', path`/usage/${party}/reset`, { reason });
       done();
-      return `All windows are open afresh. ${leftIn(answer)}`;
+      return `All windows are open afresh. ${remainingText(answer)}`;
     },
   };
 }

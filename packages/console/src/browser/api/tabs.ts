@@ -1,13 +1,13 @@
 /** What tabs of one console tell each other: `used`, a person is there; `session`, somebody signed in or out. */
-export type Word = 'used' | 'session';
+export type TabMessage = 'used' | 'session';
 
 const channel = new BroadcastChannel('storegate console');
 
 /** Other tabs hear it, this one does not. */
-export const notifyTabs = (word: Word) => channel.postMessage(word);
+export const notifyTabs = (word: TabMessage) => channel.postMessage(word);
 
 /** Returns how to stop listening. */
-export function hearTabs(word: Word, listener: () => void): () => void {
+export function onTabMessage(word: TabMessage, listener: () => void): () => void {
   const heard = ({ data }: MessageEvent) => {
     if (data === word) listener();
   };

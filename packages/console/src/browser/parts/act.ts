@@ -34,8 +34,8 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     setBusy(true);
     setError(null);
     try {
-      const told = await act.run(form, String(form.get('reason') ?? '').trim());
-      if (told) setResult(told);
+      const message = await act.run(form, String(form.get('reason') ?? '').trim());
+      if (message) setResult(message);
       else dialog.current?.close();
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;

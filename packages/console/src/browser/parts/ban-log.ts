@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import type { BanEntry } from '../../admin-api.ts';
+import { clockTime } from '../format.ts';
 import { actionInWords, authorInWords, endInWords } from '../sentences/bans.ts';
-import { clockTime } from '../words.ts';
+import { ClientLink } from './client-link.ts';
 import { Badge } from './notice.ts';
 import { Table } from './table.ts';
 import { Time } from './time.ts';
-import { WhoLink } from './who-link.ts';
 
 interface BanLogProps {
   readonly entries: readonly BanEntry[];
@@ -25,7 +25,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       ...(entries.every(({ target }) => target === of)
         ? []
-        : [{ title: 'Who', names: true, cell: ({ target }: BanEntry) => h(WhoLink, { who: target }) }]),
+        : [{ title: 'Who', names: true, cell: ({ target }: BanEntry) => h(ClientLink, { who: target }) }]),
       { title: 'What', cell: ({ action }) => actionInWords(action) },
       { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
       { title: 'Rung', figure: true, cell: ({ after }) => after?.rung || '–' },

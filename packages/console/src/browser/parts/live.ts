@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import type { StreamState } from '../api/stream.ts';
-import { clockTime } from '../words.ts';
+import { clockTime } from '../format.ts';
 
 interface LiveSwitchProps {
   readonly state: StreamState;

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { number } from '../words.ts';
+import { number } from '../format.ts';
 
 interface MeterProps {
   /** What is measured, for people who do not see the row that it is in. */

@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 
 /** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */
 export function SecretOnce({ secret, children }: { secret: string; children?: ComponentChildren }) {
-  const [told, setTold] = useState('');
+  const [status, setStatus] = useState('');
 
   async function copy() {
     try {
       await navigator.clipboard.writeText(secret);
-      setTold('Copied.');
+      setStatus('Copied.');
     } catch {
       // Browsers give no clipboard to pages without TLS on another machine.
-      setTold('The browser does not let this page copy: mark the secret and copy it yourself.');
+      setStatus('The browser does not let this page copy: mark the secret and copy it yourself.');
     }
   }
 
@@ -22,7 +22,7 @@ export function SecretOnce({ secret, children }: { secret: string; children?: Co
       'p',
       { class: 'buttons' },
       h('button', { type: 'button', onClick: copy }, 'Copy the secret'),
-      h('span', { role: 'status' }, told),
+      h('span', { role: 'status' }, status),
     ),
   ]);
 }

@@ -1,17 +1,17 @@
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { clockTime, fromNow } from '../words.ts';
+import { clockTime, fromNow } from '../format.ts';
 
 /** Milliseconds after which what is said relative to now is said anew. */
 const REFRESH_INTERVAL = 10_000;
 
 /** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */
 export function Time({ at, relative = false }: { at: string | null; relative?: boolean }) {
-  const [, setSaid] = useState(0);
+  const [, setText] = useState(0);
   const moves = relative && at !== null;
   useEffect(() => {
     if (!moves) return;
-    const timer = setInterval(() => setSaid((times) => times + 1), REFRESH_INTERVAL);
+    const timer = setInterval(() => setText((times) => times + 1), REFRESH_INTERVAL);
     return () => clearInterval(timer);
   }, [moves]);
   if (at === null) return h('span', null, '–');

@@ -35,7 +35,7 @@ export function View({ title, about, actions, children }: ViewProps) {
 }
 
 /** What an answer is drawn as: the failure, a word while it comes, its age if the state is away, and the value that was last there. */
-export function Answered<T extends object>({
+export function AnswerView<T extends object>({
   answer,
   children,
 }: {

@@ -1,5 +1,5 @@
 import type { BansDiff, ConfigDiff, ContractDiff, ContractSummary, Ladder } from '../../admin-api.ts';
-import { plural } from '../words.ts';
+import { plural } from '../format.ts';
 import { planInWords } from './plans.ts';
 
 // How the files differ from the running configuration, for the console and the command line.

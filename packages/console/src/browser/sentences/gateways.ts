@@ -1,5 +1,5 @@
 import type { Configuration, CountingGateway, Gateway, OfFleet, Store } from '../../admin-api.ts';
-import { plural } from '../words.ts';
+import { plural } from '../format.ts';
 import { reasonInWords, stateInWords } from './stores.ts';
 
 // Problems of gateways, for the console and the command line.

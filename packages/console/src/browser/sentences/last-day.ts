@@ -1,5 +1,5 @@
 import type { LastDay, RefusedUnits, TriedWindow } from '../../admin-api.ts';
-import { number, plural } from '../words.ts';
+import { number, plural } from '../format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // What limits would have done to the requests of the last day, for the console and the command line.

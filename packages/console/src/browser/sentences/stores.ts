@@ -1,5 +1,5 @@
 import type { Connections, Store } from '../../admin-api.ts';
-import { number } from '../words.ts';
+import { number } from '../format.ts';
 
 // Stores in words, for the console and the command line.
 

@@ -6,7 +6,7 @@ import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
 import { SearchField } from '../parts/search-field.ts';
-import { Answered, View } from '../parts/view.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { Entries } from './audit/entries.ts';
@@ -60,7 +60,7 @@ export function Audit({ place: { query } }: { place: Place }) {
       h(SearchField, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
       h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),
     ),
-    h(Answered<AuditAnswer>, {
+    h(AnswerView<AuditAnswer>, {
       answer,
       children: ({ entries }) => h(Entries, { entries }),
     }),

@@ -5,6 +5,7 @@ import { banTargetOf } from '../acts/ban-target.ts';
 import { extendAct, pardonAct } from '../acts/bans.ts';
 import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
+import { ClientLink } from '../parts/client-link.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
@@ -12,8 +13,7 @@ import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { type Acts, useActs } from '../parts/use-acts.ts';
-import { Answered, View } from '../parts/view.ts';
-import { WhoLink } from '../parts/who-link.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
@@ -33,7 +33,7 @@ export function Bans({ place }: { place: Place }) {
     View,
     { title: 'Bans', about: 'Who is banned, since when, why, and until when?' },
     h('h2', null, 'In force'),
-    h(Answered<InForce>, {
+    h(AnswerView<InForce>, {
       answer: bans,
       children: ({ bans: inForce }) =>
         h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
@@ -54,7 +54,7 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
         title: 'Who',
         names: true,
         cell: ({ key, account, plan }) => [
-          h(WhoLink, { key: 'who', who: key ?? account }),
+          h(ClientLink, { key: 'who', who: key ?? account }),
           h('small', { key: 'whose' }, [key === null ? null : account, plan].filter(Boolean).join(', ')),
         ],
       },
@@ -122,7 +122,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
       h(SearchField, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
-    h(Answered<BanHistory>, {
+    h(AnswerView<BanHistory>, {
       key: 'entries',
       answer,
       children: ({ entries }) => h(BanLog, { entries, empty: 'No ban is in the log.' }),

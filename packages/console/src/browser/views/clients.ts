@@ -2,20 +2,20 @@ import { h } from 'preact';
 import type { Keys } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { isKeyId } from '../key-id.ts';
-import { Answered, View } from '../parts/view.ts';
-import { WhoLink } from '../parts/who-link.ts';
+import { ClientLink } from '../parts/client-link.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { OfAccount } from './clients/of-account.ts';
-import { OfKey } from './clients/of-key.ts';
+import { AccountPage } from './clients/account-page.ts';
+import { KeyPage } from './clients/key-page.ts';
 import { Search } from './clients/search.ts';
 import { List } from './keys.ts';
 
 const SHOWN = 50;
 
 /** Everything about one caller: found by a part of an id, an account or a label. */
-export function Who({ place }: { place: Place }) {
+export function Clients({ place }: { place: Place }) {
   const { rest, query } = place;
-  if (rest !== '') return h(isKeyId(rest) ? OfKey : OfAccount, { name: rest });
+  if (rest !== '') return h(isKeyId(rest) ? KeyPage : AccountPage, { name: rest });
   return h(
     View,
     { title: 'Who', about: 'Why is a key refused, since when, and what is left of its limits?' },
@@ -26,7 +26,7 @@ export function Who({ place }: { place: Place }) {
 
 function Found({ find }: { find: string }) {
   const answer = useAnswer<Keys>('/keys', { query: { find, sort: '-created', limit: SHOWN } });
-  return h(Answered<Keys>, {
+  return h(AnswerView<Keys>, {
     answer,
     children: ({ keys, next }) => {
       const part = find.toLowerCase();
@@ -39,7 +39,7 @@ function Found({ find }: { find: string }) {
             'p',
             { key: 'accounts' },
             accounts.length === 1 ? 'Account: ' : 'Accounts: ',
-            accounts.map((one, i) => [i > 0 && ', ', h(WhoLink, { key: one, who: one })]),
+            accounts.map((one, i) => [i > 0 && ', ', h(ClientLink, { key: one, who: one })]),
           ),
         h(List, { key: 'list', keys, empty: `No key has “${find}” in its id, account or label.` }),
         next !== null &&

@@ -2,10 +2,10 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Config, Setting, Status, Webhooks } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { number } from '../format.ts';
 import { Field } from '../parts/fields.ts';
 import { Table } from '../parts/table.ts';
-import { Answered, View } from '../parts/view.ts';
-import { number } from '../words.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { Files } from './configuration/files.ts';
 import { GatewayConfigurations } from './configuration/gateways.ts';
 import { ReceiversOfEvents } from './configuration/receivers.ts';
@@ -22,14 +22,14 @@ export function Configuration() {
     h('h2', null, 'Files'),
     h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
     h('h2', null, 'Gateways'),
-    h(Answered<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
+    h(AnswerView<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
     h('h2', null, 'Webhooks'),
-    h(Answered<Webhooks>, {
+    h(AnswerView<Webhooks>, {
       answer: webhooks,
       children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
     }),
     h('h2', null, 'Settings in force'),
-    h(Answered<Config>, {
+    h(AnswerView<Config>, {
       answer: settings,
       children: (found) => h(SettingsInForce, { settings: found.settings }),
     }),

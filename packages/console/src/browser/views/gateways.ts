@@ -1,13 +1,13 @@
 import { h } from 'preact';
 import type { Gateway, Status, Stores, StoreWithProcesses } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { bytes, milliseconds, number, span } from '../format.ts';
 import { Badge, Missing } from '../parts/notice.ts';
 import { StoreTable } from '../parts/store-table.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { Answered, View } from '../parts/view.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { connectionsInWords } from '../sentences/stores.ts';
-import { bytes, milliseconds, number, span } from '../words.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
@@ -16,7 +16,7 @@ export function Gateways() {
   return h(
     View,
     { title: 'Gateways', about: 'Does every gateway run, and do all decide by the same configuration?' },
-    h(Answered<Status>, {
+    h(AnswerView<Status>, {
       answer,
       children: (status) => [
         h(Missing, { key: 'missing', ...status }),
@@ -27,7 +27,7 @@ export function Gateways() {
       'section',
       { 'aria-label': 'Stores' },
       h('h2', null, 'Stores'),
-      h(Answered<Stores>, {
+      h(AnswerView<Stores>, {
         answer: stores,
         children: (told) => [
           h(Missing, { key: 'missing', ...told }),

@@ -2,6 +2,7 @@ import { h } from 'preact';
 import type { Key, KeyStatus, Keys as KeysAnswer } from '../../admin-api.ts';
 import { newKeyAct } from '../acts/new-key.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { ClientLink } from '../parts/client-link.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
 import { Badge, type Tone } from '../parts/notice.ts';
@@ -10,8 +11,7 @@ import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { useActs } from '../parts/use-acts.ts';
-import { Answered, View } from '../parts/view.ts';
-import { WhoLink } from '../parts/who-link.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
@@ -45,7 +45,7 @@ export function Keys({ place }: { place: Place }) {
       actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
     },
     h(KeyFilters, { query: { find, account, plan, status, sort }, show, isFiltered }),
-    h(Answered<KeysAnswer>, {
+    h(AnswerView<KeysAnswer>, {
       answer,
       children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No key fits.' : 'There is no key yet.' }),
     }),
@@ -105,8 +105,8 @@ export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string;
     keyOf: ({ id }) => id,
     empty,
     columns: [
-      { title: 'Key', names: true, cell: ({ id }) => h(WhoLink, { who: id }) },
-      ...(of === undefined ? [{ title: 'Account', cell: ({ account }: Key) => h(WhoLink, { who: account }) }] : []),
+      { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
+      ...(of === undefined ? [{ title: 'Account', cell: ({ account }: Key) => h(ClientLink, { who: account }) }] : []),
       { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
       { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
       { title: 'Is', cell: ({ status }) => h(StatusOf, { status }) },

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import type { LiveNow, Status } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useStream } from '../api/use-stream.ts';
+import { clockTime, milliseconds, number } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
 import { Links } from '../parts/links.ts';
 import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
-import { clockTime, milliseconds, number } from '../words.ts';
 import { Figures } from './overview/figures.ts';
 import { HistoryPanel } from './overview/history-panel.ts';
 import { ticksOnLine } from './overview/line.ts';
@@ -21,7 +21,7 @@ import { VerdictLine } from './overview/verdict-line.ts';
 const SHOWN = 60;
 
 /** Whether all is well, and how it goes: live, the last hour, the last day. */
-export function Now() {
+export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
   const [paused, setPaused] = useState(false);
   const stream = useStream(paused ? null : '/live', { event: 'now' }, (_name, data) =>

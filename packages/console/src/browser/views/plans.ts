@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import type { Ladder, Plan, Plans as PlansAnswer } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { number, plural } from '../format.ts';
 import { Facts } from '../parts/facts.ts';
 import { Table } from '../parts/table.ts';
-import { Answered, View } from '../parts/view.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { number, plural } from '../words.ts';
 import { OnePlan } from './plans/one-plan.ts';
 
 /** `storegate plans`: all of them, or one, which can be tried and changed. */
@@ -18,7 +18,7 @@ function AllPlans() {
   return h(
     View,
     { title: 'Plans', about: 'Which limits are there, and who has them?' },
-    h(Answered<PlansAnswer>, {
+    h(AnswerView<PlansAnswer>, {
       answer,
       children: ({ plans, bans }) => [
         h(Table<Plan>, {

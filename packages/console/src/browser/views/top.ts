@@ -1,16 +1,16 @@
 import { h } from 'preact';
 import type { Top as TopAnswer, TopItem } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { clockTime, number, percent } from '../format.ts';
+import { ClientLink } from '../parts/client-link.ts';
 import { Choice } from '../parts/fields.ts';
 import { Missing } from '../parts/notice.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { Answered, View } from '../parts/view.ts';
-import { WhoLink } from '../parts/who-link.ts';
+import { AnswerView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { missingWorkers } from '../sentences/gateways.ts';
 import { COUNTED, overcount, topError, topTotal } from '../sentences/top.ts';
-import { clockTime, number, percent } from '../words.ts';
 
 const WINDOWS = [
   ['minute', 'Last minute'],
@@ -56,7 +56,7 @@ export function Top({ place: { query } }: { place: Place }) {
         h(Choice, { key: 'by', label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
       ],
     },
-    h(Answered<TopAnswer>, {
+    h(AnswerView<TopAnswer>, {
       answer,
       children: (top) => [
         h(Missing, { key: 'missing', ...top }),
@@ -82,9 +82,9 @@ const TOO_HIGH: Column<TopItem> = {
 
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
   const most = items[0]?.count ?? 0;
-  const key: Column<TopItem> = { title: 'Key', names: true, cell: (item) => h(WhoLink, { who: item.key }) };
+  const key: Column<TopItem> = { title: 'Key', names: true, cell: (item) => h(ClientLink, { who: item.key }) };
   const party: Column<TopItem>[] = [
-    { title: 'Account', cell: ({ account }) => h(WhoLink, { who: account }) },
+    { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
     { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : h('a', { href: linkTo('plans', plan) }, plan)) },
   ];
   const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };

@@ -1,5 +1,5 @@
 import type { Entry } from '../../../admin-api.ts';
-import { clockTime } from '../../words.ts';
+import { clockTime } from '../../format.ts';
 
 /** A field that differs. `undefined`: it is not there. */
 export interface FieldChange {

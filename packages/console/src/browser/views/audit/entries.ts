@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import type { Entry } from '../../../admin-api.ts';
+import { number } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import { WhoLink } from '../../parts/who-link.ts';
 import { linkTo } from '../../routing.ts';
-import { number } from '../../words.ts';
 import { type FieldChange, inWords, whatChanged } from './changes.ts';
 
 export function Entries({ entries }: { entries: readonly Entry[] }) {
@@ -45,7 +45,7 @@ function targetOf({ action, target }: Entry) {
   if (kind === 'plans') return h('a', { href: linkTo('plans', target) }, target);
   if (kind === 'config') return h('a', { href: linkTo('configuration') }, target);
   const isParty = (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
-  return isParty ? h(WhoLink, { who: target }) : target;
+  return isParty ? h(ClientLink, { who: target }) : target;
 }
 
 /** The first changes as a line, and all of them, with the id of the request, where one opens it. */

@@ -3,16 +3,16 @@ import type { BanEntry, Standing, Standings } from '../../../admin-api.ts';
 import { type BanTarget, banTargetOf } from '../../acts/ban-target.ts';
 import { banAct, extendAct, pardonAct } from '../../acts/bans.ts';
 import { grantAct, resetAct } from '../../acts/usage.ts';
+import { clockTime, number, plural } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
 import { Meter } from '../../parts/meter.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import type { Acts } from '../../parts/use-acts.ts';
-import { Answered } from '../../parts/view.ts';
-import { WhoLink } from '../../parts/who-link.ts';
+import { AnswerView } from '../../parts/view.ts';
 import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
-import { clockTime, number, plural } from '../../words.ts';
 import type { SubjectRecords } from './use-subject.ts';
 
 /** Standings that are shown with their windows. */
@@ -25,7 +25,7 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
     return h('p', { class: 'empty' }, 'All its keys are revoked, so nothing is counted any more.');
   return [
     h('h2', { key: 'title' }, 'Now'),
-    h(Answered<Standings>, {
+    h(AnswerView<Standings>, {
       key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [
@@ -59,11 +59,11 @@ function Buttons({
   // Without limits nothing is counted, and nothing can be done about it.
   if (windows.length === 0) return null;
   const banned = usage.filter((one) => one.banned !== null);
-  const hasConduct = usage.some((one) => one.banned !== null || one.strikes > 0 || one.rung > 0);
+  const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.rung > 0);
   return h(
     'div',
     { class: 'acts', role: 'group', 'aria-label': 'What can be done about limits and bans' },
-    hasConduct && acts.button(pardonAct(whom, done)),
+    hasStrikes && acts.button(pardonAct(whom, done)),
     acts.button(banAct(whom, done)),
     // The API extends the bans of all that a party stands for, or of none.
     banned.length > 0 &&
@@ -85,7 +85,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
         null,
         key === null
           ? `${account} on plan ${plan}, all its keys counted as one`
-          : [h(WhoLink, { who: key }), `, plan ${plan}`],
+          : [h(ClientLink, { who: key }), `, plan ${plan}`],
       ),
     banned !== null && h(BanNotice, { until: banned, ban }),
     windows.length === 0
@@ -109,7 +109,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
             { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
           ],
         }),
-    h('p', { class: 'conduct' }, conductOf(strikes, rung, history)),
+    h('p', { class: 'conduct' }, strikeText(strikes, rung, history)),
   );
 }
 
@@ -134,7 +134,7 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   );
 }
 
-function conductOf(strikes: number, rung: number, history: Standing['history']): string {
+function strikeText(strikes: number, rung: number, history: Standing['history']): string {
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
     rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,

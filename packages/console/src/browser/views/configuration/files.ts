@@ -5,7 +5,7 @@ import { ApiError, call } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
 import { Failure } from '../../parts/notice.ts';
-import { Answered } from '../../parts/view.ts';
+import { AnswerView } from '../../parts/view.ts';
 import { useMay } from '../../session.ts';
 import { Different, isSame } from './differences.ts';
 
@@ -26,7 +26,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
       { key: 'about', class: 'soft' },
       'This gateway reads its own files and checks them as a reload does. Nothing is changed by looking.',
     ),
-    h(Answered<ConfigDiff>, {
+    h(AnswerView<ConfigDiff>, {
       key: 'differences',
       answer,
       // Files that a reload would refuse are told as the failure: what was compared before is no longer true.

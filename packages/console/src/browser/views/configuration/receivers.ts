@@ -1,12 +1,12 @@
 import { h } from 'preact';
 import type { WebhookEndpoint } from '../../../admin-api.ts';
+import { number } from '../../format.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import { number } from '../../words.ts';
 
 /** A tone and the words for it. */
-const STANDINGS = {
+const STATUSES = {
   new: ['plain', 'nothing sent yet'],
   well: ['good', 'well'],
   failing: ['bad', 'failing'],
@@ -23,7 +23,7 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
     toneOf: ({ standing }) => (standing === 'failing' || standing === 'gone' ? 'bad' : undefined),
     columns: [
       { title: 'Receiver', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
-      { title: 'Standing', cell: standingOf },
+      { title: 'Standing', cell: statusOf },
       { title: 'Waiting', figure: true, cell: ({ waiting }) => number(waiting) },
       { title: 'Lost', figure: true, cell: ({ lost }) => number(lost) },
       { title: 'Last taken', cell: ({ delivered }) => h(Time, { at: delivered }) },
@@ -32,8 +32,8 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
   });
 }
 
-function standingOf({ standing, failingSince, error }: WebhookEndpoint) {
-  const [tone, words] = STANDINGS[standing];
+function statusOf({ standing, failingSince, error }: WebhookEndpoint) {
+  const [tone, words] = STATUSES[standing];
   const badge = h(Badge, { key: 'standing', tone }, words);
   return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];
 }

@@ -1,6 +1,6 @@
 import { type ComponentChildren, h } from 'preact';
 import type { LiveGateway, LiveNow } from '../../../admin-api.ts';
-import { milliseconds, number, percent, plural } from '../../words.ts';
+import { milliseconds, number, percent, plural } from '../../format.ts';
 import { sumOf } from './outcomes.ts';
 
 /** Milliseconds that rates are of: those of one tick jump. */

@@ -1,10 +1,10 @@
 import { h } from 'preact';
 import type { History, HistoryStep } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { dayTime, milliseconds, number } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { Missing } from '../../parts/notice.ts';
-import { Answered } from '../../parts/view.ts';
-import { dayTime, milliseconds, number } from '../../words.ts';
+import { AnswerView } from '../../parts/view.ts';
 import { onLine } from './line.ts';
 import { kindsOf } from './outcomes.ts';
 import { kindsAsSeries, latencyAsSeries } from './series.ts';
@@ -26,7 +26,7 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
     'section',
     { 'aria-label': title },
     h('h2', null, title),
-    h(Answered<History>, {
+    h(AnswerView<History>, {
       answer,
       children: ({ steps, silent, apart }) => {
         const line = onLine(steps, length, count);

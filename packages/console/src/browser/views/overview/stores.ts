@@ -1,9 +1,9 @@
 import { h } from 'preact';
 import type { Store } from '../../../admin-api.ts';
+import { plural } from '../../format.ts';
 import { StoreTable } from '../../parts/store-table.ts';
 import { linkTo } from '../../routing.ts';
 import { isWell } from '../../sentences/stores.ts';
-import { plural } from '../../words.ts';
 
 /** Stores that are up and are shown here; all of them stand in the view Gateways. */
 const SHOWN = 5;

@@ -1,4 +1,5 @@
 import type { LiveGateway, LiveNow, Status, Store } from '../../../admin-api.ts';
+import { clockTime, number, percent, plural } from '../../format.ts';
 import {
   type ConfigurationProblem,
   configurationProblems,
@@ -8,7 +9,6 @@ import {
   storeProblem,
   withoutRedis,
 } from '../../sentences/gateways.ts';
-import { clockTime, number, percent, plural } from '../../words.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 
 /** Something that is not as it should be. */

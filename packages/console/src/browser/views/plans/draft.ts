@@ -8,7 +8,7 @@ export interface Draft {
 }
 
 /** A change that was tried, and what it would do. */
-export interface Tried {
+export interface SimulatedDraft {
   readonly draft: Draft;
   readonly trial: Trial;
 }

@@ -1,10 +1,10 @@
 import { h } from 'preact';
 import type { History as HistoryAnswer } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { dayTime, number } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { Missing } from '../../parts/notice.ts';
-import { Answered } from '../../parts/view.ts';
-import { dayTime, number } from '../../words.ts';
+import { AnswerView } from '../../parts/view.ts';
 
 const STEP = 1_800_000;
 const STEPS = 48;
@@ -12,7 +12,7 @@ const STEPS = 48;
 /** How many requests of a plan limits admitted and refused, each half hour. */
 export function PlanHistory({ plan }: { plan: string }) {
   const answer = useAnswer<HistoryAnswer>('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
-  return h(Answered<HistoryAnswer>, {
+  return h(AnswerView<HistoryAnswer>, {
     answer,
     children: (history) => [
       h(Missing, { key: 'missing', ...history }),

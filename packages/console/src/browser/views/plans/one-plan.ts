@@ -3,17 +3,17 @@ import { useState } from 'preact/hooks';
 import type { Plan } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { plural } from '../../format.ts';
 import { Facts } from '../../parts/facts.ts';
-import { Answered, View } from '../../parts/view.ts';
+import { AnswerView, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 import { addressesInWords } from '../../sentences/plans.ts';
-import { plural } from '../../words.ts';
-import type { Tried } from './draft.ts';
+import type { SimulatedDraft } from './draft.ts';
 import { PlanHistory } from './history.ts';
-import { PutPlan } from './put.ts';
-import { TriedDay } from './tried-day.ts';
-import { TriedNow } from './tried-now.ts';
-import { TryForm } from './try-form.ts';
+import { SetPlan } from './set-plan.ts';
+import { SimulatedChange } from './simulated-change.ts';
+import { SimulatedDay } from './simulated-day.ts';
+import { SimulationForm } from './simulation-form.ts';
 
 /** One plan: what it is, what another one would do, and its requests. */
 export function OnePlan({ name }: { name: string }) {
@@ -21,7 +21,7 @@ export function OnePlan({ name }: { name: string }) {
   return h(
     View,
     { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') },
-    h(Answered<Plan>, {
+    h(AnswerView<Plan>, {
       answer,
       children: (plan) => [
         h(Facts, {
@@ -43,7 +43,7 @@ export function OnePlan({ name }: { name: string }) {
           ],
         }),
         // What was tried is of the plan as it was: another one begins anew.
-        h(Trying, {
+        h(Simulation, {
           key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
           plan,
           onPut: answer.refresh,
@@ -55,17 +55,17 @@ export function OnePlan({ name }: { name: string }) {
   );
 }
 
-function Trying({ plan, onPut }: { plan: Plan; onPut: () => Promise<void> }) {
-  const [tried, setTried] = useState<Tried | null>(null);
+function Simulation({ plan, onPut }: { plan: Plan; onPut: () => Promise<void> }) {
+  const [simulated, setSimulated] = useState<SimulatedDraft | null>(null);
   return h(
     'section',
     { 'aria-label': 'Try other limits' },
     h('h2', null, 'Try other limits'),
-    h(TryForm, { plan, onTried: setTried }),
-    tried && [
-      h(TriedNow, { key: 'now', trial: tried.trial }),
-      h(TriedDay, { key: 'day', trial: tried.trial }),
-      h(PutPlan, { key: 'put', tried, onPut }),
+    h(SimulationForm, { plan, onTried: setSimulated }),
+    simulated && [
+      h(SimulatedChange, { key: 'now', trial: simulated.trial }),
+      h(SimulatedDay, { key: 'day', trial: simulated.trial }),
+      h(SetPlan, { key: 'put', tried: simulated, onPut }),
     ],
   );
 }

@@ -3,17 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LiveRefused, RefusedRequest, Requests } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useStream } from '../../api/use-stream.ts';
+import { number, plural } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
 import { Filters } from '../../parts/filters.ts';
 import { LiveSwitch } from '../../parts/live.ts';
 import { Badge, Missing } from '../../parts/notice.ts';
 import { SearchField } from '../../parts/search-field.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import { Answered, View } from '../../parts/view.ts';
-import { WhoLink } from '../../parts/who-link.ts';
+import { AnswerView, View } from '../../parts/view.ts';
 import { linkTo, type Place } from '../../routing.ts';
 import { goUnlessSecret } from '../../secrets.ts';
-import { number, plural } from '../../words.ts';
 import { FindRequest } from './find.ts';
 import { NO_TAIL, type Tail, withRefused } from './tail.ts';
 
@@ -39,7 +39,7 @@ export function Refusals({ place }: { place: Place }) {
     },
     h(FindRequest, null),
     h(RequestFilters, { filter }),
-    h(Answered<Requests>, {
+    h(AnswerView<Requests>, {
       answer,
       children: (asked) => [
         h(Missing, { key: 'missing', ...asked }),
@@ -91,10 +91,10 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
         { title: 'At', names: true, cell: ({ id, at }) => h('a', { href: linkTo('requests', id) }, h(Time, { at })) },
         { title: 'Code', cell: codeOf },
         { title: 'Operation', cell: ({ method, operation }) => `${method} ${operation}` },
-        { title: 'Key', cell: ({ key }) => h(WhoLink, { who: key?.id ?? null }) },
+        { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key?.id ?? null }) },
         {
           title: 'Account',
-          cell: ({ key }) => h(WhoLink, { who: key?.account ?? null }),
+          cell: ({ key }) => h(ClientLink, { who: key?.account ?? null }),
         },
         { title: 'Address', cell: ({ address }) => address },
         // Only some of those that are equal are kept: each stands for those before it too.

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import { createFile } from '../../src/state/transfer/file-target.ts';
+import { BATCH, type SubjectCounters } from '../../src/state/transfer/records.ts';
+
+const HOUR = 3_600_000;
+const WINDOWS = [
+  { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 },
+  { name: 'day', kind: 'fixed', limit: 1_000, span: 24 * HOUR },
+] as const;
+
+/** Writes a file of a state with so many keys, a ledger and a last use for each, and ten thousand audit entries. */
+export async function writeState(path: string, keys: number): Promise<void> {
+  const now = Date.now();
+  const file = createFile(path, { from: 'embedded', storegate: '0.0.0', at: new Date(now).toISOString() });
+  inBatches(keys, (numbers) => file.take({ type: 'key', values: numbers.map((n) => keyOf(n, now)) }));
+  inBatches(10_000, (numbers) => file.take({ type: 'audit', values: numbers.map((n) => entryOf(n, now)) }));
+  inBatches(keys, (numbers) => file.take({ type: 'ledger', values: numbers.map((n) => countersOf(n, now)) }));
+  inBatches(keys, (numbers) => file.take({ type: 'use', values: numbers.map((n) => ({ id: idOf(n), at: now - n })) }));
+  await file.finish();
+}
+
+function inBatches(count: number, take: (numbers: number[]) => void): void {
+  for (let from = 0; from < count; from += BATCH)
+    take(Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => from + i));
+}
+
+/** Ids and hashes are as random as real ones, and the same in every run. */
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
+const idOf = (n: number) => `key_${digest(`id ${n}`).replace(/[-_]/g, 'x').slice(0, 16)}`;
+
+function keyOf(n: number, now: number): KeyRecord {
+  return {
+    id: idOf(n),
+    version: 1,
+    hash: digest(`secret ${n}`),
+    account: `account-${n % 10_000}`,
+    plan: 'free',
+    label: `key number ${n}`,
+    windows: null,
+    addresses: null,
+    scopes: [],
+    metadata: {},
+    createdAt: now - n,
+    expiresAt: null,
+    disabledAt: null,
+    revokedAt: null,
+    rotatedAt: null,
+    previous: null,
+    imported: false,
+  };
+}
+
+function entryOf(n: number, now: number) {
+  const after = { id: idOf(n), account: `account-${n % 10_000}`, plan: 'free' };
+  const said = { actor: 'cli:bench', action: 'keys.create', target: idOf(n), before: null, after, requestId: `r${n}` };
+  return { number: n + 1, at: now - 10_000 + n, ...said };
+}
+
+function countersOf(n: number, now: number): SubjectCounters {
+  const ledger: Counters = {
+    windows: WINDOWS,
+    cells: [now - (n % 60_000), n % 60, now - HOUR, n % 1_000],
+    conduct: null,
+  };
+  if (n % 100 === 0) ledger.conduct = strikeStateOf(n, now);
+  return { subject: `key:${idOf(n)}`, ledger };
+}
+
+function strikeStateOf(n: number, now: number): StrikeState {
+  const strikes = {
+    ...newStrikeState(),
+    refusedAt: now - 5_000,
+    refusedUntil: now + 1_000,
+    strikes: [now - 4_000],
+    cleanSince: now,
+  };
+  if (n % 1_000 > 0) return strikes;
+  const bannedUntil = now + 24 * HOUR;
+  return {
+    ...strikes,
+    bannedUntil,
+    bannedSince: now,
+    bannedFor: WINDOWS[0],
+    rung: 1,
+    strikes: [],
+    cleanSince: bannedUntil,
+  };
+}

@@ -1,0 +1,121 @@
+import { h } from 'preact';
+import type { Audit, BanHistory, RefusedRequest, Requests } from '../../../admin-api.ts';
+import { number } from '../../format.ts';
+import { isKeyId } from '../../key-id.ts';
+import { BanLog } from '../../parts/ban-log.ts';
+import { Missing } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { Time } from '../../parts/time.ts';
+import { AnswerView } from '../../parts/view.ts';
+import { linkTo } from '../../routing.ts';
+import { inWords, whatChanged } from '../audit/changes.ts';
+import type { SubjectRecords } from './use-subject.ts';
+
+type Change = Audit['entries'][number];
+
+/** What a party was refused, its bans, and what people changed of it, newest first. */
+export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
+  return [
+    h('h2', { key: 'refusals' }, 'Last refusals and failures'),
+    h(AnswerView<Requests>, {
+      key: 'refused',
+      answer: party.refusals,
+      children: (answer) => [
+        h(Missing, { key: 'missing', ...answer }),
+        h(Refused, { key: 'list', name, ...answer }),
+        more(
+          'live',
+          linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
+          'Its refusals as they come',
+        ),
+      ],
+    }),
+    h('h2', { key: 'bans' }, 'Bans'),
+    h(AnswerView<BanHistory>, {
+      key: 'banned',
+      answer: party.bans,
+      children: ({ entries, next }) => [
+        h(BanLog, { key: 'log', of: name, entries, empty: 'It was never banned, as far as the log goes back.' }),
+        next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
+      ],
+    }),
+    h('h2', { key: 'changes' }, 'What people changed'),
+    !isKeyId(name) &&
+      h('p', { key: 'about', class: 'about' }, 'Of the account itself; changes of its keys are with each key.'),
+    h(AnswerView<Audit>, {
+      key: 'changed',
+      answer: party.changes,
+      children: ({ entries, next }) => [
+        h(Changed, { key: 'list', entries }),
+        next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
+      ],
+    }),
+  ];
+}
+
+const more = (key: string, href: string, words: string) => h('p', { key }, h('a', { href }, words));
+
+function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests'>) {
+  return h(Table<Alike>, {
+    caption: 'Last refusals and failures',
+    rows: folded(requests),
+    keyOf: ({ id }) => id,
+    empty: 'No gateway remembers one. They keep the last ones in memory, until they are stopped.',
+    columns: [
+      { title: 'When', cell: ({ at }) => h(Time, { at }) },
+      {
+        title: 'Request',
+        names: true,
+        cell: ({ id, method, operation }) =>
+          h('a', { href: linkTo('requests', id), title: 'Why it was refused' }, `${method} ${operation}`),
+      },
+      { title: 'Answer', cell: ({ status, code }) => `${status}${code === null ? '' : ` ${code}`}` },
+      { title: 'What the caller was told', cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–') },
+      ...(requests.some(({ key }) => key !== null && key.id !== name)
+        ? [{ title: 'Key', cell: ({ key }: Alike) => key?.id ?? '–' }]
+        : []),
+      { title: 'From', cell: ({ address }) => address },
+      {
+        title: 'Times',
+        figure: true,
+        cell: ({ times, since }) => (times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })]),
+      },
+    ],
+  });
+}
+
+/** The newest of some refusals that are alike, and how many there were. */
+type Alike = RefusedRequest & { readonly times: number; readonly since: string };
+
+/** Refusals that follow each other and say the same are one row. */
+function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
+  const rows: Alike[] = [];
+  const like = ({ method, operation, code, status, key, address }: RefusedRequest) =>
+    JSON.stringify([method, operation, code, status, key?.id, address]);
+  for (const one of requests) {
+    const last = rows.at(-1);
+    const times = one.more + 1;
+    if (last && like(last) === like(one)) rows[rows.length - 1] = { ...last, times: last.times + times, since: one.at };
+    else rows.push({ ...one, times, since: one.at });
+  }
+  return rows;
+}
+
+function Changed({ entries }: Pick<Audit, 'entries'>) {
+  return h(Table<Change>, {
+    caption: 'What people changed',
+    rows: entries,
+    keyOf: ({ number: one }) => one,
+    empty: 'The audit log has nothing of it.',
+    columns: [
+      { title: 'When', cell: ({ at }) => h(Time, { at }) },
+      { title: 'What', names: true, cell: ({ action }) => action },
+      {
+        title: 'Change',
+        cell: (entry) => h('span', { class: 'reason' }, inWords(entry, whatChanged(entry.before, entry.after))),
+      },
+      { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
+      { title: 'By', cell: ({ actor }) => actor },
+    ],
+  });
+}

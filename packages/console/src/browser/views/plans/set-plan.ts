@@ -1,0 +1,50 @@
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Trial } from '../../../admin-api.ts';
+import { call, path } from '../../api/client.ts';
+import { plural } from '../../format.ts';
+import { type Act, ActDialog } from '../../parts/act.ts';
+import { useMay } from '../../session.ts';
+import type { SimulatedDraft } from './draft.ts';
+
+/** Puts in force what was tried. */
+export function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDraft; onPut: () => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isDone, setDone] = useState(false);
+  if (!useMay('admin')) return null;
+  const { plan, after, keys } = trial;
+  const act: Act = {
+    title: `Put plan ${plan}`,
+    effect: [
+      h(
+        'p',
+        { key: 'limits' },
+        `Plan ${plan} gets `,
+        h('code', null, after ?? 'no limits of its own'),
+        ` in the plans file, and is in force from the next request on: ${plural(keys, 'key')} with other limits.`,
+      ),
+      h('p', { key: 'others' }, 'What was used stays used. Other gateways read their own file.'),
+    ],
+    verb: 'Put in force',
+    async run(_form, reason) {
+      const put = await call<Trial>('PUT', path`/plans/${plan}`, { body: draft, reason });
+      setDone(true);
+      return h('p', null, `Plan ${put.plan} has `, h('code', null, put.after ?? 'no limits of its own'), ' now.');
+    },
+  };
+
+  function close() {
+    setOpen(false);
+    // The result stays until it is closed; then the plan is another one.
+    if (isDone) void onPut();
+  }
+
+  return [
+    h(
+      'p',
+      { key: 'button' },
+      h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Put in force …'),
+    ),
+    isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
+  ];
+}

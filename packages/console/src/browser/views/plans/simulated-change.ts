@@ -1,0 +1,55 @@
+import { h } from 'preact';
+import type { Trial } from '../../../admin-api.ts';
+import { plural } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
+import { Notice } from '../../parts/notice.ts';
+
+/** Of many only the first are named. */
+const MOST_NAMED = 20;
+
+/** What the change would do to keys as they stand now. */
+export function SimulatedChange({ trial: { before, after, keys, overLimit, unusable } }: { trial: Trial }) {
+  return [
+    h('h3', { key: 'title' }, 'Now'),
+    h(
+      'p',
+      { key: 'change' },
+      h('code', null, before ?? 'no limits of its own'),
+      ' → ',
+      h('code', null, after ?? 'no limits of its own'),
+      keys === 0 ? ': no key has other limits then.' : `: ${plural(keys, 'key has', 'keys have')} other limits then.`,
+    ),
+    overLimit.length > 0 &&
+      h(
+        Notice,
+        { key: 'over', tone: 'warn' },
+        `${plural(overLimit.length, isAccount(overLimit[0]!) ? 'account' : 'key')} would be refused at once: `,
+        h(Named, { subjects: overLimit }),
+      ),
+    unusable.length > 0 &&
+      h(
+        Notice,
+        { key: 'unusable', tone: 'bad' },
+        `${plural(unusable.length, 'key')} would have no limits at all and be refused: `,
+        h(Named, { subjects: unusable }),
+      ),
+    keys > 0 &&
+      overLimit.length + unusable.length === 0 &&
+      h('p', { key: 'nobody' }, 'Nobody would be refused at once.'),
+  ];
+}
+
+const isAccount = (subject: string) => subject.startsWith('account:');
+
+/** A key, or an account where the plan counts accounts: `account:<plan>:<account>`. */
+const whoIs = (subject: string) => subject.replace(/^key:|^account:[^:]*:/, '');
+
+function Named({ subjects }: { subjects: readonly string[] }) {
+  const more = subjects.length - MOST_NAMED;
+  return [
+    subjects
+      .slice(0, MOST_NAMED)
+      .map((subject, i) => [i > 0 && ', ', h(ClientLink, { key: subject, who: whoIs(subject) })]),
+    more > 0 && ` and ${more} more`,
+  ];
+}

@@ -1,0 +1,110 @@
+import { h } from 'preact';
+import type { LastDay, RefusedParty, Trial, TriedWindow } from '../../../admin-api.ts';
+import { clockTime, number, plural } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
+import { Badge, Missing, Notice } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { Time } from '../../parts/time.ts';
+import { missingWorkers } from '../../sentences/gateways.ts';
+import {
+  limitedInWords,
+  NO_LAST_DAY,
+  simulatedRequests,
+  simulationGaps,
+  unitsInWords,
+} from '../../sentences/last-day.ts';
+
+/** What the limits would have done in the last day. */
+export function SimulatedDay({ trial: { lastDay } }: { trial: Trial }) {
+  if (!lastDay) return null;
+  return [
+    h('h3', { key: 'title' }, 'On the last day'),
+    lastDay.since === null
+      ? h('p', { key: 'none', class: 'empty' }, NO_LAST_DAY)
+      : h(Day, { key: 'day', day: lastDay }),
+  ];
+}
+
+function Day({ day }: { day: LastDay }) {
+  const { windows, parties, gateways } = day;
+  return [
+    h(Missing, { key: 'missing', ...day }),
+    h(Verdict, { key: 'verdict', day }),
+    h(
+      'p',
+      { key: 'about', class: 'soft' },
+      [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
+    ),
+    h(Windows, { key: 'windows', windows }),
+    parties.length > 0 && h(Parties, { key: 'parties', parties, windows }),
+  ];
+}
+
+/** The answer in a sentence, as far as there is one. */
+function Verdict({ day }: { day: LastDay }) {
+  const { windows, parties, silent, gateways, apart } = day;
+  const limited = Math.max(0, ...windows.map((window) => window.limited));
+  const remarks = simulationGaps(day, clockTime);
+  const isWhole =
+    remarks.length + silent.length === 0 && apart === null && gateways.every(({ missing }) => missing === 0);
+  if (parties.length > 0) {
+    return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(parties, limited)), remarks.map(asParagraph));
+  }
+  const nobody = isWhole ? 'Nobody would have been limited.' : 'As far as is known, nobody would have been limited.';
+  return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, nobody), remarks.map(asParagraph));
+}
+
+const asParagraph = (text: string) => h('p', { key: text }, text);
+
+/** At most 100 are named; windows count all. */
+function wouldHave(parties: readonly RefusedParty[], limited: number): string {
+  const count = plural(Math.max(parties.length, limited), parties.some(({ key }) => key === null) ? 'account' : 'key');
+  return `${limited > parties.length ? 'At least ' : ''}${count} would have been limited.`;
+}
+
+function Windows({ windows }: { windows: readonly TriedWindow[] }) {
+  return h(Table<TriedWindow>, {
+    caption: 'What each window would have refused',
+    rows: windows,
+    keyOf: ({ name }) => name,
+    empty: 'There is no window.',
+    columns: [
+      { title: 'Window', names: true, cell: ({ name }) => name },
+      { title: 'Kind', cell: ({ kind }) => kind },
+      { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
+      {
+        title: 'Would have limited',
+        figure: true,
+        cell: limitedInWords,
+      },
+      { title: 'Would have refused', figure: true, cell: ({ refused }) => (refused ? unitsInWords(refused) : '–') },
+    ],
+  });
+}
+
+type Row = RefusedParty['windows'][number] & Pick<RefusedParty, 'key' | 'account'>;
+
+function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windows: readonly TriedWindow[] }) {
+  const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
+  return h(Table<Row>, {
+    caption: 'Who would have been limited',
+    rows: parties.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
+    keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
+    empty: 'Nobody would have been limited.',
+    columns: [
+      ...(parties.some(({ key }) => key !== null)
+        ? [{ title: 'Key', names: true, cell: ({ key }: Row) => h(ClientLink, { who: key }) }]
+        : []),
+      { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
+      { title: 'By', cell: ({ window }) => h(Badge, null, window) },
+      {
+        title: 'Used at most',
+        figure: true,
+        cell: ({ peak, window }) => `${number(peak)} of ${number(limitOf(window))}`,
+      },
+      { title: 'In the window from', cell: ({ began }) => h(Time, { at: began }) },
+      { title: 'Times', figure: true, cell: ({ times }) => number(times) },
+      { title: 'Would have refused', figure: true, cell: ({ refused }) => unitsInWords(refused) },
+    ],
+  });
+}

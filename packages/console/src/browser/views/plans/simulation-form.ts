@@ -1,0 +1,63 @@
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Plan, Trial } from '../../../admin-api.ts';
+import { ApiError, call, path } from '../../api/client.ts';
+import { Choice, Field } from '../../parts/fields.ts';
+import { Failure } from '../../parts/notice.ts';
+import { draftOf, type SimulatedDraft } from './draft.ts';
+
+const COUNTS = [
+  ['key', 'each key'],
+  ['account', 'all keys of an account'],
+] as const;
+
+/** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
+export function SimulationForm({ plan, onTried }: { plan: Plan; onTried: (tried: SimulatedDraft | null) => void }) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const draft = draftOf(plan, String(form.get('limits') ?? ''), form.get('count') as Plan['count']);
+    setBusy(true);
+    setError(null);
+    onTried(null);
+    try {
+      onTried({ draft, trial: await call<Trial>('POST', path`/plans/${plan.name}/try`, { body: draft }) });
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return h(
+    'form',
+    { onSubmit: submit },
+    h(
+      'div',
+      { class: 'filters wide' },
+      h(Field, {
+        label: 'Limits',
+        name: 'limits',
+        defaultValue: plan.limits ?? '',
+        placeholder: '60/minute,1000/day',
+        spellcheck: false,
+      }),
+      h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan.count }),
+      h('button', { type: 'submit', disabled: busy }, busy ? 'Trying …' : 'Try'),
+    ),
+    h(
+      'p',
+      { class: 'soft' },
+      'Such as ',
+      h('code', null, '60/minute,1000/day'),
+      ' or ',
+      h('code', null, '10/10s:sliding'),
+      '; empty: each key or account has its own. Nothing is changed by trying.',
+    ),
+    h(Failure, { error }),
+  );
+}

@@ -1,0 +1,147 @@
+import { type ComponentChildren, h } from 'preact';
+import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
+import { path } from '../../api/client.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { clockTime, milliseconds, number, plural } from '../../format.ts';
+import { ClientLink } from '../../parts/client-link.ts';
+import { Facts } from '../../parts/facts.ts';
+import { Badge, Notice } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { Time } from '../../parts/time.ts';
+import { AnswerView, View } from '../../parts/view.ts';
+import { linkTo } from '../../routing.ts';
+import {
+  answerInWords,
+  askedInWords,
+  bodyInWords,
+  type ExplainedStep,
+  equalInWords,
+  faultsInWords,
+  stepsOf,
+  storeInWords,
+} from '../../sentences/request.ts';
+import { FindRequest } from './find.ts';
+
+/** `storegate explain`: what was decided about one request at each step, and why. */
+export function ExplainedRequest({ id }: { id: string }) {
+  const answer = useAnswer<Explained>(path`/requests/${id}`);
+  return h(
+    View,
+    {
+      title: 'Request',
+      about: ['What became of ', h('code', { key: 'id' }, id), ', and why?'],
+      actions: h('a', { href: linkTo('requests') }, 'All refusals'),
+    },
+    h(FindRequest, { id }),
+    h(AnswerView<Explained>, { answer, children: (request) => h(RequestDetails, { request, asked: id }) }),
+  );
+}
+
+function RequestDetails({ request, asked }: { request: Explained; asked: string }) {
+  return [
+    asked.toLowerCase() !== request.id && h('p', { key: 'equal' }, equalInWords(asked)),
+    h(Outcome, { key: 'outcome', request }),
+    h('h2', { key: 'way' }, 'Its way'),
+    h(
+      'ol',
+      { key: 'steps', class: 'steps' },
+      stepsOf(request, clockTime).map((step) => h(Step, { key: step.name, step })),
+    ),
+    request.windows.length > 0 && h(Windows, { key: 'windows', windows: request.windows }),
+    ...request.faults.map((faults, i) => h(FaultList, { key: `faults ${i}`, faults })),
+    h('h2', { key: 'more' }, 'What else is known'),
+    h(WhatElse, { key: 'facts', request }),
+  ];
+}
+
+/** What the caller got. */
+function Outcome({ request }: { request: Explained }) {
+  const { status, code, message, step, times, more, key } = request;
+  const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
+  return h(
+    Notice,
+    { tone: tone === 'bad' ? 'warn' : tone },
+    h(
+      'p',
+      null,
+      h(Badge, { tone }, answerInWords(request)),
+      code !== null && [' ', h('code', { key: 'code' }, code)],
+      ` to ${askedInWords(request)}, after ${milliseconds(times.total)}`,
+    ),
+    message !== null && h('p', null, h('q', null, message)),
+    key !== null &&
+      h('p', null, 'Sent with ', h(ClientLink, { who: key.id }), ' of ', h(ClientLink, { who: key.account }), '.'),
+    more > 0 && h('p', null, `${plural(more, 'equal one')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
+  );
+}
+
+const TONES = { passed: 'good', refused: 'warn', failed: 'bad', 'not reached': 'plain' } as const;
+
+function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
+  return h(
+    'li',
+    { class: became === 'not reached' ? 'soft' : undefined },
+    h('span', { class: 'step' }, name),
+    h(Badge, { tone: TONES[became] }, became),
+    h('span', { class: 'words' }, words),
+  );
+}
+
+function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
+  return [
+    h('h2', { key: 'title' }, 'What was left of the limits'),
+    h(Table<ExplainedWindow>, {
+      key: 'table',
+      caption: 'Windows that the request counted in',
+      rows: windows,
+      keyOf: ({ name }) => name,
+      empty: '',
+      toneOf: ({ before }) => (before === 0 ? 'warn' : undefined),
+      columns: [
+        { title: 'Window', names: true, cell: ({ name }) => name },
+        { title: 'Kind', cell: ({ kind }) => kind },
+        { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
+        { title: 'Left before', figure: true, cell: ({ before }) => number(before) },
+        { title: 'Left after', figure: true, cell: ({ after }) => number(after) },
+        { title: 'Begins anew', cell: ({ resetAt }) => h(Time, { at: resetAt }) },
+      ],
+    }),
+  ];
+}
+
+function FaultList({ faults }: { faults: Faults }) {
+  const { head, lines } = faultsInWords(faults);
+  return [
+    h('h2', { key: 'head' }, head),
+    h(
+      'ul',
+      { key: 'lines', class: 'faults' },
+      lines.map((line) => h('li', { key: line }, line)),
+    ),
+  ];
+}
+
+function storeFact(store: NonNullable<Explained['store']>): string {
+  const { attempts, head } = store;
+  if (attempts === 0) return 'none was asked';
+  const answer = head === null ? 'no answer came' : `its answer began after ${milliseconds(head)}`;
+  const which = storeInWords(store);
+  return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
+}
+
+function WhatElse({ request }: { request: Explained }) {
+  const { at, gateway, worker, address, key, body, traceparent, store } = request;
+  const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
+    ['Began', h(Time, { at })],
+    ['Carried by', worker === null ? gateway : `${gateway}, worker ${worker}`],
+    ['From', address],
+    ['Key', key && h(ClientLink, { who: key.id })],
+    ['Account', key && h(ClientLink, { who: key.account })],
+    ['Plan', key && h('a', { href: linkTo('plans', key.plan) }, key.plan)],
+    ['Counted for', key?.subject ?? null],
+    ['Body', bodyInWords(body)],
+    ['Store', store && storeFact(store)],
+    ['traceparent', traceparent],
+  ];
+  return h(Facts, { facts });
+}

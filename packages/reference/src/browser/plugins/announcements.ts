@@ -1,0 +1,61 @@
+import type { Headers } from '../headers.ts';
+import type { Plugin, Rendered, System } from '../swagger-ui.ts';
+import { refusal } from './limits.ts';
+
+/** For readers without a mouse or without sight: keeps the focus when a request is sent or an answer cleared, and announces answers. */
+export const announcements: Plugin = () => ({
+  wrapComponents: {
+    /** A disabled button loses the focus. During a request this one stays enabled, but does nothing. */
+    execute: (Original, system) => (props) => {
+      const busy = props.disabled === true;
+      const button = system.React.createElement(Original, { ...props, disabled: false });
+      const ref = (around: Element | null) =>
+        around?.querySelector('button')?.setAttribute('aria-disabled', String(busy));
+      return around(button, { ref, onClickCapture: (event: Event) => busy && event.stopPropagation() }, system);
+    },
+    /** The button disappears with the answer, so the focus moves to its neighbour. */
+    clear: (Original, system) => (props) => {
+      const onClick = ({ target }: { readonly target: Element }) =>
+        target.closest('.opblock')?.querySelector<HTMLElement>('.execute')?.focus();
+      return around(system.React.createElement(Original, props), { onClick }, system);
+    },
+  },
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        setResponse: (original) => (path, method, result) => {
+          announce(`${String(method).toUpperCase()} ${path}: ${outcome(result as Result)}`);
+          return original(path, method, result);
+        },
+      },
+    },
+  },
+});
+
+function around(button: Rendered, props: object, system: System): Rendered {
+  return system.React.createElement('span', { className: 'around', ...props }, button);
+}
+
+/** Screen readers read out changes of a region that was on the page before; hence the page has an empty one. */
+function announce(text: string): void {
+  document.getElementById('announcement')?.replaceChildren(text);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+/** Swagger UI takes answers other than 2xx for errors, and requests without an answer as well. */
+type Result = Answer | { readonly error: true; readonly err: { readonly message: string; readonly response?: Answer } };
+
+function outcome(result: Result): string {
+  if (!('error' in result)) return responseText(result);
+  return result.err.response ? responseText(result.err.response) : `no answer. ${result.err.message}`;
+}
+
+function responseText({ status, headers }: Answer): string {
+  const left = headers['x-ratelimit-remaining'];
+  const limits = refusal(status, headers) ?? (left === undefined ? null : `${left} left`);
+  return limits === null ? `answer ${status}.` : `answer ${status}. ${limits}.`;
+}

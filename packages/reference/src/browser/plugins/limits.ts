@@ -1,0 +1,55 @@
+import type { Headers } from '../headers.ts';
+import { type HeaderWindow, headerWindows } from '../rate-limit.ts';
+import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
+
+/** Shows the remaining limits of the key above each answer. */
+export const limits: Plugin = () => ({
+  wrapComponents: {
+    liveResponse: (Original, system) => (props) => {
+      const { createElement: h, Fragment } = system.React;
+      const response = props.response as ImmutableMap;
+      const headers = ((response.get('headers') as ImmutableMap | undefined)?.toJS() ?? {}) as Headers;
+      return h(Fragment, null, summary(response.get('status'), headers, system), h(Original, props));
+    },
+  },
+});
+
+function summary(status: unknown, headers: Headers, system: System): Rendered {
+  const { createElement: h } = system.React;
+  const { 'x-ratelimit-limit': limit, 'x-ratelimit-reset': reset, 'retry-after': retry } = headers;
+  if (limit === undefined) return null;
+  const tile = (name: string, value: string | undefined, note: string) =>
+    value === undefined
+      ? null
+      : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
+  return h(
+    'div',
+    { className: Number(status) === 429 || Number(status) === 403 ? 'standing refused' : 'standing' },
+    h('h4', null, refusal(Number(status), headers) ?? 'Your limits'),
+    h(
+      'dl',
+      null,
+      tile('X-RateLimit-Limit', limit, 'in force'),
+      tile('X-RateLimit-Remaining', headers['x-ratelimit-remaining'], 'left'),
+      tile('X-RateLimit-Reset', reset, reset === undefined ? '' : `at ${clock(Number(reset))}`),
+      tile('Retry-After', retry, 'seconds to wait'),
+    ),
+    h('p', null, headerWindows(headers).map(windowText).join(' · ')),
+  );
+}
+
+/** `null`: the answer is no refusal of the limits. */
+export function refusal(status: number, { 'retry-after': retry }: Headers): string | null {
+  if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
+  if (status === 403 && retry !== undefined) return `Banned for a while: wait ${retry} seconds`;
+  return null;
+}
+
+function windowText({ name, limit, remaining }: HeaderWindow): string {
+  return `${remaining.toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`} left per ${name}`;
+}
+
+/** Unix seconds as a time of the reader's day. */
+function clock(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString('en-GB');
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { readVersion } from '../../common/version.ts';
+import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load.ts';
+import { Outage } from '../../errors/outage.ts';
+import { shellUser } from '../../keys/operators/shell-user.ts';
+import { folderSource } from '../../state/embedded/transfer/source.ts';
+import { folderTarget } from '../../state/embedded/transfer/target.ts';
+import { openRedisSource, openRedisTarget } from '../../state/redis/transfer/open.ts';
+import { TransferError } from '../../state/transfer/file-format.ts';
+import { checkFile, fileSource } from '../../state/transfer/file-source.ts';
+import { createFile } from '../../state/transfer/file-target.ts';
+import { Missing } from '../../state/transfer/missing.ts';
+import { type Moved, move, writeFile } from '../../state/transfer/move.ts';
+import type { Source, Target } from '../../state/transfer/port.ts';
+import { TYPES } from '../../state/transfer/records.ts';
+import { type Progress, showProgress } from '../progress.ts';
+import type { Terminal } from '../terminal.ts';
+import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
+import { countsText, printMove, printSkipped, shortfall, transferTable } from './report.ts';
+
+type Given = string | { readonly file: string };
+
+export interface CopyOptions {
+  /** A place as people write it, or a file whatever its name is; without one the state of the configuration. */
+  readonly from?: Given | undefined;
+  readonly to?: Given | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  /** Leaves the log of bans out of a file. */
+  readonly withoutBans?: boolean | undefined;
+}
+
+/** Copies a state from one place to another. Throws an expected error; what was changed before it, it says. */
+export async function copyState(terminal: Terminal, options: CopyOptions): Promise<void> {
+  const config = loadConfig(terminal);
+  const placeIn = (given: Given | undefined): Place => {
+    if (given === undefined) return configuredPlace(config);
+    if (typeof given === 'string') return placeOf(given, config, terminal.cwd);
+    return { type: 'file', path: resolve(terminal.cwd, given.file) };
+  };
+  const [from, to] = [placeIn(options.from), placeIn(options.to)];
+  refuseSame(from, to);
+  try {
+    await copyBetween(terminal, config, from, to, options);
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+/** What an outage of Redis or a disk means for the move. Any other error stays what it is. */
+function explained(error: unknown): unknown {
+  if (error instanceof Outage) {
+    const { cause } = error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const rest = 'What was taken in until then stays; the same command again completes it';
+    return new TransferError(`Redis failed: ${reason}. ${rest}`, { cause });
+  }
+  // SQLite and the file system; a file and a folder are taken as they were before.
+  const { code, syscall, message } = Object(error) as Partial<NodeJS.ErrnoException>;
+  const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
+  if (isOfDisk) return new TransferError(`the disk failed: ${message}. Nothing was changed`, { cause: error });
+  return error;
+}
+
+async function copyBetween(
+  terminal: Terminal,
+  config: Config,
+  from: Place,
+  to: Place,
+  options: CopyOptions,
+): Promise<void> {
+  const source = await openSource(terminal, from);
+  try {
+    if (to.type === 'file') await writeTo(terminal, source, to.path, options);
+    else await takeInto(terminal, config, source, to, options);
+  } finally {
+    await source.close();
+  }
+}
+
+async function openSource(terminal: Terminal, place: Place): Promise<Source> {
+  if (place.type === 'redis') return openRedisSource(place.settings);
+  if (place.type === 'folder') return folderSource(place.path);
+  const size = statSync(place.path, { throwIfNoEntry: false })?.size ?? 0;
+  return withProgress(terminal, 'checking', size, async (pass) =>
+    fileSource(place.path, await checkFile(place.path, pass)),
+  );
+}
+
+async function writeTo(terminal: Terminal, source: Source, path: string, options: CopyOptions): Promise<void> {
+  if (options.dryRun) throw new TransferError('a dry run writes no file: name a folder or a Redis to compare with');
+  const header = { from: source.kind, storegate: readVersion(), at: new Date().toISOString() };
+  const file = createFile(path, header);
+  try {
+    const { has, leftOut } = await withProgress(terminal, 'writing', await total(source), (pass) =>
+      writeFile(options.withoutBans ? withoutBans(source) : source, file, pass),
+    );
+    printSkipped(terminal, leftOut);
+    terminal.out(options.json ? `${JSON.stringify({ file: path, has })}\n` : `${path} has ${countsText(has)}.\n`);
+    if (leftOut.count > 0) throw new TransferError(`${leftOut.count} records were left out; all others are in ${path}`);
+  } finally {
+    file.close();
+  }
+}
+
+function withoutBans(source: Source): Source {
+  return {
+    ...source,
+    async *read() {
+      for await (const batch of source.read()) if (batch.type !== 'ban') yield batch;
+    },
+  };
+}
+
+async function takeInto(
+  terminal: Terminal,
+  config: Config,
+  source: Source,
+  place: Exclude<Place, { type: 'file' }>,
+  { dryRun = false, json = false }: CopyOptions,
+): Promise<void> {
+  const missing = new Missing(config.plans);
+  const target = await openTarget(config, place, dryRun);
+  let moved: Moved;
+  try {
+    moved = await withProgress(terminal, dryRun ? 'comparing' : 'moving', await total(source), (pass) =>
+      move(source, target, {
+        missing,
+        pass,
+        actor: shellUser(),
+        requestId: randomUUID(),
+        clock: Date.now,
+        dryRun,
+      }),
+    );
+  } finally {
+    await target.close();
+  }
+  const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
+  terminal.out(json ? `${JSON.stringify({ dryRun, ...moved })}\n` : transferTable(moved, colour));
+  printMove(terminal, moved, missing);
+  const short = shortfall(moved, dryRun);
+  if (dryRun) terminal.err('This was a dry run: nothing was changed.\n');
+  if (short !== null)
+    throw new TransferError(dryRun ? `It would not be whole: ${short}` : `All else was taken in: ${short}`);
+}
+
+async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {
+  const options = { audit: config.audit, ladder: config.plans.ladder, dryRun, clock: Date.now };
+  return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
+}
+
+async function total(source: Source): Promise<number> {
+  const counts = await source.counts();
+  return TYPES.reduce((sum, type) => sum + counts[type], 0);
+}
+
+/** Shows how far `work` is, and ends it with a TransferError when the user wants to stop. */
+async function withProgress<T>(
+  terminal: Terminal,
+  title: string,
+  size: number,
+  work: (pass: Progress['pass']) => Promise<T>,
+): Promise<T> {
+  const progress = showProgress(terminal, title, size);
+  try {
+    return await work((done) => {
+      if (terminal.stop.aborted) throw new TransferError('stopped before the end; it can be done again from the start');
+      progress.pass(done);
+    });
+  } finally {
+    progress.end();
+  }
+}

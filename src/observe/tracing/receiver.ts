@@ -1,7 +1,0 @@
-import type { Tracing as Settings } from '../../config/config.ts';
-
-/** The URL that spans go to; `null`: there are none. */
-export function receiverOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
-  if (exporter === 'none') return null;
-  return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
-}

@@ -10,7 +10,7 @@ import { adminTypes } from '../scripts/generate.ts';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { settingsOf } from '../src/config/settings.ts';
-import { CATALOGUE } from '../src/errors/refusals.ts';
+import { CATALOGUE } from '../src/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { houseRows } from './support/house.ts';
 

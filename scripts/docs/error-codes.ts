@@ -1,5 +1,5 @@
 import { RULES } from '@storegate/openapi';
-import { ERROR_CODES } from '../../src/errors/refusals.ts';
+import { ERROR_CODES } from '../../src/errors/catalogue.ts';
 
 function ruleRows(): string[] {
   const rules: [string, { title: string; limit?: string }][] = Object.entries(RULES);
@@ -13,26 +13,30 @@ export function errorCodes(): string {
   );
   return `# Error codes
 
-Every error of the gateway is \`{"code", "message", "status"}\` with \`Content-Type: application/json\`. Programs look at \`code\`,
-people at \`message\`. The answer's \`X-Request-Id\` finds the request in the gateway's log, and
-\`storegate explain\` tells operators why it was refused. The store has codes of its own for what
-it refuses (such as \`unknown_category\`), in the same form.
+Every error of the gateway is \`{"code", "message", "status"}\` with \`Content-Type: application/json\`. Programs read \`code\`, people
+read \`message\`: what happened and what to do, in at most two sentences. Operators find the request by its \`X-Request-Id\` in the log
+and with \`storegate explain\`. The backend has its own codes (such as \`unknown_category\`) in the same form.
 
-\`400 invalid_request\` adds \`details\`: one \`{"in", "pointer", "message", "rule", "limit"}\` for each fault, where \`in\` is \`path\`,
-\`query\`, \`header\`, \`cookie\` or \`body\`, \`pointer\` a JSON pointer (RFC 6901), and \`rule\` a word of the table below. \`limit\` is what
-the contract asks for, and never a value that was sent; it is left out where there is nothing to tell.
+Every error of the gateway has the header \`Link: </docs/#errors-CODE>; rel="help"\`, the entry of its code on the reference page. If
+\`reference.enabled\` is \`false\`, there is no page and no such header.
 
-A caller whose \`Accept\` prefers \`application/problem+json\` to \`application/json\` gets the same as an object of RFC 9457: with
-\`type\` (the entry of the code in the reference), \`title\` and \`detail\` besides. Input that is no HTTP is answered in plain JSON.
+\`404\` and \`405\` messages quote the method and the path, without the query, at most 200 characters, with keys masked.
 
-| status | code | meaning | what to do |
+\`400 invalid_request\` adds \`details\`: one \`{"in", "pointer", "message", "rule", "limit"}\` for each fault. \`in\` is \`path\`,
+\`query\`, \`header\`, \`cookie\` or \`body\`; \`pointer\` is a JSON pointer (RFC 6901); \`rule\` is listed below. \`limit\` is a value of the
+contract, never a value of the request; some rules have none.
+
+If \`Accept\` prefers \`application/problem+json\` to \`application/json\`, errors are objects of RFC 9457: \`type\` (the entry of the code
+on the reference page), \`title\`, \`detail\`, and the members above. Errors for input that is not valid HTTP are always plain JSON.
+
+| status | code | what happened | what to do |
 |---|---|---|---|
 ${rows.join('\n')}
 
 ## Rules
 
-Each fault in \`details\` breaks one rule. Rules never change their meaning; new ones may come. A number in \`limit\` that a double
-cannot hold exactly is a text of its digits.
+Each fault in \`details\` violates one rule. Rules never change their meaning; new rules may be added. A number in \`limit\` that a
+double cannot hold exactly is a string of its digits.
 
 | rule | meaning | limit |
 |---|---|---|

@@ -7,6 +7,7 @@ import type { Answer } from './reply/answer.ts';
 import { type Cors, isPreflight } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';
 import type { Target } from './results.ts';
+import { noWebSocket } from './route-refusals.ts';
 import type { Route } from './routes.ts';
 import type { CheckAddress } from './stages/addresses.ts';
 import type { Admit } from './stages/admit.ts';
@@ -87,13 +88,15 @@ export function createPipeline(parts: Parts): Pipeline {
   async function walkToTunnel(exchange: Exchange): Promise<void> {
     const target = door.enter(exchange);
     // RFC 6455 section 4.1. The target would take a body for the first bytes of the new protocol.
-    if (exchange.call.method !== 'GET' || exchange.call.hasBody) throw new Refusal('not_implemented', { close: true });
+    if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
+      throw new Refusal('not_implemented', { message: 'A WebSocket request must be GET without a body.', close: true });
+    }
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
     const way = route(exchange, target);
     const admitted = await admit(exchange, client, 1);
     if (admitted instanceof Refusal) throw admitted;
-    if (way.kind !== 'mount' || !way.mount.websocket) throw new Refusal('not_found', { close: true });
+    if (way.kind !== 'mount' || !way.mount.websocket) throw noWebSocket();
     const answered = await mounts.tunnel(exchange, admitted, target, way.mount);
     if (answered !== null) relay(exchange, answered);
   }

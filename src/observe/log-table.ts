@@ -1,6 +1,6 @@
 import { MINUTE } from '../common/time.ts';
+import type { Code } from '../errors/catalogue.ts';
 import { Outage } from '../errors/outage.ts';
-import type { Code } from '../errors/refusals.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
 import { throttle } from './throttle.ts';
 

@@ -7,7 +7,7 @@ import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { ERROR_CODES } from '../errors/refusals.ts';
+import { ERROR_CODES } from '../errors/catalogue.ts';
 import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
@@ -72,7 +72,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({ cors, guard, observe, timing });
+  const answer = createAnswer({ cors, guard, observe, timing, hasReference: config.reference.enabled });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
@@ -97,6 +97,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
     contract: createContract({
       ...{ maxBodyBytes, largeChecks, clock, report, bodies: longLived.bodies },
+      suggest: (path) => contract.similar(path),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),

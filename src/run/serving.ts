@@ -78,7 +78,10 @@ export function createServing(parts: ServingParts): Serving {
   const current: Pipeline = {
     handle: (call) => pipeline.handle(call),
   };
-  const answerUnparsed = createUnparsedAnswers({ guard, observe });
+  const answerUnparsed = createUnparsedAnswers({
+    ...{ guard, observe },
+    hasReference: () => inForce.config.reference.enabled,
+  });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const preamble = createPreamble(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble: preamble, observe });

@@ -228,7 +228,7 @@ describe('a bad call changes nothing and says what to do', () => {
     ['an account that is a path', { account: '../etc' }, 'An account is'],
     ['limits that are none', { limits: 'lots' }, 'must look like 60/minute'],
     ['an address that is none', { addresses: ['10.0.0.0/33'] }, 'is no address'],
-    ['a scope twice', { scopes: ['a', 'a'] }, 'must not have the same entry twice'],
+    ['a scope twice', { scopes: ['a', 'a'] }, 'must not have duplicate entries'],
     ['a scope with a comma', { scopes: ['a,b'] }, 'is no name of a scope: 1 to 64 visible characters'],
     ['a scope with a space', { scopes: ['a', 'b c'] }, 'is no name of a scope'],
     ['a scope with a quote', { scopes: ['a"'] }, 'is no name of a scope'],

@@ -48,7 +48,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const observe = () => {};
   const guard = createGuard(door.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });
-  const answer = createAnswer({ cors, guard, observe });
+  const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const parts: Parts = {

@@ -116,19 +116,19 @@ test('an error is in the form of RFC 9457 for a caller that asks for it', async 
   );
   expect([status, headers['content-type']]).toEqual([400, 'application/problem+json']);
   expect(JSON.parse(body)).toEqual({
-    type: '/docs/#error-invalid_request',
-    title: 'The request does not fit the contract.',
+    type: '/docs/#errors-invalid_request',
+    title: 'The request does not match the contract.',
     status: 400,
-    detail: 'The request does not fit the contract: 2 faults, see details.',
+    detail: 'The request does not match the contract. Fix the entries of details (2 faults).',
     code: 'invalid_request',
-    message: 'The request does not fit the contract: 2 faults, see details.',
+    message: 'The request does not match the contract. Fix the entries of details (2 faults).',
     details: [
       { in: 'query', pointer: '/odd', message: 'is not a parameter of this operation', rule: 'unknown' },
       { in: 'body', pointer: '/name', message: 'must be a string', rule: 'type', limit: 'string' },
     ],
   });
   const lost = await stand.ask(stand.request('GET /nowhere', accept));
-  expect(JSON.parse(lost.body)).toMatchObject({ type: '/docs/#error-not_found', code: 'not_found', status: 404 });
+  expect(JSON.parse(lost.body)).toMatchObject({ type: '/docs/#errors-not_found', code: 'not_found', status: 404 });
   const page = (await stand.gateway.client.get('/docs/')).text;
   expect(page).toContain('id="error-invalid_request"');
 });

@@ -39,7 +39,7 @@ async function pipelineWith(
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
   const guard = createGuard({ failures: 10, window: 60_000 });
-  const answer = createAnswer({ cors, guard, observe });
+  const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const pipeline = createPipeline({
     guard: createRequestGuard({ config: gateway.config.http, observe, report: () => [], beginSpan: null }),
     addresses: null,

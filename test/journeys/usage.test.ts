@@ -74,7 +74,7 @@ describe('GET /usage', () => {
       'strikes-left=1',
       undefined,
     ]);
-    expect(answers[5]!.body.message).toContain('the next request before that bans this key');
+    expect(answers[5]!.body.message).toContain('The next request sent earlier bans this key');
     expect(answers[4]!.body.message).not.toContain('the next request');
     const { body, status } = await usage(secret);
     expect(status).toBe(200);

@@ -54,5 +54,5 @@ function checkCodings(codings: readonly string[]): void {
   if (coding === 'chunked') return;
   const isList = !coding.includes('\t') && listed(coding).every((one) => IS_TOKEN.test(one));
   if (!isList) throw malformed('The Transfer-Encoding is not valid.');
-  throw new WireError('coding', 'The only Transfer-Encoding is chunked, once.');
+  throw new WireError('coding', 'Transfer-Encoding must be "chunked", once.');
 }

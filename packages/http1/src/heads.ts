@@ -49,7 +49,7 @@ export class RequestHeads {
     // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#fieldsIn(text.slice(lineEnd + 2));
     if (major !== '1' || (minor !== '0' && minor !== '1')) throw unknownVersion();
-    if (!KNOWN_METHODS.has(method)) throw new WireError('method', 'The method is unknown.');
+    if (!KNOWN_METHODS.has(method)) throw unknownMethod(method);
     const tenth = minor === '0';
     checkTarget(method, target, hostOf(fields, tenth));
     return {
@@ -114,6 +114,12 @@ function checkTarget(method: string, target: string, host: string | undefined): 
   if (host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
     throw malformed('The request target names another host than the Host header.');
   }
+}
+
+/** Only a plain word is quoted: anything else could be a secret in the wrong place. */
+function unknownMethod(method: string): WireError {
+  const shown = /^[A-Z-]{1,20}$/.test(method) ? `Method ${method}` : 'The method';
+  return new WireError('method', `${shown} is not supported.`);
 }
 
 function unknownVersion(): WireError {

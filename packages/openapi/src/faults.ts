@@ -46,11 +46,11 @@ interface Params {
 /** Members that must not be there: the rule, and its sentence. */
 export const BARS = {
   readOnly: 'is read-only: it must not be sent',
-  writeOnly: 'is write-only: it must not be in an answer',
-  additionalProperties: 'is not a member that the contract has',
-  unevaluatedProperties: 'is not a member that the contract has',
-  unevaluatedItems: 'is not an entry that the contract has',
-  items: 'is an entry too many',
+  writeOnly: 'is write-only: it must not be in a response',
+  additionalProperties: 'is not defined in the contract',
+  unevaluatedProperties: 'is not defined in the contract',
+  unevaluatedItems: 'is not defined in the contract',
+  items: 'is not defined in the contract',
 } as const satisfies Partial<Record<Rule, string>>;
 
 export type Bar = keyof typeof BARS;
@@ -105,7 +105,7 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   atMost: ({ limit }) => `must be at most ${limit}`,
   moreThan: ({ limit }) => `must be more than ${limit}`,
   lessThan: ({ limit }) => `must be less than ${limit}`,
-  width: ({ format }) => `must fit the format ${format}`,
+  width: ({ format }) => `must have the format ${format}`,
   multiple: ({ limit }) => `must be a multiple of ${limit}`,
   among: ({ text }) => `must be ${text}`,
   exactly: ({ text }) => `must be ${text}`,
@@ -119,19 +119,21 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   format: ({ format }) => `must have the format ${format}`,
   minItems: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')}`,
   maxItems: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')}`,
-  different: () => 'must not have the same entry twice',
+  different: () => 'must not have duplicate entries',
   minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
   maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
-  contains: () => 'must have an entry that fits what the contract asks for',
-  minContains: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')} that the contract asks for`,
-  maxContains: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')} of those that the contract limits`,
-  propertyNames: () => 'has a name that no member may have',
-  dependentRequired: ({ property }) => `is required beside ${property}`,
+  contains: () => 'must have an entry that matches the required schema',
+  minContains: ({ limit }) =>
+    `must have at least ${count(limit, 'entry', 'entries')} that match a schema of the contract`,
+  maxContains: ({ limit }) =>
+    `must have at most ${count(limit, 'entry', 'entries')} that match a schema of the contract`,
+  propertyNames: () => 'has a name that is not allowed',
+  dependentRequired: ({ property }) => `is required if ${property} is present`,
   refused: ({ why }) => BARS[why],
   oneOf: ({ passingSchemas }) =>
-    passingSchemas ? 'must fit only one of the described forms' : 'must fit one of the described forms',
-  anyOf: () => 'must fit one of the described forms',
-  not: () => 'must not fit the form that is ruled out',
+    passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas',
+  anyOf: () => 'must match one of the schemas',
+  not: () => 'must not match the excluded schema',
 };
 
 /** A fault that does not name its part of the message yet. */

@@ -7,6 +7,7 @@ import type { CheckResponse } from './responses.ts';
 import { NOT_FOUND, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
+import { similarPathsOf } from './similar-paths.ts';
 import { inPauses, Slices } from './slices.ts';
 import { outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
 import type { Contract, Exempted, Operation, Side } from './types.ts';
@@ -42,6 +43,10 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
       const rest = behind(prefixes, path);
       return rest === null ? NOT_FOUND : router.match(method, rest);
     },
+    similar: similarPathsOf(
+      operations.map(({ path }) => path),
+      prefixes,
+    ),
     prepare: (signal: AbortSignal) =>
       inPauses(
         all

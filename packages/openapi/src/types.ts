@@ -44,6 +44,8 @@ interface ContractOf<Operation> {
    * templates in the path, in their order.
    */
   match(method: string, path: string): Routed<Operation>;
+  /** The path template most similar to a path without an operation, behind its server's prefix; `null`: none is similar. */
+  similar(path: string): string | null;
   /**
    * Compiles the checks of all requests, little by little, in the pauses of the event loop. Resolves when all are compiled, or
    * when `signal` says so. A check that is needed before compiles itself.

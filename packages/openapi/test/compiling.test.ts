@@ -92,8 +92,8 @@ describe('a schema that is too large to be compiled in one go', () => {
         '/map/a~1b/p3 must be an integer or null',
       ].sort(),
     );
-    expect(faults('{"either":{"id":1,"number":2}}')).toEqual(['/either must fit only one of the described forms']);
-    expect(faults('{"never":{"id":1}}')).toEqual(['/never must not fit the form that is ruled out']);
+    expect(faults('{"either":{"id":1,"number":2}}')).toEqual(['/either must match only one of the schemas']);
+    expect(faults('{"never":{"id":1}}')).toEqual(['/never must not match the excluded schema']);
   });
 
   test('still ends with enough faults', () => {

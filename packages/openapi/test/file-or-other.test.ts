@@ -39,7 +39,7 @@ const sent = {
 
 const needsName = ['/a is a file: it needs a filename'];
 const long = (...faults: string[]) =>
-  expect.arrayContaining(['/a must have at most 8 bytes', ...faults, '/a must fit one of the described forms']);
+  expect.arrayContaining(['/a must have at most 8 bytes', ...faults, '/a must match one of the schemas']);
 
 describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
   const either = (...forms: object[]) => ({ [keyword]: forms });

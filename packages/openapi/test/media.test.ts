@@ -186,7 +186,7 @@ describe('a form', () => {
     ['name=ab&address=x', '/address is not valid JSON: a value is expected'],
     ['name=ab&address=%7B%22zip%22%3A%22x%22%7D', '/address/zip must be an integer'],
     ['name=ab&deep[zip]=x', '/deep/zip must be an integer'],
-    ['name=ab&other=1', '/other is not a member that the contract has'],
+    ['name=ab&other=1', '/other is not defined in the contract'],
     ['name=%ff', '/name must be UTF-8 in valid percent-encoding'],
     ['name=ab&%ff=1', 'has a name that is not UTF-8 in valid percent-encoding'],
   ])('%s: %s', (text, fault) => {

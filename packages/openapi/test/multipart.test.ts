@@ -83,7 +83,7 @@ describe('a form does not fit with', () => {
     ['text for a number', '/age must be an integer', name, field('age', 'one')],
     ['a number with a blank', '/age must be an integer', name, field('age', ' 1')],
     ['a negative number', '/age must be at least 0', name, field('age', '-1')],
-    ['a number that int64 does not have', '/age must fit the format int64', name, field('age', '9223372036854775808')],
+    ['a number that int64 does not have', '/age must have the format int64', name, field('age', '9223372036854775808')],
     ['1 for true', '/tame must be true or false', name, field('tame', '1')],
     ['no date', '/born must have the format date', name, field('born', '2027-02-29')],
     ['a wrong entry', '/tags/1 must be one of: a, b', name, field('tags', 'a'), field('tags', 'c')],
@@ -125,17 +125,11 @@ describe('a form does not fit with', () => {
       '/name must be of type text/plain',
       part('Content-Disposition: form-data; name="name"\nContent-Type: text/html', 'Tom'),
     ],
-    [
-      'the same file twice',
-      '/photos must not have the same entry twice',
-      name,
-      file('photos', 'a'),
-      file('photos', 'a'),
-    ],
+    ['the same file twice', '/photos must not have duplicate entries', name, file('photos', 'a'), file('photos', 'a')],
     ['no base64', '/seal must have the format byte', name, field('seal', 'A')],
     ['a member that is read-only and wrong', '/id must be an integer', name, field('id', 'x')],
-    ['an unknown part', '/other is not a member that the contract has', name, field('other', '1')],
-    ['an unknown file', '/other is not a member that the contract has', name, file('other', '1')],
+    ['an unknown part', '/other is not defined in the contract', name, field('other', '1')],
+    ['an unknown file', '/other is not defined in the contract', name, file('other', '1')],
     ['a part twice', '/name is given more than once', name, name],
     ['parts in a part', '/photo must not have parts itself', name, file('photo', 'abc', 'multipart/mixed; boundary=c')],
   ])('%s', (_what, fault, ...parts) => {
@@ -619,7 +613,7 @@ describe('parts that the schema does not name', () => {
 
   test('have names that are shown shortened and printable', () => {
     expect(post(body(name, field(`a/~\u202e${'x'.repeat(99)}`, '1')))).toEqual([
-      `/a~1~0\\u{202e}${'x'.repeat(52)}… is not a member that the contract has`,
+      `/a~1~0\\u{202e}${'x'.repeat(52)}… is not defined in the contract`,
     ]);
   });
 });

@@ -224,7 +224,7 @@ describe('a parameter described by content', () => {
 
   test('is a JSON text', () => {
     expect(check('{"a":1}')).toEqual([]);
-    expect(check('{"a":"x","b":1}')).toEqual(['/q/b is not a member that the contract has', '/q/a must be an integer']);
+    expect(check('{"a":"x","b":1}')).toEqual(['/q/b is not defined in the contract', '/q/a must be an integer']);
     expect(check('{"a":1')).toEqual(["/q/a is not valid JSON: ',' or '}' is expected"]);
   });
 

@@ -63,10 +63,10 @@ describe('a discriminator whose alternatives list no values', () => {
     expect(check(`{"kind":"Dog",${wrong}`)).toEqual(['/tricks must be an integer']);
     expect(check(`{"kind":"hund",${wrong}`)).toEqual(['/tricks must be an integer']);
     expect(check(`{"kind":"nemo",${wrong}`)).toEqual(['must have at most 2 members', '/fins must be an integer']);
-    expect(check(`{"kind":"Cow",${wrong}`)).toContain('must fit one of the described forms');
+    expect(check(`{"kind":"Cow",${wrong}`)).toContain('must match one of the schemas');
     expect(check('{"kind":"Cat","lives":"x","fins":"y"}')).toEqual([]);
     const both = check('{"kind":"Cat","lives":1}');
-    expect(both).toEqual(keyword === 'oneOf' ? ['must fit only one of the described forms'] : []);
+    expect(both).toEqual(keyword === 'oneOf' ? ['must match only one of the schemas'] : []);
   });
 
   test('is noted where an ambiguous value does not fit oneOf', () => {

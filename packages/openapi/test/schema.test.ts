@@ -109,7 +109,7 @@ const cases: Record<string, Case> = {
   'lists beside texts that look like their canonical form': [
     { uniqueItems: true },
     ['[[1],"\\u0000[1]"]'],
-    { '[[1],[1]]': ['must not have the same entry twice'] },
+    { '[[1],[1]]': ['must not have duplicate entries'] },
   ],
   'enum past 2^53': [
     { type: 'integer', enum: [9007199254740993n] },
@@ -160,10 +160,14 @@ const cases: Record<string, Case> = {
   'format int32': [
     { type: 'integer', format: 'int32' },
     ['2147483647', '-2147483648'],
-    { '2147483648': ['must fit the format int32'], '-2147483649': ['must fit the format int32'] },
+    { '2147483648': ['must have the format int32'], '-2147483649': ['must have the format int32'] },
   ],
-  'format int64 of number': [{ type: 'number', format: 'int64' }, ['5.0'], { 5.5: ['must fit the format int64'] }],
-  'format float': [{ type: 'number', format: 'float' }, ['3.4e38', '1.5'], { '3.5e38': ['must fit the format float'] }],
+  'format int64 of number': [{ type: 'number', format: 'int64' }, ['5.0'], { 5.5: ['must have the format int64'] }],
+  'format float': [
+    { type: 'number', format: 'float' },
+    ['3.4e38', '1.5'],
+    { '3.5e38': ['must have the format float'] },
+  ],
   'format double': [{ type: 'number', format: 'double' }, ['1.7e308'], {}],
   'minItems, maxItems': [
     { type: 'array', items: {}, minItems: 1, maxItems: 2 },
@@ -174,9 +178,9 @@ const cases: Record<string, Case> = {
     { type: 'array', items: {}, uniqueItems: true },
     ['[1,"1",true,"true",null,"null",[],{},[[]],"[]"]', '[9007199254740993,9007199254740992]'],
     {
-      '[1,1.0]': ['must not have the same entry twice'],
-      '[{"a":1,"b":2},{"b":2,"a":1}]': ['must not have the same entry twice'],
-      '[1e20,100000000000000000000]': ['must not have the same entry twice'],
+      '[1,1.0]': ['must not have duplicate entries'],
+      '[{"a":1,"b":2},{"b":2,"a":1}]': ['must not have duplicate entries'],
+      '[1e20,100000000000000000000]': ['must not have duplicate entries'],
     },
   ],
   items: [
@@ -201,8 +205,8 @@ const cases: Record<string, Case> = {
       '{}': ['/constructor is required', '/toString is required'],
       '{"constructor":"a"}': ['/toString is required', '/constructor must be an integer'],
       '{"__proto__":1,"constructor":1,"toString":1}': [
-        '/__proto__ is not a member that the contract has',
-        '/toString is not a member that the contract has',
+        '/__proto__ is not defined in the contract',
+        '/toString is not defined in the contract',
       ],
     },
   ],
@@ -214,7 +218,7 @@ const cases: Record<string, Case> = {
   'additionalProperties false': [
     { type: 'object', properties: { a: {} }, additionalProperties: false },
     ['{}', '{"a":1}'],
-    { '{"a":1,"b":2}': ['/b is not a member that the contract has'] },
+    { '{"a":1,"b":2}': ['/b is not defined in the contract'] },
   ],
   'additionalProperties schema': [
     { type: 'object', properties: { a: {} }, additionalProperties: { type: 'integer' } },
@@ -234,17 +238,17 @@ const cases: Record<string, Case> = {
   anyOf: [
     { anyOf: [{ type: 'integer' }, { type: 'string', minLength: 2 }] },
     ['1', '"ab"'],
-    { '"a"': ['must be an integer', 'must have at least 2 characters', 'must fit one of the described forms'] },
+    { '"a"': ['must be an integer', 'must have at least 2 characters', 'must match one of the schemas'] },
   ],
   oneOf: [
     { oneOf: [{ type: 'integer' }, { minimum: 5 }] },
     ['4', '5.5', '"a"'],
     {
-      6: ['must fit only one of the described forms'],
-      4.5: ['must be an integer', 'must be at least 5', 'must fit one of the described forms'],
+      6: ['must match only one of the schemas'],
+      4.5: ['must be an integer', 'must be at least 5', 'must match one of the schemas'],
     },
   ],
-  not: [{ not: { type: 'integer' } }, ['"a"', '1.5'], { 1: ['must not fit the form that is ruled out'] }],
+  not: [{ not: { type: 'integer' } }, ['"a"', '1.5'], { 1: ['must not match the excluded schema'] }],
 };
 
 describe.each(Object.entries(cases))('%s', (_, [schema, good, bad]) => {
@@ -261,9 +265,9 @@ describe.each(Object.entries(cases))('%s', (_, [schema, good, bad]) => {
 
 test.each([
   [2n ** 63n - 1n, []],
-  [2n ** 63n, ['must fit the format int64']],
+  [2n ** 63n, ['must have the format int64']],
   [-(2n ** 63n), []],
-  [-(2n ** 63n) - 1n, ['must fit the format int64']],
+  [-(2n ** 63n) - 1n, ['must have the format int64']],
 ])('int64 and %d: %j', (integer, faults) => {
   const check = checker({ type: 'integer', format: 'int64' });
   expect(check(String(integer))).toEqual(faults);
@@ -378,7 +382,7 @@ describe('readOnly and writeOnly', () => {
     expect(check('{"id":1,"name":"a"}')).toEqual([]);
     expect(check('{"name":"a","secret":"b"}')).toEqual([
       '/id is required',
-      '/secret is write-only: it must not be in an answer',
+      '/secret is write-only: it must not be in a response',
     ]);
   });
 
@@ -425,7 +429,7 @@ describe('an integer', () => {
       '/pair/a must be an integer',
       '/either must be a string',
       '/either must be an integer',
-      '/either must fit one of the described forms',
+      '/either must match one of the schemas',
     ]);
     expect(check(text.replaceAll('.0,"', ',"').replaceAll('2.0', '2').replace('1e1', '1'))).toEqual([]);
     expect(check('{"pair":{"b":1.0}}')).toEqual(['/pair/b must be an integer']);

@@ -223,7 +223,7 @@ test.each([
   ],
   [
     'color[__proto__]=1',
-    ['/color/__proto__ is not a member that the contract has'],
+    ['/color/__proto__ is not defined in the contract'],
     'deepObject',
     true,
     { type: 'object', additionalProperties: false },

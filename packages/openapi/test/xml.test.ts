@@ -165,7 +165,7 @@ describe('an object', () => {
 
   test.each([
     ['', '/id must be an integer', ' id="x"'],
-    ['', '/id must fit the format int64', ' id="9223372036854775808"'],
+    ['', '/id must have the format int64', ' id="9223372036854775808"'],
     ['<name>x</name>', '/name is given more than once'],
     ['', '/kind is not written as the contract says: as element or attribute, name, namespace', ' kind="cat"'],
     ['<id>1</id>', '/id is not written as the contract says: as element or attribute, name, namespace'],
@@ -196,10 +196,10 @@ describe('an object', () => {
       '<x:weight xmlns:x="urn:x">1</x:weight>',
       '/x:weight is not written as the contract says: as element or attribute, name, namespace',
     ],
-    ['<other/>', '/other is not a member that the contract has'],
-    ['<other><n>1</n></other>', '/other is not a member that the contract has'],
-    ['', '/other is not a member that the contract has', ' other="x"'],
-    ['', '/xml:lang is not a member that the contract has', ' xml:lang="en"'],
+    ['<other/>', '/other is not defined in the contract'],
+    ['<other><n>1</n></other>', '/other is not defined in the contract'],
+    ['', '/other is not defined in the contract', ' other="x"'],
+    ['', '/xml:lang is not defined in the contract', ' xml:lang="en"'],
     [
       '<weight xmlns="urn:x">1</weight>',
       '/weight is not written as the contract says: as element or attribute, name, namespace',

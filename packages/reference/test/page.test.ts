@@ -70,6 +70,6 @@ test('the page has an entry for each error code, and what to do', () => {
     },
   ];
   const { text } = errorsSection(errors);
-  for (const { code } of errors) expect(text).toContain(`id="error-${code}"`);
+  for (const { code } of errors) expect(text).toContain(`id="errors-${code}"`);
   expect(text).toContain('Wait for <code>Retry-After</code>.');
 });

@@ -8,6 +8,7 @@ import { retryAfter } from '../../errors/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Target } from '../results.ts';
+import { methodNotAllowed, notFound } from '../route-refusals.ts';
 
 /**
  * Units per address and minute. A first visit of the reference takes fewer than fifty units and a further one a handful, so a
@@ -45,7 +46,7 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
     if (!standing.exhausted) return null;
     exchange.standing = standing;
     return new Refusal('rate_limit_exceeded', {
-      message: 'Too many pages were asked for from this address. The API itself goes on.',
+      message: 'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
       headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
     });
   }
@@ -62,14 +63,14 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
       exchange.standing = await guard.look(exchange.address);
       const { method, fields } = exchange.call;
       if (method !== 'GET' && method !== 'HEAD') {
-        throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
+        throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
       }
       if (path === '/') return await answer.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
         acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
       });
-      if (!page) throw new Refusal('not_found');
+      if (!page) throw notFound(exchange, path, null);
       const pieces = method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
       const late = pieces > 0 ? await spend(exchange, pieces) : null;
       if (late) return await answer.fail(exchange, late);

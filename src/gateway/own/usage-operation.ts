@@ -116,7 +116,7 @@ const OPERATION = {
     '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
     '304': { description: 'Nothing has changed since.', headers: ETAG },
     '401': refused('No good key.'),
-    '403': refused('The key may not be used from this address.'),
+    '403': refused('The key is restricted to other IP addresses, or has no limits.'),
     '429': refused('Asked too often.'),
     '503': refused('The counters cannot be read at the moment.'),
   },

@@ -18,6 +18,7 @@ import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
+import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
 
 /** Twice a second, more than a page for people needs; counted in this process only. A reload starts a new allowance. */
@@ -79,7 +80,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     if (!standing.exhausted) return;
     exchange.standing = standing;
     throw new Refusal('rate_limit_exceeded', {
-      message: `${USAGE_PATH} is answered ${ALLOWANCE.limit} times a minute for each key. This is no strike.`,
+      message: `${USAGE_PATH} allows ${ALLOWANCE.limit} requests per minute for each key: wait for Retry-After. This causes no ban.`,
       headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
     });
   }
@@ -92,7 +93,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
       const admission = await state.look(client.subject, client.limits);
       exchange.standing = admission;
       if (method !== 'GET' && method !== 'HEAD') {
-        throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
+        throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
       }
       const body = await bodyFor(client, admission);
       const etag = entityTag(body);

@@ -32,11 +32,13 @@ export interface AnswerParts {
   readonly cors: Cors;
   readonly guard: Guard;
   readonly observe: Observe;
-  /** `null`: answers say nothing of times. */
+  /** Whether errors link to the reference page: it is served. */
+  readonly hasReference: boolean;
+  /** `null`: responses have no Server-Timing. */
   readonly timing?: AddTiming | null;
 }
 
-export function createAnswer({ cors, guard, observe, timing = null }: AnswerParts): Answer {
+export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
   /** The lines of an operation's own headers, checked once. */
   const replyLines = new WeakMap<Operation, CheckedLines>();
 
@@ -101,7 +103,7 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
     // Only a cut connection can show now that the answer is incomplete.
     if (call.begun) return call.cutOff();
     const asProblem = prefersProblem(exchange.head.accept);
-    const own = failureHeaders(exchange, refusal, asProblem);
+    const own = failureHeaders(exchange, refusal, hasReference, asProblem);
     return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
   }
 
@@ -122,9 +124,9 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
   return { fields, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
 }
 
-function failureHeaders(exchange: Exchange, refusal: Refusal, asProblem: boolean): string[] {
+function failureHeaders(exchange: Exchange, refusal: Refusal, hasReference: boolean, asProblem: boolean): string[] {
   if (refusal.close || leavesMuchUnread(exchange)) exchange.call.keepAlive = false;
-  return asProblem ? failureFields(refusal, PROBLEM) : failureFields(refusal);
+  return asProblem ? failureFields(refusal, hasReference, PROBLEM) : failureFields(refusal, hasReference);
 }
 
 function toRefusal(thrown: unknown): Refusal {

@@ -84,7 +84,12 @@ function isScopedIn(window: Window, scopes: Scopes): boolean {
   return window.scope !== undefined && countsIn(window, scopes);
 }
 
-/** The headers of every refusal, then this refusal's own. */
-export function failureFields({ headers }: Refusal, type = 'application/json; charset=utf-8'): string[] {
-  return ['Content-Type', type, 'Cache-Control', 'no-store', ...headers];
+/** The headers of every error, then the refusal's own. `hasReference`: the reference page, which Link points to, is served. */
+export function failureFields(
+  { headers, link }: Refusal,
+  hasReference: boolean,
+  type = 'application/json; charset=utf-8',
+): string[] {
+  if (!hasReference) return ['Content-Type', type, 'Cache-Control', 'no-store', ...headers];
+  return ['Content-Type', type, 'Cache-Control', 'no-store', 'Link', link, ...headers];
 }

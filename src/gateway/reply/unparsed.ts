@@ -13,7 +13,14 @@ import { addLimitHeaders, failureFields } from './headers.ts';
  */
 export type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
 
-export function createUnparsedAnswers({ guard, observe }: { guard: Guard; observe: Observe }): AnswerUnparsed {
+export interface UnparsedAnswerParts {
+  readonly guard: Guard;
+  readonly observe: Observe;
+  /** Whether errors link to the reference page: it is served. A reload can change it. */
+  readonly hasReference: () => boolean;
+}
+
+export function createUnparsedAnswers({ guard, observe, hasReference }: UnparsedAnswerParts): AnswerUnparsed {
   async function write(refusal: Refusal, reply: BrokenReply): Promise<void> {
     const startedAt = performance.now();
     const address = plainAddress(reply.peer);
@@ -22,7 +29,7 @@ export function createUnparsedAnswers({ guard, observe }: { guard: Guard; observ
     const lines = new FieldLines();
     lines.add('X-Request-Id', id);
     addLimitHeaders(lines, await guard.look(address));
-    lines.addAll(failureFields(refusal));
+    lines.addAll(failureFields(refusal, hasReference()));
     reply.answer(refusal.status, lines, body);
     observe({
       type: 'request',

@@ -54,8 +54,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
       bans.note(client.subject, client.plan, exchange.route, exchange.id);
     const wait = wholeSeconds(admission.retryAt - admission.now);
     if (admission.verdict === 'banned') return banned(admission.bannedUntil, wait, null);
-    const { ladder } = client.limits;
-    return limited(admission.violated!, wait, ladder !== null && admission.strikes === ladder.strikes - 1);
+    return limited(admission.violated!, wait, warningOf(client, admission));
   }
 
   function reportBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
@@ -71,7 +70,7 @@ function asAdmitted(client: unknown): Admitted {
   return client as Admitted;
 }
 
-/** Keeps the last refusal: all requests of a flood get the same one until a second has passed. */
+/** Keeps the last refusal: all requests of a flood share it for a second. */
 function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
   let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
   return (a, b, c) => {
@@ -80,12 +79,25 @@ function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B,
   };
 }
 
-function limitedBy({ limit, name, span, scope }: Window, wait: number, lastWarning: boolean): Refusal {
-  const warning = lastWarning ? 'the next request before that bans this key.' : 'sending on leads to a ban.';
+/** The consequence of a request sent before Retry-After; `none`: the plan has no bans. */
+type Warning = 'none' | 'strike' | 'ban';
+
+function warningOf({ limits: { ladder } }: KnownClient, { strikes }: Admission): Warning {
+  if (ladder === null) return 'none';
+  return strikes === ladder.strikes - 1 ? 'ban' : 'strike';
+}
+
+const WARNINGS: Readonly<Record<Warning, string>> = {
+  none: '',
+  strike: ' Requests sent earlier count towards a ban.',
+  ban: ' The next request sent earlier bans this key.',
+};
+
+function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: Warning): Refusal {
   const where = scope === undefined ? '' : ` ${scopeInWords(scope)}`;
   return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
-    message: `The limit of ${limit} per ${name}${where} is reached. Try again in ${seconds(wait)}, and not before: ${warning}`,
-    headers: ['Retry-After', `${wait}`, ...(lastWarning ? BAN_WARNING : [])],
+    message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${WARNINGS[warning]}`,
+    headers: ['Retry-After', `${wait}`, ...(warning === 'ban' ? BAN_WARNING : [])],
   });
 }
 
@@ -93,7 +105,7 @@ function limitedBy({ limit, name, span, scope }: Window, wait: number, lastWarni
 function bannedUntil(end: number, wait: number): Refusal {
   const until = new Date(Math.ceil(end / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {
-    message: `This key is banned until ${until}. Wait until then; a key that goes on sending after 429 is banned longer each time.`,
+    message: `This API key is banned until ${until}. Wait until then: repeated violations increase the ban duration.`,
     headers: ['Retry-After', `${wait}`],
   });
 }

@@ -1,7 +1,7 @@
 import type { Guard } from '../../callers/guard.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { Outage } from '../../errors/outage.ts';
-import { type Code, Refusal } from '../../errors/refusals.ts';
+import type { Code } from '../../errors/catalogue.ts';
+import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import { MAX_FOREIGN_LENGTH } from '../../keys/foreign.ts';
 import type { Client } from '../../keys/key.ts';
@@ -11,10 +11,11 @@ import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import type { Head } from '../wire/head.ts';
 import { refusalFrom } from './client-addresses.ts';
+import { KnownRefusals } from './known-refusals.ts';
 
 /**
- * Returns the client, or the refusal of a request without a good key (not thrown, see `pipeline.ts`). The target proves that
- * the door has passed the request: requests it refuses are neither looked up nor counted.
+ * Returns the client, or the refusal of a request without a valid key (not thrown, see `pipeline.ts`). The target proves that
+ * the request has passed the `door` stage: requests refused there are neither looked up nor counted.
  */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
@@ -27,6 +28,7 @@ export interface AuthenticateParts {
 /** Finds the client of the key in the headers. Refuses with 401, or with 429 when the address keeps failing. */
 export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
   const hashes = new Hashes();
+  const withoutLimits = new KnownRefusals('limits_not_set');
 
   return function authenticate(exchange) {
     const secret = secretIn(exchange.head);
@@ -52,7 +54,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
       const refusal = refusalFrom(client.addresses, exchange.address);
       if (refusal !== null) return refusal;
     }
-    if (!client.limits) throw new Outage('limits_not_set', { cause: `key ${client.keyId}, plan ${client.plan}` });
+    if (!client.limits) return withoutLimits.because(`the plan ${client.plan} and the key have no limits`)!;
     exchange.authenticatedAt = performance.now();
     return client as KnownClient;
   }
@@ -81,14 +83,15 @@ class Hashes {
   }
 }
 
-/** Exactly one key: in X-API-Key, or as a Bearer token (RFC 6750 section 2.1), or the same one in both. */
+/** Exactly one key: in X-API-Key, or as a Bearer token (RFC 6750 section 2.1), or the same key in both. */
 function secretIn({ apiKeys, authorizations }: Head): string | Refusal {
-  if (apiKeys.length > 1 || authorizations.length > 1) return ambiguous('The key header is there more than once.');
+  if (apiKeys.length > 1 || authorizations.length > 1)
+    return ambiguous('The request has more than one key header. Send exactly one key.');
   const bearer = authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
   const apiKey = apiKeys[0] ?? null;
   if (apiKey === null && bearer === null) return unauthorized('missing_api_key');
   if (apiKey !== null && bearer !== null && apiKey !== bearer) {
-    return ambiguous('X-API-Key and Authorization carry different keys.');
+    return ambiguous('X-API-Key and Authorization hold different keys. Send exactly one key.');
   }
   return apiKey ?? bearer!;
 }
@@ -102,7 +105,7 @@ function ambiguous(message: string): Refusal {
   return unauthorized('invalid_api_key', message);
 }
 
-/** Refusals with the standard message, shared by all callers. */
+/** Refusals with the default message, shared by all clients. */
 const plain = new Map<Code, Refusal>();
 
 /** Every 401 carries a challenge (RFC 9110 section 11.6.1). */

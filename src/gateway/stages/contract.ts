@@ -1,10 +1,12 @@
 import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule, type Rule } from '@storegate/openapi';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
+import { CATALOGUE } from '../../errors/catalogue.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
+import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
 import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
@@ -26,6 +28,8 @@ export interface ContractSettings {
   readonly clock: () => number;
   /** Takes the faults of report-only operations. */
   readonly report: Report;
+  /** A path of the contract similar to one that it does not have; `null`: none. */
+  readonly suggest: (path: string) => string | null;
 }
 
 /** Checks the request against its operation: path and method, scopes, parameters, media type, body. Reads the body. */
@@ -36,14 +40,15 @@ export function createContract({
   refuseAfterSunset,
   clock,
   report,
+  suggest,
 }: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route): MaybePromise<Checked> {
-    const { operation, parameters } = operationOf(route);
+    const { operation, parameters } = operationOf(exchange, target, route, suggest);
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
     if (compiling) return compiling.then(() => contract(exchange, client, target, route));
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
-      throw new Refusal('operation_sunset');
+      throw sunset(exchange, target.path, operation.sunset);
     }
     if (operation.exempt === 'pass') return unchecked(exchange, client, target, operation);
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
@@ -114,12 +119,15 @@ function checked(request: CheckedRequest): Checked {
   return request as Checked;
 }
 
-function operationOf(route: Route): { operation: Operation; parameters: readonly string[] } {
+function operationOf(
+  exchange: Exchange,
+  { path }: Target,
+  route: Route,
+  suggest: ContractSettings['suggest'],
+): { operation: Operation; parameters: readonly string[] } {
   if (route.kind === 'operation') return route;
-  if (route.kind === 'method_not_allowed') {
-    throw new Refusal('method_not_allowed', { headers: ['Allow', route.allow.join(', ')] });
-  }
-  throw new Refusal('not_found');
+  if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
+  throw notFound(exchange, path, suggest(path));
 }
 
 /** Before anything else of the request is looked at: what a key may not do at all costs no check and no body. */
@@ -128,7 +136,7 @@ function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted
   const missing = requiredScopes.filter((name) => !scopes.includes(name));
   if (missing.length === 0) return;
   throw new Refusal('scope_missing', {
-    message: `This key lacks ${missing.length === 1 ? 'the scope' : 'the scopes'} ${missing.join(', ')}.`,
+    message: `This API key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(', ')}. ${CATALOGUE.scope_missing.advice}`,
     // RFC 6750 section 3.1: the scopes that are needed, whichever are there.
     headers: [
       'WWW-Authenticate',
@@ -146,13 +154,13 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
   if (!rule) {
-    throw invalid([ofBody('this operation takes no request body', 'unexpected')]);
+    throw invalid([ofBody('request body is not allowed', 'unexpected')]);
   }
   const encoding = head.contentEncoding?.trim().toLowerCase();
   const media = encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
     throw new Refusal('unsupported_media_type', {
-      message: `This operation takes ${rule.accepted.join(' or ')}, in UTF-8 and without a Content-Encoding.`,
+      message: `The body must be ${rule.accepted.join(' or ')}, in UTF-8 and without Content-Encoding.`,
       headers: ['Accept', rule.accepted.join(', ')],
     });
   }
@@ -161,7 +169,7 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
 
 function bodyFaults(rule: BodyRule | null, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
   if (body !== null && media !== null) return media.check(body);
-  return rule?.required ? [ofBody('this operation needs a request body', 'required')] : [];
+  return rule?.required ? [ofBody('request body is required', 'required')] : [];
 }
 
 const ofBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
@@ -171,7 +179,7 @@ function invalid(details: readonly Fault[]): Refusal {
   const atLeast = told < details.length || told >= MAX_FAULTS ? 'at least ' : '';
   const count = `${atLeast}${told === 1 ? '1 fault' : `${told} faults`}`;
   return new Refusal('invalid_request', {
-    message: `The request does not fit the contract: ${count}, see details.`,
+    message: `The request does not match the contract. Fix the entries of details (${count}).`,
     details,
   });
 }

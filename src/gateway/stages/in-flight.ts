@@ -117,10 +117,9 @@ function keepingLast(): (most: number, subject: string) => Refusal {
 }
 
 function tooMany(most: number, ofAccount: boolean): Refusal {
-  const requests = most === 1 ? 'One request' : `${most} requests`;
-  const whose = ofAccount ? 'all keys of this account' : 'this key';
+  const whose = ofAccount ? 'for all keys of this account' : 'for this key';
   return new Refusal('too_many_in_flight', {
-    message: `${requests} of ${whose} may be in flight at once, and no more. Wait for an answer before you send the next one. This is no strike.`,
+    message: `Too many concurrent requests (max ${most} ${whose}). Wait for a response; this counts against no quota and causes no ban.`,
     headers: ['Retry-After', '1'],
   });
 }

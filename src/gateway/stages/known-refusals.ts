@@ -1,6 +1,7 @@
-import { type Code, Refusal } from '../../errors/refusals.ts';
+import type { Code } from '../../errors/catalogue.ts';
+import { Refusal } from '../../errors/refusals.ts';
 
-/** One refusal for each reason, of which there are no more than entries in lists of addresses: a flood of one network makes no more. */
+/** One shared refusal for each reason. Reasons are few (entries of address lists, plans), so a flood creates no objects. */
 export class KnownRefusals {
   readonly #code: Code;
   readonly #byReason = new Map<string, Refusal>();

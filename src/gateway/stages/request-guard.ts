@@ -1,4 +1,5 @@
 import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
+import { CONTRACT_JSON_PATH } from '../../common/own-paths.ts';
 import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Admission } from '../../limits/admission.ts';
@@ -93,10 +94,15 @@ export function createRequestGuard({ config, observe, report: tell, beginSpan }:
       throw new Refusal('expectation_failed', { close: true });
     }
     if (head.contentTypes > 1)
-      throw new Refusal('malformed_request', { message: 'The request has more than one Content-Type.', close: true });
+      throw new Refusal('malformed_request', {
+        message: 'The request has more than one Content-Type. Send one.',
+        close: true,
+      });
     if (call.framing !== 'chunked' && call.framing > config.maxBodyBytes) throw tooLarge(config.maxBodyBytes);
     if (call.target.length > config.maxUrlBytes) {
-      throw new Refusal('uri_too_long', { message: `The request target is longer than ${config.maxUrlBytes} bytes.` });
+      throw new Refusal('uri_too_long', {
+        message: `The request target exceeds ${config.maxUrlBytes} bytes. Shorten the path or the query.`,
+      });
     }
     return parseTarget(call.target) as Target;
   }
@@ -105,11 +111,20 @@ export function createRequestGuard({ config, observe, report: tell, beginSpan }:
 }
 
 function checkMethod(method: string): void {
-  if (REFUSED_METHODS.has(method)) throw new Refusal('method_not_allowed', { headers: ['Allow', ''], close: true });
+  if (REFUSED_METHODS.has(method)) {
+    throw new Refusal('method_not_allowed', {
+      message: `${method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,
+      headers: ['Allow', ''],
+      close: true,
+    });
+  }
 }
 
 function tooManyHeaders(most: number): Refusal {
-  return new Refusal('headers_too_large', { message: `The request has more than ${most} header lines.`, close: true });
+  return new Refusal('headers_too_large', {
+    message: `The request has more than ${most} header lines. Send fewer.`,
+    close: true,
+  });
 }
 
 /** Whether the whole answer was sent. After a switch of protocols the gateway has nothing more to send. */
@@ -167,7 +182,7 @@ function traceOf(exchange: Exchange, tell: ReportFaults): RequestTrace {
   return {
     path: operation === null ? null : operation.path,
     subject: client === null ? null : client.subject,
-    message: refusal === null ? null : refusal.message,
+    message: refusal === null ? null : refusal.recorded,
     reason: refusal === null ? null : refusal.reason,
     faults: details === null ? null : tell(details),
     faultCount: details === null ? 0 : details.length,

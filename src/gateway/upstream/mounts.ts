@@ -1,11 +1,11 @@
 import type { Question, StreamedBody, Tunnel } from '@storegate/http1';
 import type { Mount, Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
-import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Admitted, Target } from '../results.ts';
+import { noWebSocket } from '../route-refusals.ts';
 import type { Call } from '../wire/call.ts';
 import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { type RequestFields, returnedHeaders } from './headers.ts';
@@ -98,7 +98,7 @@ export function createMounts(options: MountsOptions): Mounts {
     tunnel(exchange, client, target, mount) {
       return new Promise((resolve, reject) => {
         const { tunnels, rewriting } = ways.get(mount)!;
-        if (tunnels === null) throw new Refusal('not_found', { close: true });
+        if (tunnels === null) throw noWebSocket();
         const request = requestOf(exchange, client, target, null);
         const asked: Question = {
           ...request,

@@ -150,7 +150,7 @@ function noRoom(): Refusal {
 
 function tooSlow(minRate: number): Refusal {
   return new Refusal('request_timeout', {
-    message: `The request body arrived at less than ${minRate} bytes a second.`,
+    message: `The request body arrived at less than ${minRate} bytes per second. Send it without pauses.`,
     close: true,
   });
 }

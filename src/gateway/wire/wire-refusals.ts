@@ -1,8 +1,9 @@
 import { WireError } from '@storegate/http1';
+import { CONTRACT_JSON_PATH } from '../../common/own-paths.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { ClientAbort } from './client-abort.ts';
 
-/** The refusal of input that is no request, or not the whole of it. The connection ends behind it. */
+/** The refusal of invalid or incomplete HTTP. The connection closes after it. */
 export function refusalOf({ fault, message }: WireError): Refusal {
   switch (fault) {
     case 'malformed':
@@ -19,7 +20,7 @@ export function refusalOf({ fault, message }: WireError): Refusal {
     case 'version':
       return new Refusal('http_version_not_supported', { close: true });
     case 'method':
-      return new Refusal('not_implemented', { close: true });
+      return new Refusal('not_implemented', { message: `${message} See ${CONTRACT_JSON_PATH}.`, close: true });
     case 'coding':
       return new Refusal('not_implemented', { message, close: true });
   }
@@ -33,5 +34,8 @@ export function bodyFailure(error: unknown): unknown {
 
 /** `most`: the limit in bytes. */
 export function tooLarge(most: number): Refusal {
-  return new Refusal('payload_too_large', { message: `The request body is larger than ${most} bytes.`, close: true });
+  return new Refusal('payload_too_large', {
+    message: `The request body exceeds ${most} bytes. Send a smaller body.`,
+    close: true,
+  });
 }

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { ClientError } from '@storegate/http1';
+import { CATALOGUE } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
-import { CATALOGUE } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';

@@ -72,23 +72,20 @@ describe('an admitted request', () => {
 
 describe('a limited request', () => {
   test.each([
-    ['rate_limit_exceeded', minute, 'The limit of 60 per minute is reached.'],
-    ['daily_quota_exceeded', day, 'The limit of 1000 per day is reached.'],
-    ['rate_limit_exceeded', { ...minute, scope: 'login' }, 'The limit of 60 per minute for login is reached.'],
-    [
-      'daily_quota_exceeded',
-      { ...day, scope: 'tag:to%20find' },
-      'The limit of 1000 per day for the tag to find is reached.',
-    ],
-  ])('is refused with %s, and told when to come back', (code, violated, message) => {
+    ['rate_limit_exceeded', minute, 'Limit of 60 per minute exceeded:'],
+    ['daily_quota_exceeded', day, 'Limit of 1000 per day exceeded:'],
+    ['rate_limit_exceeded', { ...minute, scope: 'login' }, 'Limit of 60 per minute for login exceeded:'],
+    ['daily_quota_exceeded', { ...day, scope: 'tag:to%20find' }, 'Limit of 1000 per day for the tag to find exceeded:'],
+  ])('is refused with %s and the seconds to wait', (code, violated, message) => {
     const refusal = admitting(limited({ violated })).admitted() as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code, status: 429, headers: ['Retry-After', '2'] });
-    expect(refusal.message).toBe(`${message} Try again in 2 seconds, and not before: sending on leads to a ban.`);
+    expect(refusal.message).toBe(`${message} retry after 2 seconds. Requests sent earlier count towards a ban.`);
   });
 
   test('is warned one strike before a ban', () => {
-    const { headers } = admitting(limited({ strikes: LADDER.strikes - 1 })).admitted() as Refusal;
+    const { headers, message } = admitting(limited({ strikes: LADDER.strikes - 1 })).admitted() as Refusal;
+    expect(message).toMatch(/The next request sent earlier bans this key\.$/);
     expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
   });
 

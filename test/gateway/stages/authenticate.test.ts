@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Guard } from '../../../src/callers/guard.ts';
-import { Outage } from '../../../src/errors/outage.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
 import type { Client } from '../../../src/keys/key.ts';
@@ -164,8 +163,14 @@ describe('a key that may not be used', () => {
     expect(authenticating({ keys }).by({ 'X-API-Key': SECRET }).answer).toMatchObject({ keyId: 'key_1' });
   });
 
-  test('has no limits: an outage that the operator ends, never unlimited', () => {
+  test('is refused with 403 if it has no limits: never unlimited, and clients do not retry', () => {
     const { by } = authenticating({ keys: { [SECRET]: foundClient({ limits: null }) } });
-    expect(() => by({ 'X-API-Key': SECRET })).toThrow(Outage);
+    const { answer } = by({ 'X-API-Key': SECRET });
+    expect(answer).toMatchObject({
+      code: 'limits_not_set',
+      status: 403,
+      reason: expect.stringMatching(/have no limits$/),
+    });
+    expect(by({ 'X-API-Key': SECRET }).answer).toBe(answer);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Fault, Rule } from '@storegate/openapi';
 import type { Operation } from '../../../src/config/contract/contract.ts';
+import { CATALOGUE } from '../../../src/errors/catalogue.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';
@@ -53,6 +54,7 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true, scopes = [] as 
     refuseAfterSunset,
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),
+    suggest: (path) => (path === '/pet' ? '/pets' : null),
   });
   const client = admittedClient({ scopes });
   /** The answer to a request with this body, sent in these pieces. */
@@ -122,15 +124,15 @@ describe('a request that does not fit is refused', () => {
     const { asked } = checking();
     const faults = [...Array(count).fill(fault('wrong')), ...(more ? [bodyFault('and more', 'more')] : [])];
     const refused = await refusal(() => asked({}, to({ body: null, checkParameters: () => faults })));
-    expect(refused.message).toBe(`The request does not fit the contract: ${said}, see details.`);
+    expect(refused.message).toBe(`The request does not match the contract. Fix the entries of details (${said}).`);
   });
 
   test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([
-    ['a body that must be there', [{}], { details: [bodyFault('this operation needs a request body', 'required')] }],
+    ['a body that must be there', [{}], { details: [bodyFault('request body is required', 'required')] }],
     [
       'a body that must not',
       [{ pieces: ['x'] }, to({ body: null })],
-      { details: [bodyFault('this operation takes no request body', 'unexpected')] },
+      { details: [bodyFault('request body is not allowed', 'unexpected')] },
     ],
     ['another media type', [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }], { status: 415 }],
     ['a coded body', [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }], { status: 415 }],
@@ -138,18 +140,27 @@ describe('a request that does not fit is refused', () => {
     [
       'a body that is too large for the operation',
       [{ headers: json, pieces: ['x'.repeat(9)] }, to({ maxBodyBytes: 8 })],
-      { code: 'payload_too_large', message: 'The request body is larger than 8 bytes.' },
+      { code: 'payload_too_large', message: 'The request body exceeds 8 bytes. Send a smaller body.' },
     ],
     [
       'a body that is too large for all, although the operation would take it',
       [{ headers: json, pieces: ['x'.repeat(17)] }, to({ maxBodyBytes: 18 })],
-      { code: 'payload_too_large', message: 'The request body is larger than 16 bytes.' },
+      { code: 'payload_too_large', message: 'The request body exceeds 16 bytes. Send a smaller body.' },
     ],
-    ['an unknown path', [{}, { kind: 'not_found' }], { status: 404 }],
+    [
+      'an unknown path',
+      [{ url: '/pet?api_key=x' }, { kind: 'not_found' }],
+      { status: 404, message: 'No operation matches POST /pet. Did you mean /pets?' },
+    ],
+    [
+      'an unknown path that is like none',
+      [{ url: '/nowhere' }, { kind: 'not_found' }],
+      { status: 404, message: 'No operation matches POST /nowhere. See /openapi.json.' },
+    ],
     [
       'another method',
       [{}, { kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }],
-      { status: 405, headers: ['Allow', 'GET, HEAD'] },
+      { status: 405, message: 'POST is not allowed for /pets. Allowed: GET, HEAD.', headers: ['Allow', 'GET, HEAD'] },
     ],
     ['an operation past its sunset', [{}, to({ sunset: 1 })], { code: 'operation_sunset', status: 410 }],
   ])('%s', async (_what, question, expected) => {
@@ -199,15 +210,15 @@ describe('an operation that needs scopes', () => {
   const needing = (given: Partial<Operation> = {}) => to({ requiredScopes: ['read', 'write'], ...given });
 
   test.each<[readonly string[], string]>([
-    [[], 'This key lacks the scopes read, write.'],
-    [['write', 'READ', 'read ', 're'], 'This key lacks the scope read.'],
-    [['read'], 'This key lacks the scope write.'],
+    [[], 'This API key lacks the scopes read, write.'],
+    [['write', 'READ', 'read ', 're'], 'This API key lacks the scope read.'],
+    [['read'], 'This API key lacks the scope write.'],
   ])('refuses a key that has %j', async (scopes, message) => {
     const { asked } = checking({ scopes });
     expect(await refusal(() => asked({ headers: json, pieces: ['{}'] }, needing()))).toMatchObject({
       code: 'scope_missing',
       status: 403,
-      message,
+      message: `${message} ${CATALOGUE.scope_missing.advice}`,
       headers: ['WWW-Authenticate', 'Bearer realm="storegate", error="insufficient_scope", scope="read write"'],
     });
   });

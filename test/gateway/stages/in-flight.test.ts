@@ -60,7 +60,7 @@ test('as many go on at once as the plan says, the next one when one of them has 
   const third = await send().answer;
   expect(third).toBeInstanceOf(Refusal);
   expect(third).toMatchObject({ code: 'too_many_in_flight', status: 429, headers: ['Retry-After', '1'] });
-  expect((third as Refusal).message).toContain('2 requests of this key may be in flight at once');
+  expect((third as Refusal).message).toContain('Too many concurrent requests (max 2 for this key).');
   expect(flights.of('key:key_1')).toBe(2);
   first.call.finish(false);
   expect(flights.of('key:key_1')).toBe(1);
@@ -79,7 +79,7 @@ test('each is counted by itself, an account as one, and who has no bound is not 
   expect(flights.of('key:key_1')).toBe(0);
   const account = { subject: 'account:free:acme', concurrency: 1 };
   await send(account).answer;
-  expect(((await send(account).answer) as Refusal).message).toContain('One request of all keys of this account');
+  expect(((await send(account).answer) as Refusal).message).toContain('(max 1 for all keys of this account)');
 });
 
 test('who left before is not counted, because it will not end again', async () => {

@@ -111,13 +111,13 @@ describe('all bodies together', () => {
 });
 
 describe('a body that arrives too slowly', () => {
-  test('is refused with 408, and says at which rate', async () => {
+  test('is refused with 408 and the minimum rate', async () => {
     open({ minRate: 1_000_000, every: 20 });
     const { read, send } = begun();
     send(1);
     await expect(read).rejects.toMatchObject({
       code: 'request_timeout',
-      message: 'The request body arrived at less than 1000000 bytes a second.',
+      message: 'The request body arrived at less than 1000000 bytes per second. Send it without pauses.',
     });
     expect(bodies.held).toBe(0);
   });

@@ -59,8 +59,8 @@ export function readingTests(stand: ReferenceStand): void {
       const { page } = stand.desk;
       const operation = stand.desk.operation('Orders', 'listOrders');
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
-      await page.waitForURL(/#error-rate_limit_exceeded$/);
-      expect(await page.locator('#error-rate_limit_exceeded').textContent()).toContain('back off exponentially');
+      await page.waitForURL(/#errors-rate_limit_exceeded$/);
+      expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain('count towards a ban');
     });
 
     test('has the list beside the operations where there is room, and needs no button for it', async () => {

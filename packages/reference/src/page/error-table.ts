@@ -21,6 +21,6 @@ the <code>X-Request-Id</code> of the answer when you ask for help. ${note}</p>
 }
 
 function entry({ code, status, title, advice }: ErrorWords): Html {
-  return html`<div class="error" role="listitem" id="error-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
+  return html`<div class="error" role="listitem" id="errors-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
 <p>${title} <span class="advice">${withCode(advice)}</span></p></div>`;
 }

@@ -37,7 +37,7 @@ function refusal(code: unknown, response: ImmutableMap, system: System): Rendere
 /** Links a code of the gateway to its advice; the operation explains the codes of the service. */
 function explained(name: string, { React: { createElement: h } }: System): Rendered {
   const code = h('code', { key: name }, name);
-  return document.getElementById(`error-${name}`) ? h('a', { key: name, href: `#error-${name}` }, code) : code;
+  return document.getElementById(`errors-${name}`) ? h('a', { key: name, href: `#errors-${name}` }, code) : code;
 }
 
 /** Whether the body is the Error object {code, message, status}, perhaps with more fields. */

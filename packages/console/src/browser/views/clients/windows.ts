@@ -92,7 +92,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
       ? h(
           Notice,
           { tone: 'bad' },
-          'No limits are set, so every request is refused with 503: give the key own limits, or another plan.',
+          'No limits are set, so every request is refused with 403: give the key own limits, or another plan.',
         )
       : h(Table<Standing['windows'][number]>, {
           caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,

@@ -1,0 +1,48 @@
+import { CONTRACT_JSON_PATH } from '../common/own-paths.ts';
+import { maskSecrets } from '../common/secret-mask.ts';
+import { Refusal } from '../errors/refusals.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Most characters of a path that a message quotes. */
+const LONGEST = 200;
+
+/** `similar`: a path of the contract to suggest, if there is any. */
+export function notFound({ call }: Exchange, path: string, similar: string | null): Refusal {
+  const hint = similar === null ? `See ${CONTRACT_JSON_PATH}.` : `Did you mean ${similar}?`;
+  return new Refusal('not_found', {
+    message: `No operation matches ${call.method} ${shown(path)}. ${hint}`,
+    echoes: true,
+  });
+}
+
+export function methodNotAllowed({ call }: Exchange, path: string, allow: readonly string[]): Refusal {
+  const allowed = allow.join(', ');
+  const hint = allow.length === 0 ? `See ${CONTRACT_JSON_PATH}.` : `Allowed: ${allowed}.`;
+  return new Refusal('method_not_allowed', {
+    message: `${call.method} is not allowed for ${shown(path)}. ${hint}`,
+    echoes: true,
+    headers: ['Allow', allowed],
+  });
+}
+
+/** `since`: Unix seconds. */
+export function sunset({ call }: Exchange, path: string, since: number): Refusal {
+  const day = new Date(since * 1000).toISOString().slice(0, 10);
+  return new Refusal('operation_sunset', {
+    message: `${call.method} ${shown(path)} was retired on ${day}. Use its successor if the Link header names one.`,
+    echoes: true,
+  });
+}
+
+export function noWebSocket(): Refusal {
+  return new Refusal('not_found', {
+    message: `This path does not accept WebSockets. See ${CONTRACT_JSON_PATH}.`,
+    close: true,
+  });
+}
+
+/** A checked path holds only printable ASCII. It is masked before it is cut, so that no part of a key remains. */
+function shown(path: string): string {
+  const masked = maskSecrets(path);
+  return masked.length > LONGEST ? `${masked.slice(0, LONGEST)}…` : masked;
+}

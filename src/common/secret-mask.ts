@@ -12,6 +12,8 @@ export function holdsSecret(text: string): boolean {
 
 /** The text with `sg_…` in place of every part that looks like a key, for messages and logs. */
 export function maskSecrets(text: string): string {
+  // Every line of the log comes by: two fast searches spare nearly all of them the slow one.
+  if (!text.includes('g_') && !text.includes('G_')) return text;
   return text.replaceAll(LIKE_A_KEY, 'sg_…');
 }
 

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { maskSecrets } from '../common/secret-mask.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from './events.ts';
 import { createLogTable } from './log-table.ts';
@@ -24,13 +25,17 @@ export interface LogOptions {
   readonly worker?: number;
 }
 
-/** Writes JSON lines, or lines for a person. They name keys by id, never by secret. */
+/** Writes JSON lines, or lines for a person. Lines name keys by id; what looks like a key is masked. */
 export function createLog(
   { level, requests, format }: Config['log'],
   { destination = process.stdout, worker }: LogOptions = {},
 ): Log {
   const logger = pino(
-    { level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
+    {
+      ...{ level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
+      // The one place that every line passes: a row, or the text of an error, may hold a key by mistake.
+      hooks: { streamWrite: maskSecrets },
+    },
     ...targetOf(format, destination),
   );
 

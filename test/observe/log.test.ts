@@ -1,12 +1,23 @@
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
+import { makeSecret } from '../../src/keys/secret.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog, type Log } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
+/** The details of a request, each text of them a key. */
+const secretTrace = (key: string) =>
+  ({
+    faults: [{ in: 'body', pointer: `/${key}`, rule: 'type' }],
+    faultCount: 1,
+    traceparent: key,
+    reason: key,
+    store: { upstream: key, store: key, isSole: false },
+  }) as unknown as RequestTrace;
+
 const COLOUR = '\u001b[';
 
 let noColour: string | undefined;
@@ -165,6 +176,19 @@ describe('the lines of the log', () => {
       ['delivered', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
     );
     expect(leaking.map(([type]) => type)).toEqual([]);
+  });
+
+  test('name no secret: a key in any field of any event is masked', () => {
+    const key = makeSecret('live');
+    // Every field that a row reads is the key; results and spans have the words that lead to a line.
+    const eventOf = (type: string, result: string) =>
+      new Proxy({ type, result, operations: [key], problems: [key], error: new Error(`refused ${key}`) } as object, {
+        get: (own, name) => (name in own ? Reflect.get(own, name) : name === 'trace' ? secretTrace(key) : key),
+      }) as Event;
+    for (const type of Object.keys(createLogTable())) {
+      for (const result of ['lost', 'dropped'])
+        expect([type, written('json', false, eventOf(type, result)).includes(key)]).toEqual([type, false]);
+    }
   });
 
   test('never let a caller control the terminal', () => {

@@ -87,7 +87,7 @@ describe('a contract with mistakes', () => {
   const bytes = new TextEncoder().encode('1.0');
 
   test.each(['omit', 'report', 'pass'] as const)('arrives as it is read (%s)', (leniency) => {
-    const reading = { leniency, integers: 'any', serverPath: 'prefix', unknownQuery: 'pass' } as const;
+    const reading = { onUnsupported: leniency, integers: 'any', serverPath: 'prefix', unknownQuery: 'pass' } as const;
     const one = loadContract('openapi.json', { text, ...reading });
     const other = sent('openapi.json', { text, ...reading });
     expect(other.exempted).toEqual(one.exempted);

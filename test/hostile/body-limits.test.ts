@@ -74,7 +74,7 @@ describe.each([
     const refused = await stand.refusesAndCloses(request(path, type, bodyOf(type, most + 1)), [413]);
     expect(JSON.parse(refused.body)).toEqual({
       code: 'payload_too_large',
-      message: `The request body is larger than ${most} bytes.`,
+      message: `The request body exceeds ${most} bytes. Send a smaller body.`,
       status: 413,
     });
     expect(stand.store.requests.slice(before)).toHaveLength(1);

@@ -129,6 +129,7 @@ test('an error is in the form of RFC 9457 for a caller that asks for it', async 
   });
   const lost = await stand.ask(stand.request('GET /nowhere', accept));
   expect(JSON.parse(lost.body)).toMatchObject({ type: '/docs/#errors-not_found', code: 'not_found', status: 404 });
+  expect(lost.headers.link).toBe('</docs/#errors-not_found>; rel="help"');
   const page = (await stand.gateway.client.get('/docs/')).text;
   expect(page).toContain('id="errors-invalid_request"');
 });

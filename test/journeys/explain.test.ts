@@ -304,7 +304,7 @@ describe('what is kept', () => {
     const none = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
     expect(none.status).toBe(404);
     expect(none.body.message).toMatch(
-      /^No gateway has the request \S+\. \S+ keeps none, because explain\.requests is 0\. /,
+      /^No gateway has the request \S+\. \S+ keeps none, because explain\.bufferSize is 0\. /,
     );
     writeFileSync(join(one.folder, 'gateway.yaml'), 'explain: { bufferSize: 4, sampleRate: 0 }\n');
     await until('it keeps refusals', async () => {

@@ -88,7 +88,7 @@ describe('the page', () => {
     const redirect = await raw('/docs');
     expect([redirect.status, redirect.headers.location]).toEqual([308, '/docs/']);
     const without = await TestGateway.start({ settings: 'reference: { enabled: false }' });
-    isTheError(await without.client.get('/docs/'), 404, 'not_found');
+    isTheError(await without.client.get('/docs/'), 404, 'not_found', { hasReference: false });
     expect((await without.client.get('/openapi.json')).status).toBe(200);
     await without.stop();
   });

@@ -12,11 +12,13 @@ export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'head
 }
 
 /** Checks for an Error object with this status and code. */
-export function isTheError(response: Response, status: number, code: string): void {
+export function isTheError(response: Response, status: number, code: string, { hasReference = true } = {}): void {
   expect({ status: response.status, body: response.body }).toEqual({
     status,
     body: expect.objectContaining({ code, status, message: expect.any(String) }),
   });
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  const help = `</docs/#errors-${code}>; rel="help"`;
+  expect(response.headers.link?.includes(help) ?? false).toBe(hasReference);
   carriesTheHeadersOfEveryAnswer(response);
 }

@@ -22,9 +22,12 @@ test.each(LIKE_KEYS)('masks %s in every member', (key) => {
   expect(refusal.headers).toEqual(['Link', '</keys/sg_…>']);
 });
 
-test.each(['sg_team_frontend', 'sg_team_a1', 'SG_TEAM_PLATFORM', 'key_4vT9zQ1mWx7LpA2s'])('keeps the name %s', (name) => {
-  expect(maskSecrets(name)).toBe(name);
-});
+test.each(['sg_team_frontend', 'sg_team_a1', 'SG_TEAM_PLATFORM', 'key_4vT9zQ1mWx7LpA2s'])(
+  'keeps the name %s',
+  (name) => {
+    expect(maskSecrets(name)).toBe(name);
+  },
+);
 
 describe.each(ERROR_CODES.map(({ code }) => code))('%s', (code: Code) => {
   const { title, advice } = CATALOGUE[code];

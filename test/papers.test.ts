@@ -115,7 +115,7 @@ describe('the papers', () => {
     const page = read('docs/configuration.md');
     const named = [...page.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
     expect([...new Set(named)].sort()).toEqual([...environmentVariables().keys()].sort());
-    const rows = [...page.matchAll(/^\| `([^`]+?)(?:\[\]|\.<name>)?` \| [^|]+ \| [^|]+ \|( yes)? +\|/gm)];
+    const rows = [...page.matchAll(/^\| `([^`]+?)(?:\[\]|\.<name>)?` \| [^|]+ \|[^|]+\|( yes)? +\|/gm)];
     const restart = new Map(rows.map(([, name, yes]) => [name, yes !== undefined]));
     const settings = [...settingsOf('gateway')];
     expect(settings.length).toBeGreaterThan(100);

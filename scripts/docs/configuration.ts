@@ -21,16 +21,16 @@ interface Row {
 /** Variables that set no setting. A test compares their names with those that the gateway reads. */
 const OTHER_VARIABLES = [
   ['STOREGATE_CONFIG', '`config/gateway.yaml`', 'The settings file.'],
-  ['STOREGATE_ADMIN_URL', '–', 'For commands: the admin listener of the gateway to manage.'],
-  ['STOREGATE_PROFILE', '–', 'For commands: a YAML file with `url`, and optionally `token`, `ca`, `cert` and `key`.'],
+  ['STOREGATE_ADMIN_URL', '', 'For commands: the admin listener of the gateway to manage.'],
+  ['STOREGATE_PROFILE', '', 'For commands: a YAML file with `url`, and optionally `token`, `ca`, `cert` and `key`.'],
   [
     'STOREGATE_ADMIN_CA',
-    '–',
+    '',
     'For commands: PEM file of the authority that signs the certificate of the admin listener.',
   ],
   [
     'STOREGATE_ADMIN_CLIENT_CERT`, `STOREGATE_ADMIN_CLIENT_KEY',
-    '–',
+    '',
     'For commands: PEM files of your client certificate and its private key.',
   ],
 ] as const;
@@ -172,7 +172,7 @@ const UNITS: Readonly<Record<string, string>> = {
 
 function initialOf({ schema, isSection, like }: Row): string {
   const { default: initial } = schema;
-  if (isSection || like !== undefined || initial === undefined || initial === null) return '–';
+  if (isSection || like !== undefined || initial === undefined || initial === null) return '';
   if (Array.isArray(initial)) return initial.length > 5 ? 'see gateway.yaml' : list(initial);
   return typeof initial === 'object' ? 'none' : `\`${String(initial)}\``;
 }

@@ -12,7 +12,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_requests_total',
-    help: 'Requests of the public listener, by operation, method and status of the answer; 499: the caller left before it.',
+    help: 'Requests to the public listener; status 499: the client disconnected before the response.',
     labelNames: ['operation', 'method', 'status'],
     count:
       (add) =>
@@ -22,7 +22,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_refusals_total',
-    help: 'Requests that did not end with a whole answer of the store, by error code; client_closed_request: the caller went away first; slow_reader: it read so slowly that the gateway ended it.',
+    help: 'Requests without a complete response of the backend, by error code, client_closed_request and slow_reader.',
     labelNames: ['code'],
     count:
       (add) =>
@@ -32,7 +32,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_admissions_total',
-    help: 'Decisions of the admit stage, by plan and verdict.',
+    help: 'Decisions of admission.',
     labelNames: ['plan', 'verdict'],
     count:
       (add) =>
@@ -42,7 +42,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_near_limit_admissions_total',
-    help: 'Admitted requests that left a fifth or less of a window that they count in, by plan.',
+    help: 'Admitted requests that left at most a fifth of a window.',
     labelNames: ['plan'],
     count:
       (add) =>
@@ -52,7 +52,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_forwarded_requests_total',
-    help: 'Requests for the store or the target of a mount, by plan and result: answered, or rejected because stores were busy.',
+    help: 'Requests for backends and mount targets: answered, or rejected because backends were saturated.',
     labelNames: ['plan', 'result'],
     count:
       (add) =>
@@ -64,7 +64,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['ban'],
     name: 'storegate_bans_total',
-    help: 'Bans that began because a key kept sending after refusals, by plan.',
+    help: 'Automatic bans that started.',
     labelNames: ['plan'],
     count:
       (add) =>
@@ -74,7 +74,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_incomplete_responses_total',
-    help: 'Answers that broke off before their end, because either side went away.',
+    help: 'Responses that ended early.',
     labelNames: [],
     count:
       (add) =>
@@ -84,7 +84,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['connection.refused'],
     name: 'storegate_connections_refused_total',
-    help: 'Connections closed at once, by reason: address (its caller address had too many), total (all callers together had).',
+    help: 'Connections closed at once: too many of one address, or in total.',
     labelNames: ['reason'],
     count:
       (add) =>
@@ -94,7 +94,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['tls.established'],
     name: 'storegate_tls_handshakes_total',
-    help: 'Handshakes of TLS at the public listener, by version and by whether they resumed a session (yes, no).',
+    help: 'TLS handshakes of the public listener.',
     labelNames: ['version', 'resumed'],
     count:
       (add) =>
@@ -104,7 +104,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['tls.failed'],
     name: 'storegate_tls_handshake_failures_total',
-    help: 'Handshakes of TLS at the public listener that came to nothing, by reason; plaintext: HTTP without TLS.',
+    help: 'Failed TLS handshakes of the public listener; plaintext: HTTP without TLS.',
     labelNames: ['reason'],
     count:
       (add) =>
@@ -114,14 +114,14 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['proxy.refused'],
     name: 'storegate_proxy_headers_refused_total',
-    help: 'Connections of balancers that did not begin with a good header of the PROXY protocol, and were closed.',
+    help: 'Connections of load balancers without a valid PROXY protocol header.',
     labelNames: [],
     count: (add) => () => add(),
   }),
   counter({
     on: ['key.retiring'],
     name: 'storegate_retiring_key_requests_total',
-    help: 'Requests that came with the secret before the last rotation of their key, by plan.',
+    help: 'Requests with the old secret of a rotated key.',
     labelNames: ['plan'],
     count:
       (add) =>
@@ -131,7 +131,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['reload.done', 'reload.failed'],
     name: 'storegate_reloads_total',
-    help: 'Times that the configuration was read again, by result: success, or failure because of a mistake in it.',
+    help: 'Reloads of the configuration: success or failure.',
     labelNames: ['result'],
     count:
       (add) =>
@@ -141,7 +141,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['spans'],
     name: 'storegate_spans_total',
-    help: 'Spans of requests, by result: exported, failed (the receiver of spans did not take them) or dropped (too many waited).',
+    help: 'Spans: exported, failed or dropped.',
     labelNames: ['result'],
     count:
       (add) =>
@@ -151,18 +151,18 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_config_last_reload_successful',
-    help: 'Whether the files were good when they were read last, at the start or by a reload: 1, or 0 if they were refused.',
+    help: '1 if the last start or reload was successful, otherwise 0.',
     reads: 'reloadSuccess',
   }),
   gauge({
     name: 'storegate_config_last_reload_timestamp_seconds',
-    help: 'When the files were read last: at the start, by a reload that was asked for, or because they changed.',
+    help: 'Time of the last start or reload.',
     reads: 'reloadTime',
   }),
   info({
     on: ['configuration.applied'],
     name: 'storegate_config_info',
-    help: 'Digests of what decides about requests; gateways that do the same have the same. Always 1.',
+    help: 'Digests of the configuration, equal for equal gateways. Always 1.',
     labelNames: ['settings', 'plans', 'contract'],
     count:
       (set) =>
@@ -172,13 +172,13 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_ready',
-    help: 'Whether the gateway wants requests: 1, or 0 while it stops, has no worker, or cannot decide without the shared state.',
+    help: '1 if the gateway is ready, otherwise 0.',
     reads: 'ready',
   }),
   counter({
     on: ['contract.fault'],
     name: 'storegate_contract_faults_total',
-    help: 'Requests and answers that did not fit the contract where that is only told, by operation and side.',
+    help: 'Requests and responses that violate the contract and are only reported.',
     labelNames: ['operation', 'side'],
     count:
       (add) =>
@@ -188,14 +188,14 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['retry'],
     name: 'storegate_upstream_retries_total',
-    help: 'Requests that were sent again, to the same store or to another one, because a store had failed.',
+    help: 'Retries of requests.',
     labelNames: [],
     count: (add) => () => add(),
   }),
   counter({
     on: ['retry.refused'],
     name: 'storegate_upstream_retry_budget_exhausted_total',
-    help: 'Requests that were not sent again where they might have been, because upstream.retries.budget was used up.',
+    help: 'Requests not retried because upstream.retries.budget was used up.',
     labelNames: [],
     count: (add) => () => add(),
     onlyWith: 'inFlight',
@@ -203,14 +203,14 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['state.outage'],
     name: 'storegate_state_outages_total',
-    help: 'Times that the shared state went away.',
+    help: 'Outages of Redis.',
     labelNames: [],
     count: (add) => () => add(),
   }),
   counter({
     on: ['state.local_mode'],
     name: 'storegate_state_local_mode_requests_total',
-    help: 'Requests decided without the shared state, by policy: counted here (local), refused (deny), unchecked (allow).',
+    help: 'Requests decided without Redis, by redis.onOutage.',
     labelNames: ['policy'],
     count:
       (add) =>
@@ -219,13 +219,13 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_workers',
-    help: 'Worker processes that serve now.',
+    help: 'Workers that serve.',
     reads: 'workers',
   }),
   counter({
     on: ['worker.ended'],
     name: 'storegate_worker_exits_total',
-    help: 'Worker processes that ended without being asked to.',
+    help: 'Workers that ended unexpectedly.',
     labelNames: [],
     count:
       (add) =>
@@ -236,7 +236,7 @@ export const METRICS: readonly MetricRow[] = [
   histogram({
     on: ['request'],
     name: 'storegate_request_duration_seconds',
-    help: 'From the first look at a request to the end of its answer, by operation.',
+    help: 'Time from the request to the end of its response.',
     labelNames: ['operation'],
     count:
       (add) =>
@@ -246,7 +246,7 @@ export const METRICS: readonly MetricRow[] = [
   histogram({
     on: ['request'],
     name: 'storegate_upstream_duration_seconds',
-    help: 'From handing a request to the store to the head of its answer, by operation.',
+    help: 'Time from forwarding a request to the response headers.',
     labelNames: ['operation'],
     count:
       (add) =>
@@ -256,7 +256,7 @@ export const METRICS: readonly MetricRow[] = [
   histogram({
     on: ['state.answered'],
     name: 'storegate_state_duration_seconds',
-    help: 'From asking the shared state about a request to its answer.',
+    help: 'Time of a decision by Redis.',
     labelNames: [],
     buckets: STATE_SECONDS,
     count:
@@ -267,7 +267,7 @@ export const METRICS: readonly MetricRow[] = [
   }),
   ofStores({
     name: 'storegate_store_up',
-    help: 'Whether a store gets requests: 1, or 0 while it is away; of several workers the share that sends it some.',
+    help: '1 if a backend gets requests, 0 if it is down; with several workers the mean.',
     type: 'gauge',
     together: 'average',
     read: ({ state }) => Number(state !== 'away'),
@@ -275,7 +275,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['upstream.down'],
     name: 'storegate_store_ejections_total',
-    help: 'Times that a store went away for a process, by what took it away.',
+    help: 'Times that a backend went down for a process.',
     labelNames: ['upstream', 'store', 'reason'],
     count:
       (add) =>
@@ -285,98 +285,98 @@ export const METRICS: readonly MetricRow[] = [
   }),
   ofStores({
     name: 'storegate_store_requests_total',
-    help: 'Requests that were sent to a store, those sent again included.',
+    help: 'Requests sent to a backend, including retries.',
     type: 'counter',
     together: 'sum',
     read: ({ requests }) => requests,
   }),
   ofStores({
     name: 'storegate_store_failures_total',
-    help: 'Requests that got no usable answer from a store: no connection, none in time, a broken one, a status that counts as failure.',
+    help: 'Requests without a valid response: no connection, timeout, invalid, or a failure status.',
     type: 'counter',
     together: 'sum',
     read: ({ failures }) => failures,
   }),
   ofStores({
     name: 'storegate_store_retries_total',
-    help: 'Requests that were sent again because this store had failed.',
+    help: 'Requests retried because this backend failed.',
     type: 'counter',
     together: 'sum',
     read: ({ retries }) => retries,
   }),
   ofStores({
     name: 'storegate_store_requests_in_flight',
-    help: 'Requests that a store has not answered.',
+    help: 'Requests that a backend is processing.',
     type: 'gauge',
     together: 'sum',
     read: ({ inFlight }) => inFlight,
   }),
   ofStores({
     name: 'storegate_store_connections_open',
-    help: 'Connections to a store that are open.',
+    help: 'Open connections to a backend.',
     type: 'gauge',
     together: 'sum',
     read: ({ open }) => open,
   }),
   gauge({
     name: 'storegate_upstream_connections_open',
-    help: 'Connections to all stores together that are open.',
+    help: 'Open connections to all backends.',
     reads: 'storeOpen',
   }),
   gauge({
     name: 'storegate_upstream_connections_idle',
-    help: 'Connections to all stores together that are open and unused.',
+    help: 'Idle connections to all backends.',
     reads: 'storeIdle',
   }),
   gauge({
     name: 'storegate_upstream_connections_limit',
-    help: 'How many connections to all stores together there may be: upstream.connections for each.',
+    help: 'Most connections to all backends.',
     reads: 'storeMost',
   }),
   gauge({
     name: 'storegate_upstream_pending_requests',
-    help: 'Requests that wait for a connection to a store.',
+    help: 'Requests waiting for a connection to a backend.',
     reads: 'storeWaiting',
   }),
   gauge({
     name: 'storegate_certificate_expiry_timestamp_seconds',
-    help: 'When the first of the certificates in use ends (listeners, and those shown to stores), Unix seconds; +Inf: there is none.',
+    help: 'Earliest expiry of the certificates in use; +Inf without certificates.',
     reads: 'certificateEnd',
   }),
   gauge({
     name: 'storegate_contract_unsupported_operations',
-    help: 'Operations that contract.onUnsupported exempts from the contract, because it has mistakes there.',
+    help: 'Operations with a mistake, treated by contract.onUnsupported.',
     reads: 'exempted',
   }),
   gauge({
     name: 'storegate_requests_in_flight',
-    help: 'Requests that have no whole answer yet.',
+    help: 'Requests without a complete response.',
     reads: 'inFlight',
   }),
   gauge({
     name: 'storegate_subjects',
-    help: 'Keys and accounts whose counters this gateway remembers.',
+    help: 'Keys and accounts with counters in memory.',
     reads: 'subjects',
   }),
   gauge({
     name: 'storegate_body_bytes',
-    help: 'Memory that bodies of requests under way hold, of what http.bodyBudget allows.',
+    help: 'Memory used by request bodies.',
     reads: 'bodies',
   }),
   gauge({
     name: 'storegate_body_budget_bytes',
-    help: 'Memory that bodies of requests under way may hold: http.bodyBudget.',
+    help: 'Memory for request bodies: http.bodyBudget.',
     reads: 'bodyBudget',
   }),
   gauge({
     name: 'storegate_state_write_failing_seconds',
-    help: 'For how long the counters of the embedded state could not be written to disk; 0: they can.',
+    help: 'Time since counters could not be written to disk; 0: they can.',
     reads: 'unsaved',
   }),
   info({
     on: ['state.outage', 'state.recovered'],
     name: 'storegate_state_mode',
-    help: 'How admission is decided now: normal, or the policy for an outage of the shared state.',
+    help: 'normal, or the policy of redis.onOutage in force.',
     labelNames: ['mode'],
     initially: ['normal'],
     count: (set) => (event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
@@ -384,13 +384,13 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_key_cache_age_seconds',
-    help: 'For how long the copy of the keys in the data folder may have missed changes in Redis; +Inf: there is no copy yet.',
+    help: 'Age of the key cache; +Inf: not complete yet.',
     reads: 'keyCopyAge',
   }),
   info({
     on: [],
     name: 'storegate_build_info',
-    help: 'The version of storegate and of the Node that runs it; always 1.',
+    help: 'Versions of storegate and Node. Always 1.',
     labelNames: ['version', 'node'],
     initially: [readVersion(), process.version],
     count: () => () => {},
@@ -398,7 +398,7 @@ export const METRICS: readonly MetricRow[] = [
   info({
     on: ['state.connection'],
     name: 'storegate_state_connections',
-    help: 'Connections to the shared state, by status: up, or down if one of them is lost.',
+    help: 'Connections to Redis: up, or down if one is lost.',
     labelNames: ['status'],
     initially: ['up'],
     count: (set) => {
@@ -414,7 +414,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['webhook.delivery'],
     name: 'storegate_webhook_deliveries_total',
-    help: 'Attempts to tell an event to a receiver of webhooks, by its host and result; dropped: too many were pending, or the event was too old.',
+    help: 'Deliveries of events by result; dropped: too many pending, or too old.',
     labelNames: ['endpoint', 'result'],
     count:
       (add) =>
@@ -425,17 +425,17 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_webhooks_pending',
-    help: 'Events that wait for receivers of webhooks, at all gateways that share the state.',
+    help: 'Pending events at all gateways.',
     reads: 'webhooksWaiting',
   }),
   gauge({
     name: 'storegate_webhooks_oldest_pending_seconds',
-    help: 'For how long the oldest of them has waited.',
+    help: 'Age of the oldest pending event.',
     reads: 'webhooksOldest',
   }),
   gauge({
     name: 'storegate_webhooks_failing_seconds',
-    help: 'For how long a receiver of webhooks has taken no event, of several that fail the longest; 0: all do.',
+    help: 'How long the longest-failing endpoint has failed; 0: none fails.',
     reads: 'webhooksFailing',
   }),
 ];

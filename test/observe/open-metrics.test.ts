@@ -61,7 +61,7 @@ describe('OpenMetrics', () => {
 
   test('is what the standard says: families by their names, numbers with a point, an end', async () => {
     const text = await told({ traceId: TRACE, duration: 4 }).openMetrics!();
-    expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests of');
+    expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests to');
     expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
     expect(text).toMatch(/^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m);
     expect(text).toContain('# TYPE storegate_workers gauge\n');

@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { signaturesOf } from '../../src/webhooks/signature.ts';
 
@@ -26,4 +28,21 @@ test.each([
   ['body', { ...SIGNED, body: `${SIGNED.body} ` }],
 ])('another %s has another signature', (_, signed) => {
   expect(signaturesOf(signed, [SECRET])).not.toBe(SIGNATURE);
+});
+
+test('the code of docs/webhooks.md accepts a valid signature and no other', async () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
+  const [, code = ''] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const { verify } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const [id, timestamp, body] = ['msg_1', Math.floor(Date.now() / 1_000), '{"type":"test"}'];
+  const old = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signaturesOf({ id, timestamp, body }, [SECRET, old]),
+  };
+  expect(verify(headers, body, SECRET)).toEqual({ type: 'test' });
+  expect(verify(headers, body, old)).toEqual({ type: 'test' });
+  expect(() => verify(headers, `${body} `, SECRET)).toThrow('invalid signature');
+  expect(() => verify({ ...headers, 'webhook-timestamp': String(timestamp - 301) }, body, SECRET)).toThrow('too old');
 });

@@ -102,8 +102,9 @@ function rowsOf(section: Schema, root: Schema, prefix: string, seen: Seen = new 
 function rowsOfOne(name: string, reference: Schema, schema: Described, root: Schema, seen: Seen): Row[] {
   const [entryName, entry] = entryOf(name, schema);
   const isSection = schema.properties !== undefined || entryName.endsWith('>');
-  const definition = definitionOf(entry ?? reference) ?? definitionOf(reference);
   const inner = entry === undefined ? schema : (flatten(entry, root) as Described);
+  const named = definitionOf(entry ?? reference) ?? definitionOf(reference);
+  const definition = named ?? (entry === undefined ? undefined : JSON.stringify(inner.properties));
   if (!isMap(inner, root)) return [{ name, schema, isSection: false }];
   const like = definition === undefined ? undefined : seen.get(definition);
   if (like !== undefined) return [{ name: entryName, schema, isSection, like }];
@@ -129,8 +130,8 @@ const definitionOf = ({ $ref, allOf }: Schema): string | undefined => $ref ?? al
 
 const nameOf = ({ name }: Row): string => `\`${name}\``;
 
-function typeOf({ schema, isSection, like }: Row): string {
-  if (isSection || like !== undefined) return 'map';
+function typeOf({ name, schema, isSection, like }: Row): string {
+  if (isSection || (like !== undefined && !name.endsWith('[]'))) return 'map';
   return typeOfSchema(schema);
 }
 

@@ -164,6 +164,12 @@ describe('the papers', () => {
     expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(151);
   });
 
+  test('docs/README.md links every page of docs', () => {
+    const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'README.md');
+    const index = read('docs/README.md');
+    expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([]);
+  });
+
   test.each([
     ['README.md', 800],
     ['ARCHITECTURE.md', 1_500],

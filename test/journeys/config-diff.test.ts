@@ -249,7 +249,7 @@ describe('a dry run of a reload', () => {
     for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
       expect(code).toBe(0);
       expect(out).toBe(
-        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: audit.maxEntries.\n',
+        'A reload would put in force: cors.maxAge, plans, contract.\nRestart required: audit.maxEntries.\n',
       );
     }
     const answer = await gateway.client.get('/pets').set('X-API-Key', secret);

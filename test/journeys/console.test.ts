@@ -96,12 +96,12 @@ describe('two gateways on one Redis', () => {
       .waitFor();
     await page.getByText('3 of 3 · used up').waitFor();
     await row('Log of bans', /banned .* in force .* automatic/).waitFor();
-    await row('Last refusals and failures', /GET listPets 403 key_banned/).waitFor();
-    await row('Last refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
+    await row('Latest refusals and failures', /GET listPets 403 key_banned/).waitFor();
+    await row('Latest refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
     await seen();
 
     // Who else?
-    await goTo('Top');
+    await goTo('Top clients');
     await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Refusals' });
     await row('Who came most often', /umbrella/).waitFor();
     await row('Who came most often', /acme/).getByRole('link', { name: acme.id }).click();
@@ -113,7 +113,7 @@ describe('two gateways on one Redis', () => {
       await dialog.getByLabel('Reason, for the audit log').fill(REASON);
       await dialog.getByRole('button', { name: verb }).click();
     };
-    await act('Pardon');
+    await act('Lift ban');
     await dialog.getByText(`${acme.id} is pardoned.`).waitFor();
     await page.getByText(/^No strikes, no ban .* last lifted by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();

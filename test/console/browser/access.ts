@@ -66,7 +66,7 @@ export function accessTests(stand: ConsoleStand): void {
         await page.evaluate(
           `document.querySelectorAll('[aria-label^="Last "] tr:nth-child(n+4)').forEach((row) => row.remove())`,
         );
-        if (href === '#/configuration') await page.getByLabel('Only settings with').fill('log.');
+        if (href === '#/configuration') await page.getByLabel('Only settings from').fill('log.');
         expect([href, await findingsInAllLooks(page)]).toEqual([href, []]);
       }
     });

@@ -25,23 +25,23 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(`#/who/${body.id}`);
       await page.getByLabel('Who did it').fill('nobody');
       await page.getByRole('button', { name: 'Filter' }).click();
-      await page.getByText('No entry fits.').waitFor();
+      await page.getByText('No matching entries.').waitFor();
     });
 
     test('shows each setting and its source, and finds it', async () => {
       const { page } = await stand.open('admin', 'configuration');
-      await page.getByLabel('Only settings with').fill('log.requests');
+      await page.getByLabel('Only settings from').fill('log.requests');
       const row = page.getByRole('row', { name: /^log\.requests/ });
       expect(await row.innerText()).toMatch(/false\s+gateway\.yaml:2:\d+\s+a (reload|restart)/);
       await page.getByText('The files match the running configuration.').waitFor();
-      await page.getByLabel('Only settings with').fill('no such setting');
-      await page.getByText('No setting has that.').waitFor();
+      await page.getByLabel('Only settings from').fill('no such setting');
+      await page.getByText('No matching settings.').waitFor();
     });
 
     test('shows who is told of events, and whether they arrive', async () => {
       await stand.admin('POST', '/webhooks/test');
       const { page } = await stand.open('admin', 'configuration');
-      const row = page.getByRole('region', { name: 'Receivers of webhooks' }).getByRole('row').nth(1);
+      const row = page.getByRole('region', { name: 'Webhook endpoints' }).getByRole('row').nth(1);
       await row.getByText('well').waitFor();
       expect(await row.innerText()).toMatch(
         /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+well\s+0\s+0\s+\S.*ban\.begun, quota\.reached/s,
@@ -72,7 +72,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
         .getByRole('row', { name: /door\.maxConnections/ });
       expect(await row.innerText()).toMatch(/10000\s+5000\s+gateway\.yaml:3:\d+\s+a restart$/);
       await page.getByRole('button', { name: 'Reload …' }).click();
-      await page.getByRole('dialog').getByText('Only after a restart:').waitFor();
+      await page.getByRole('dialog').getByText('Restart required:').waitFor();
       await page.getByRole('button', { name: 'Reload', exact: true }).click();
       await page.getByRole('dialog').getByText('Nothing has changed.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();

@@ -15,7 +15,7 @@ export function bansTests(stand: ConsoleStand): void {
 
     test('shows who is banned and why, extends and pardons, and keeps what was done in view', async () => {
       const { page, complaints } = await stand.open('operate', 'bans');
-      const inForce = page.getByRole('region', { name: 'Bans in force' });
+      const inForce = page.getByRole('region', { name: 'Current bans' });
       const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
       await row(one).waitFor();
       expect(await row(one).getByRole('cell').allTextContents()).toEqual(
@@ -24,15 +24,15 @@ export function bansTests(stand: ConsoleStand): void {
 
       await row(other).getByRole('button', { name: 'Extend' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('How much longer').fill('3h');
+      await dialog.getByLabel('Extension').fill('3h');
       await dialog.getByLabel('Reason').fill('still loops');
       await dialog.getByRole('button', { name: 'Extend' }).click();
       await dialog.getByText(`${other} is banned until`).waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
       await row(other).getByText('still loops').waitFor();
 
-      await row(one).getByRole('button', { name: 'Pardon' }).click();
-      await dialog.getByRole('button', { name: 'Pardon' }).click();
+      await row(one).getByRole('button', { name: 'Lift ban' }).click();
+      await dialog.getByRole('button', { name: 'Lift ban' }).click();
       await dialog.getByText(`${one} is pardoned.`).waitFor();
       await row(one).waitFor({ state: 'detached' });
       expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
@@ -48,7 +48,7 @@ export function bansTests(stand: ConsoleStand): void {
       const log = page.getByRole('region', { name: 'Log of bans' });
       await log.getByText('scrapes').waitFor();
       expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
-      await page.getByLabel('Who').fill('beta');
+      await page.getByLabel('Key or account').fill('beta');
       await page.getByRole('button', { name: 'Filter' }).click();
       await log.getByText('scrapes').waitFor({ state: 'detached' });
       await log.getByText('loops', { exact: true }).waitFor();

@@ -36,10 +36,10 @@ export function whoTests(stand: ConsoleStand): void {
       const { id } = await make({ account: 'beta' });
       await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'why' });
       const { page } = await stand.open('operate', `who/${id}`);
-      await page.getByRole('button', { name: 'Pardon' }).click();
+      await page.getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(`A ban of ${id} ends at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
-      await page.getByRole('dialog').getByRole('button', { name: 'Pardon' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(new RegExp(`${id} is pardoned\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
       expect(await newest()).toMatchObject({ action: 'bans.pardon', actor: 'operateer', reason: 'a „call“ from beta' });
       await page.getByRole('button', { name: 'Close' }).click();
@@ -72,7 +72,7 @@ export function whoTests(stand: ConsoleStand): void {
         .getByText('the last rotation is under way', { exact: false })
         .waitFor();
       expect((await send(old)).status).toBe(200);
-      await page.getByLabel('End the older secret now').check();
+      await page.getByLabel('End the previous secret now').check();
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
       await page.locator('code.secret').waitFor();
       expect((await send(old)).status).toBe(401);
@@ -83,9 +83,7 @@ export function whoTests(stand: ConsoleStand): void {
       await make({ account: 'delta', plan: 'team' });
       const { page } = await stand.open('operate', `who/${id}`);
       await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
-      await page
-        .getByText('every request of all keys of delta on plan team (they are counted as one) is refused')
-        .waitFor();
+      await page.getByText('every request of all keys of delta on plan team (counted together) is refused').waitFor();
     });
 
     test('sends no secret that is pasted into the search, and leaves it in no address', async () => {

@@ -39,8 +39,8 @@ export function nowTests(stand: ConsoleStand): void {
     const live = () => page.locator('.view-head [role=status]');
 
     test('opens the console, says that all is well, and how it goes', async () => {
-      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Now');
-      await verdict().getByText('All is well.').waitFor();
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview');
+      await verdict().getByText('OK').waitFor();
       await live().getByText('Live', { exact: true }).waitFor();
       await send(20);
       await page.getByText('in the last 10 seconds').waitFor();
@@ -63,17 +63,17 @@ export function nowTests(stand: ConsoleStand): void {
     test('and Requests and Top have nothing to show', async () => {
       await page.getByRole('link', { name: 'Requests', exact: true }).click();
       await page.getByText('Gateways have none in memory: nothing was refused').waitFor();
-      await page.getByRole('link', { name: 'Top', exact: true }).click();
+      await page.getByRole('link', { name: 'Top clients', exact: true }).click();
       await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Deprecated operations' });
       await page.getByText('No calls of deprecated operations in the last hour.').waitFor();
-      await page.getByRole('link', { name: 'Now', exact: true }).click();
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await live().getByText('Live', { exact: true }).waitFor();
     });
 
     test('names what is wrong, with the way to where more is told', async () => {
       storeStatus = 500;
       await send(5);
-      await verdict().getByText('Not all is well.').waitFor();
+      await verdict().getByText('Down').waitFor();
       const trouble = verdict()
         .getByRole('listitem')
         .filter({

@@ -27,20 +27,20 @@ export function plansTests(stand: ConsoleStand): void {
       stand.gateway.clock.pass(2 * MINUTE);
       const page = await open('plans/basic');
       await page.getByRole('textbox', { name: 'Limits' }).fill('4/minute,100/day,50/hour');
-      await page.getByRole('button', { name: 'Try' }).click();
+      await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByText('1 key would have been limited.').waitFor();
-      expect(await page.getByText('Nobody would be refused at once.').count()).toBe(1);
+      expect(await page.getByText('No client would be refused at once.').count()).toBe(1);
       expect(await page.getByText('The plan has not counted by hour so far').count()).toBe(1);
-      const row = page.getByRole('region', { name: 'Who would have been limited' }).getByRole('row', { name: id });
+      const row = page.getByRole('region', { name: 'Limited clients' }).getByRole('row', { name: id });
       expect(await row.innerText()).toMatch(/globex\s+minute\s+9 of 4\s+\S+\s+1\s+5/);
       expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(`#/who/${id}`);
 
       await page.getByRole('textbox', { name: 'Limits' }).fill('10/minute');
-      await page.getByRole('button', { name: 'Try' }).click();
-      await page.getByText('Nobody would have been limited.').waitFor();
-      await page.getByRole('button', { name: 'Put in force …' }).click();
+      await page.getByRole('button', { name: 'Simulate' }).click();
+      await page.getByText('No client would have been limited.').waitFor();
+      await page.getByRole('button', { name: 'Apply …' }).click();
       await page.getByLabel(/^Reason/).fill('too many crawlers');
-      await page.getByRole('button', { name: 'Put in force', exact: true }).click();
+      await page.getByRole('button', { name: 'Apply', exact: true }).click();
       await page.getByText('Plan basic has 10/minute now.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.locator('dl.facts').getByText('10/minute', { exact: true }).waitFor();
@@ -56,7 +56,7 @@ export function plansTests(stand: ConsoleStand): void {
     test('says what is wrong with limits, and of a plan that there is not', async () => {
       const page = await open('plans/basic');
       await page.getByRole('textbox', { name: 'Limits' }).fill('many');
-      await page.getByRole('button', { name: 'Try' }).click();
+      await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByRole('alert').filter({ hasText: 'must look like 60/minute' }).waitFor();
       await goTo(page, 'keys');
       await goTo(page, 'plans/gold');
@@ -74,7 +74,7 @@ export function plansTests(stand: ConsoleStand): void {
 
     test('offers to put a plan only to those who may', async () => {
       const { page, complaints } = await stand.open('read', 'plans/basic');
-      await page.getByRole('button', { name: 'Try' }).click();
+      await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByText('no key has other limits then').waitFor();
       expect(await page.getByRole('button', { name: /^Put/ }).count()).toBe(0);
       expect(complaints).toEqual([]);

@@ -75,7 +75,7 @@ export function sessionTests(stand: ConsoleStand): void {
       await page.getByText('anna read').waitFor();
       await call('DELETE', '/tokens/anna');
       await page.clock.fastForward(5_000);
-      await page.getByText('You were signed out. Sign in again to go on.').waitFor();
+      await page.getByText('You were signed out. Sign in again to continue.').waitFor();
     });
 
     test('and goes away is asked a minute before the end, in every tab, and is signed out', async () => {

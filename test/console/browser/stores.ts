@@ -46,11 +46,11 @@ export function storesTests(stand: ConsoleStand): void {
       });
 
     test('Now shows each, and the first line names one that went away, and why', async () => {
-      await verdict().getByText('All is well.').waitFor();
+      await verdict().getByText('OK').waitFor();
       await asking(stores[0]!, 'up');
       await stores[0]!.fail('refuse');
       await asking(stores[0]!, 'down');
-      await verdict().getByText('All works, but look at this.').waitFor();
+      await verdict().getByText('Degraded').waitFor();
       const trouble = verdict().getByRole('listitem').filter({ hasText: 'Store ' });
       expect(await trouble.innerText()).toMatch(
         new RegExp(`^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`),
@@ -81,8 +81,8 @@ export function storesTests(stand: ConsoleStand): void {
       await stores[1]!.fail('refuse');
       await asking(stores[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
-      await verdict().getByText('All 2 stores of default are away: nobody answers its requests.').waitFor();
-      await verdict().getByText('Not all is well.').waitFor();
+      await verdict().getByText('All 2 stores of default are down.').waitFor();
+      await verdict().getByText('Down').waitFor();
     });
 
     test('they are up again by themselves', async () => {

@@ -32,12 +32,12 @@ export function App() {
         // Signed in again in another tab: why it ended before is no reason for the next end.
         setEnded(null);
         setSession(next);
-      } else end('You were signed out. Sign in again to go on.');
+      } else end('You were signed out. Sign in again to continue.');
     },
     [end],
   );
   const endByIdle = useCallback(() => {
-    end('You were signed out, because nobody was there. Sign in again to go on.');
+    end('You were signed out after 30 minutes of inactivity.');
     // The gateway ends the session by itself too, should it not hear of this.
     signOut().catch(() => {});
   }, [end]);
@@ -45,7 +45,7 @@ export function App() {
   useEffect(() => {
     whoIsSignedIn().then(setSession, fail);
     const unsubscribe = onTabMessage('session', () => void whoIsSignedIn().then(take, fail));
-    const refused = () => end('You were signed out. Sign in again to go on.');
+    const refused = () => end('You were signed out. Sign in again to continue.');
     signedOut.addEventListener('ended', refused);
     return () => {
       unsubscribe();

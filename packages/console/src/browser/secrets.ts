@@ -35,15 +35,19 @@ export function useLeftForSecret({ view, rest, query }: Place): boolean {
 export function SecretRefused({ query }: Pick<Place, 'query'>) {
   if (query.refused !== REFUSED.refused) return null;
   return h(Notice, { tone: 'bad' }, [
-    h('p', null, 'This was the secret of a key, or a token, and was not sent: addresses and searches end up in logs.'),
     h(
       'p',
       null,
-      'Give the id (',
+      'This looks like the secret of a key or token. It was not sent, because addresses and searches end up in logs.',
+    ),
+    h(
+      'p',
+      null,
+      'Enter the id (',
       h('code', null, 'key_…'),
       '), the account or the label. ',
       h('code', null, 'storegate keys identify'),
-      ' tells whose a found secret is.',
+      ' identifies the owner of a leaked key.',
     ),
   ]);
 }

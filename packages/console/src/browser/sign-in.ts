@@ -40,9 +40,9 @@ export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn
         h(
           'small',
           null,
-          'One that ',
+          'Created with ',
           h('code', null, 'storegate tokens create'),
-          ' has issued, or that of ',
+          ', or the value of ',
           h('code', null, 'STOREGATE_ADMIN_TOKEN'),
           '.',
         ),

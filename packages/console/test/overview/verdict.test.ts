@@ -63,11 +63,11 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     'bad g did not respond. (gateways)',
     'bad Other gateways are unreachable: connection refused (gateways)',
     'bad b: 1 of 2 workers does not answer. (gateways)',
-    'bad c has no worker: it answers nobody. (gateways)',
+    'bad c has no worker and serves no requests. (gateways)',
     expect.stringMatching(/^bad e has had no connection to Redis since .*:00\. \(gateways\)$/),
-    'bad f takes no requests: the shared state is away. (gateways)',
-    'bad h is not ready: all stores of an upstream are away. (gateways)',
-    'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
+    'bad f accepts no requests: the shared state is down. (gateways)',
+    'bad h is not ready: all stores of an upstream are down. (gateways)',
+    'warn a: 3 requests waiting for a store connection, 8 of 8 are in use. (gateways)',
     'warn d is stopping. (gateways)',
   ]);
 });
@@ -83,7 +83,7 @@ test('stores: one that is away while others serve, one away for some processes, 
     'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
   ]);
   expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
-    'bad All 2 stores of default are away: nobody answers its requests. (gateways)',
+    'bad All 2 stores of default are down. (gateways)',
     'bad Store s1:80 of default is down since T: no response in time. (gateways)',
     'bad Store s2:80 of default is down since T: no response in time. (gateways)',
   ]);

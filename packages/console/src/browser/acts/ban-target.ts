@@ -13,7 +13,7 @@ interface Counted {
 }
 
 const asOne = ({ account, plan }: Counted) =>
-  plan === null ? `all keys of ${account}` : `all keys of ${account} on plan ${plan} (they are counted as one)`;
+  plan === null ? `all keys of ${account}` : `all keys of ${account} on plan ${plan} (counted together)`;
 
 /** `counted`: the counters that the party stands for. A key of a plan that counts accounts stands for all keys of its account. */
 export function banTargetOf(party: string, counted: readonly Counted[]): BanTarget {
@@ -21,6 +21,6 @@ export function banTargetOf(party: string, counted: readonly Counted[]): BanTarg
   if (counted.length === 1 && first) return { party, words: first.key ?? asOne(first) };
   return {
     party,
-    words: counted.length === 0 ? party : `all keys of ${party} (counted as ${counted.length}, each by itself)`,
+    words: counted.length === 0 ? party : `all keys of ${party} (${counted.length} counters)`,
   };
 }

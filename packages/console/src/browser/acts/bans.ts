@@ -15,9 +15,9 @@ function lengthField(label: string) {
     name: 'length',
     required: true,
     pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)',
-    title: 'A number with a unit, such as 30m, 2h or 30d.',
+    title: 'A number with a unit, for example 30m, 2h or 30d.',
     placeholder: '2h',
-    note: 'Such as 30m, 2h or 30d.',
+    note: 'For example 30m, 2h or 30d.',
   });
 }
 
@@ -25,8 +25,8 @@ async function endText(sent: Promise<unknown>, done: () => void): Promise<string
   const { bans } = (await sent) as { bans: readonly Ban[] };
   done();
   const [ban] = bans;
-  if (bans.length !== 1 || !ban) return `${bans.length} are banned.`;
-  const next = ban.next === null ? '' : ` The next ban of the ladder would last ${ban.next}.`;
+  if (bans.length !== 1 || !ban) return `${bans.length} keys or accounts are banned.`;
+  const next = ban.next === null ? '' : ` The next ban would last ${ban.next}.`;
   return `${ban.key ?? ban.account} is banned until ${clockTime(ban.until)}.${next}`;
 }
 
@@ -37,8 +37,8 @@ export function banAct({ party, words }: BanTarget, done: () => void): Act {
     verb: 'Ban',
     dangerous: true,
     needsReason: true,
-    effect: `From now on every request of ${words} is refused with 403, until the ban ends. A ban in force is replaced. It counts on the ladder as every ban does, so the next one of the ladder is longer. Callers are told when it ends, and not why.`,
-    fields: lengthField('For how long'),
+    effect: `Refuses every request of ${words} with 403 until the ban ends, and replaces a current ban. The ban level rises by one. Clients see when the ban ends, but not the reason.`,
+    fields: lengthField('Duration'),
     run: (form, reason) =>
       endText(call('PUT', path`/bans/${party}`, { body: { length: text(form, 'length'), reason }, reason }), done),
   };
@@ -51,8 +51,8 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
     verb: 'Extend',
     dangerous: true,
     needsReason: true,
-    effect: `The ban of ${words}${now} ends so much later. It counts on the ladder as one more ban.`,
-    fields: lengthField('How much longer'),
+    effect: `Moves the end of the ban of ${words}${now} by this duration. The ban level rises by one.`,
+    fields: lengthField('Extension'),
     run: (form, reason) =>
       endText(
         call('POST', path`/bans/${party}/extend`, { body: { length: text(form, 'length'), reason }, reason }),
@@ -63,13 +63,13 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
 
 export function pardonAct({ party, words }: BanTarget, done: () => void): Act {
   return {
-    title: `Pardon ${party}`,
-    verb: 'Pardon',
-    effect: `A ban of ${words} ends at once, and all windows open afresh, as if nothing had been used of them. Strikes and earlier bans are forgotten: the next ban of the ladder is the shortest again.`,
+    title: `Lift the ban of ${party}`,
+    verb: 'Lift ban',
+    effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
     run: async (_form, reason) => {
       const answer = await call('DELETE', path`/bans/${party}`, { reason });
       done();
-      return `${party} is pardoned. ${remainingText(answer)}`;
+      return `The ban of ${party} is lifted. ${remainingText(answer)}`;
     },
   };
 }

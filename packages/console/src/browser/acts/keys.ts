@@ -17,15 +17,15 @@ async function patched(key: Key, body: object, reason: string, done: (key: Key) 
 }
 
 export function planAct(key: Key, done: (key: Key) => void): Act {
-  const own = key.limits === null ? '' : ` It keeps its own limits (${key.limits}) in place of those of any plan.`;
+  const own = key.limits === null ? '' : ` It keeps its own limits (${key.limits}), which override those of the plan.`;
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
-    effect: `From the next request on ${key.id} has the limits of the plan. What was used stays used, in windows of the same length; between a plan that counts keys and one that counts accounts it does not move along, and neither does a ban.${own}`,
+    effect: `${key.id} gets the limits of the plan with its next request. Usage is kept in windows of the same length. Between plans that count keys and plans that count accounts, neither usage nor a ban is kept.${own}`,
     fields: h(PlanChoice, { value: key.plan }),
     run: async (form, reason) => {
       const { plan } = await patched(key, { plan: form.get('plan') }, reason, done);
-      return `${key.id} is on plan ${plan} now.`;
+      return `${key.id} is now on plan ${plan}.`;
     },
   };
 }
@@ -34,17 +34,17 @@ export function limitsAct(key: Key, done: (key: Key) => void): Act {
   return {
     title: `Own limits of ${key.id}`,
     verb: 'Own limits',
-    effect: `From the next request on these limits hold for ${key.id} in place of those of its plan, ${key.plan}. An empty field takes own limits away. What was used stays used, in windows of the same length.`,
+    effect: `Overrides the limits of plan ${key.plan} for ${key.id} with its next request. Leave empty to remove own limits. Usage is kept in windows of the same length.`,
     fields: h(Field, {
       label: 'Limits',
       name: 'limits',
       defaultValue: key.limits ?? '',
       maxLength: 500,
-      note: 'Such as 600/minute,100000/day.',
+      note: 'For example 600/minute,100000/day.',
     }),
     run: async (form, reason) => {
       const { limits } = await patched(key, { limits: String(form.get('limits')).trim() || null }, reason, done);
-      return limits === null ? `${key.id} has no own limits.` : `${key.id} has the limits ${limits} now.`;
+      return limits === null ? `${key.id} has no own limits.` : `${key.id} now has the limits ${limits}.`;
     },
   };
 }
@@ -53,7 +53,7 @@ export function labelAct(key: Key, done: (key: Key) => void): Act {
   return {
     title: `Label of ${key.id}`,
     verb: 'Label',
-    effect: 'The label is for people: no request is decided otherwise. An empty field takes it away.',
+    effect: 'For operators only; it changes no decision. Leave empty to remove it.',
     fields: h(Field, { label: 'Label', name: 'label', defaultValue: key.label ?? '', maxLength: 200 }),
     run: async (form, reason) => {
       await patched(key, { label: String(form.get('label')).trim() || null }, reason, done);
@@ -67,7 +67,7 @@ export function disableAct(key: Key, done: (key: Key) => void): Act {
     title: `Disable ${key.id}`,
     verb: 'Disable',
     dangerous: true,
-    effect: `From now on every request with ${key.id} is refused with 401, until somebody enables it again. Its limits, what was used of them, and a ban stay.`,
+    effect: `Refuses every request with ${key.id} with 401 until the key is enabled. Limits, usage and a ban are kept.`,
     run: async (_form, reason) => {
       done(await call<Key>('POST', `${keyPath(key)}/disable`, { reason }));
       return `${key.id} is disabled.`;
@@ -79,7 +79,7 @@ export function enableAct(key: Key, done: (key: Key) => void): Act {
   return {
     title: `Enable ${key.id}`,
     verb: 'Enable',
-    effect: `Requests with ${key.id} are taken again, with what is left of its limits. A ban goes on until it ends.`,
+    effect: `Accepts requests with ${key.id} again, with its remaining quota. A ban continues until its end.`,
     run: async (_form, reason) => {
       done(await call<Key>('POST', `${keyPath(key)}/enable`, { reason }));
       return `${key.id} is enabled.`;
@@ -92,11 +92,11 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
   const earlier =
     overlaps === null
       ? ''
-      : ` The secret before the one in force works until ${clockTime(overlaps)}: until then this is refused, unless you end it now.`;
+      : ` The previous secret works until ${clockTime(overlaps)}. Until then a rotation is refused, unless you end that secret now.`;
   return {
     title: `Rotate ${key.id}`,
     verb: 'Rotate',
-    effect: `${key.id} gets a new secret, which works at once. The one in force works until the overlap ends; answers to it tell its callers when that is. Limits, what was used of them, and a ban stay.${earlier}`,
+    effect: `Creates a new secret for ${key.id}, valid at once. The current one works until the overlap ends; responses tell clients when. Limits, usage and a ban are kept.${earlier}`,
     fields: [
       h(Field, {
         key: 'overlap',
@@ -105,7 +105,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
         defaultValue: '24h',
         required: true,
         pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)',
-        title: 'A number with a unit, such as 0s, 24h or 7d.',
+        title: 'A number with a unit, for example 0s, 24h or 7d.',
         note: 'How long both secrets work: 0s to 90d.',
       }),
       overlaps !== null &&
@@ -113,7 +113,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
           'label',
           { key: 'force', class: 'check' },
           h('input', { type: 'checkbox', name: 'force' }),
-          'End the older secret now',
+          'End the previous secret now',
         ),
     ],
     run: async (form, reason) => {
@@ -130,7 +130,7 @@ export function revokeAct(key: Key, done: (key: Key) => void): Act {
     title: `Revoke ${key.id}`,
     verb: 'Revoke',
     dangerous: true,
-    effect: `${key.id} ends for good: from now on every request with any of its secrets is refused with 401, and nobody can enable it again. Its record stays, so that the audit log can be read. To switch it off for a while, disable it.`,
+    effect: `Revokes ${key.id} permanently: every request with any of its secrets is refused with 401. The record stays for the audit log. To pause a key, disable it.`,
     run: async (_form, reason) => {
       done(await call<Key>('DELETE', keyPath(key), { reason }));
       return `${key.id} is revoked.`;

@@ -19,7 +19,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
     title: account === undefined ? 'Create a key' : `Create another key for ${account}`,
     verb: account === undefined ? 'Create a key' : 'Create another key',
     effect:
-      'The key works at once. On a plan that counts accounts it shares what the account has used, and a ban of it; on any other it begins with nothing used.',
+      'The key works at once. On a plan that counts accounts it shares the usage and the bans of the account; otherwise it starts with no usage.',
     fields: [
       h(Field, {
         key: 'account',
@@ -35,7 +35,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
         label: 'Label',
         name: 'label',
         maxLength: 200,
-        note: 'What the key is for. May be empty.',
+        note: 'Purpose of the key. Optional.',
       }),
       h(
         'details',
@@ -45,26 +45,26 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
           label: 'Own limits',
           name: 'limits',
           maxLength: 500,
-          note: 'In place of those of the plan, such as 600/minute,100000/day.',
+          note: 'Overrides the plan, for example 600/minute,100000/day.',
         }),
         h(Field, {
           label: 'Expires in',
           name: 'expiresIn',
           pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)',
-          title: 'A number with a unit, such as 12h or 90d.',
-          note: 'Such as 90d. Empty: never.',
+          title: 'A number with a unit, for example 12h or 90d.',
+          note: 'For example 90d. Empty: never.',
         }),
         h(Field, {
           label: 'Addresses',
           name: 'addresses',
-          note: 'From which it may be used: addresses or blocks, with commas between. Empty: from anywhere.',
+          note: 'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.',
         }),
         h(Field, {
           label: 'Scopes',
           name: 'scopes',
-          note: 'What it may do where the contract asks for a scope; commas between.',
+          note: 'Scopes for operations that require them, separated by commas.',
         }),
-        h(Field, { label: 'Metadata', name: 'metadata', note: 'For your own use: name=value, with commas between.' }),
+        h(Field, { label: 'Metadata', name: 'metadata', note: 'Your own data: name=value, separated by commas.' }),
       ),
     ],
     run: async (form, reason) => {

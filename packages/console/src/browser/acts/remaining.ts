@@ -7,7 +7,7 @@ export function remainingText(answer: unknown): string {
   const sentences = usage.map(({ key, account, plan, windows, banned }) => {
     const left = windows.map(({ name, limit, remaining }) => `${number(remaining)} of ${number(limit)} in ${name}`);
     const who = usage.length === 1 ? 'Left' : `${key ?? account} (${plan})`;
-    const ban = banned === null ? '' : ` Still banned until ${clockTime(banned)}: pardon ends that.`;
+    const ban = banned === null ? '' : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
     return `${who}: ${left.join(', ')}.${ban}`;
   });
   return sentences.join(' ');

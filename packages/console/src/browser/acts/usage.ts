@@ -11,7 +11,7 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
   return {
     title: `Grant units to ${party}`,
     verb: 'Grant units',
-    effect: `So many units of what ${words} used in the windows that are open now are given back, never more than were used. Limits, strikes and a ban stay.`,
+    effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
     fields: [
       h(Field, {
         key: 'units',
@@ -37,7 +37,7 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
         reason,
       });
       done();
-      return `Up to ${number(units)} units were given back in ${window || 'each window'}. ${remainingText(answer)}`;
+      return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(answer)}`;
     },
   };
 }
@@ -46,11 +46,11 @@ export function resetAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Reset the windows of ${party}`,
     verb: 'Reset windows',
-    effect: `All windows of ${words} open afresh, as if nothing had been used of them. Strikes and a ban stay. A pardon ends them and opens the windows too.`,
+    effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
     run: async (_form, reason) => {
       const answer = await call('POST', path`/usage/${party}/reset`, { reason });
       done();
-      return `All windows are open afresh. ${remainingText(answer)}`;
+      return `Counters were reset. ${remainingText(answer)}`;
     },
   };
 }

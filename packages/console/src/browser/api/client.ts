@@ -135,14 +135,13 @@ async function fetched(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-const noAnswer = () =>
-  new ApiError('no_answer', 'The gateway does not answer. It may be stopped, or the way to it is broken.', 0);
+const noAnswer = () => new ApiError('no_answer', 'The gateway does not respond. It may be stopped, or unreachable.', 0);
 
 function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
   return new ApiError(
     code ?? 'no_answer',
-    message ?? `The gateway answered ${response.status}.`,
+    message ?? `The gateway responded with ${response.status}.`,
     response.status,
     details,
   );

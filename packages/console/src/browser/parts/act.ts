@@ -4,7 +4,7 @@ import { ApiError } from '../api/client.ts';
 import { Failure } from './notice.ts';
 
 export interface Act {
-  /** The button that opens it, and the heading: a verb and what it acts on, such as `Pardon key_1`. */
+  /** The button that opens it, and the heading: a verb and what it acts on, such as `Revoke key_1`. */
   readonly title: string;
   /** What will happen, and what will not. */
   readonly effect: ComponentChildren;
@@ -81,7 +81,7 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
           h(
             'label',
             { class: 'field' },
-            h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (may be empty)'),
+            h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (optional)'),
             h('input', { name: 'reason', maxLength: 500, required: act.needsReason, autoComplete: 'off' }),
           ),
           h(Failure, { error }),

@@ -17,7 +17,7 @@ interface BanLogProps {
 /** Entries of the log of bans. */
 export function BanLog({ entries, empty, of }: BanLogProps) {
   return h(Table<BanEntry>, {
-    caption: 'Log of bans',
+    caption: 'Ban history',
     rows: entries,
     keyOf: ({ number }) => number,
     empty,
@@ -25,10 +25,10 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       ...(entries.every(({ target }) => target === of)
         ? []
-        : [{ title: 'Who', names: true, cell: ({ target }: BanEntry) => h(ClientLink, { who: target }) }]),
+        : [{ title: 'Key or account', names: true, cell: ({ target }: BanEntry) => h(ClientLink, { who: target }) }]),
       { title: 'What', cell: ({ action }) => actionInWords(action) },
       { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
-      { title: 'Rung', figure: true, cell: ({ after }) => after?.rung || '–' },
+      { title: 'Level', figure: true, cell: ({ after }) => after?.rung || '–' },
       { title: 'Ended', cell: endOf },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
       { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)) },

@@ -74,7 +74,7 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
       h('summary', null, 'As a table'),
       h(Table<{ name: string; step: number }>, {
         caption: title,
-        empty: 'Nothing was counted.',
+        empty: 'No data.',
         rows,
         keyOf: ({ step }) => step,
         columns: [

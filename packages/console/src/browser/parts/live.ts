@@ -16,7 +16,7 @@ export function LiveSwitch({ state, paused, onPause }: LiveSwitchProps) {
       { key: 'state', class: `stream ${paused ? 'paused' : state.status}`, role: 'status' },
       words(state, paused),
     ),
-    h('button', { key: 'pause', type: 'button', onClick: () => onPause(!paused) }, paused ? 'Go on' : 'Pause'),
+    h('button', { key: 'pause', type: 'button', onClick: () => onPause(!paused) }, paused ? 'Resume' : 'Pause'),
   ];
 }
 

@@ -11,12 +11,12 @@ export function SecretOnce({ secret, children }: { secret: string; children?: Co
       setStatus('Copied.');
     } catch {
       // Browsers give no clipboard to pages without TLS on another machine.
-      setStatus('The browser does not let this page copy: mark the secret and copy it yourself.');
+      setStatus('Copy failed. Select the secret and copy it manually.');
     }
   }
 
   return h('div', { class: 'once' }, [
-    h('p', null, children, ' It is shown this once: copy it before you close this.'),
+    h('p', null, children, ' It is shown only once: copy it before you close this.'),
     h('code', { class: 'secret' }, secret),
     h(
       'p',

@@ -58,6 +58,6 @@ function AsOf({ at }: { at: string | null }) {
     { tone: 'warn' },
     'As of ',
     h(Time, { at }),
-    '; Redis does not answer. Changes fail until it is back.',
+    '; Redis does not respond. Changes fail until it is up.',
   );
 }

@@ -35,7 +35,7 @@ export function Audit({ place: { query } }: { place: Place }) {
     View,
     {
       title: 'Audit',
-      about: 'Who changed what, when, and why?',
+      about: 'Changes by operators and by the gateway',
       actions: h(
         'label',
         { class: 'check' },
@@ -44,7 +44,7 @@ export function Audit({ place: { query } }: { place: Place }) {
           checked: isLive,
           onChange: (event: Event) => setLive((event.currentTarget as HTMLInputElement).checked),
         }),
-        ' Look again every 10 s',
+        ' Refresh every 10 s',
       ),
     },
     h(
@@ -55,7 +55,7 @@ export function Audit({ place: { query } }: { place: Place }) {
         onSubmit: go,
         all: ['actor', 'action', 'target', 'since', 'below'].some((name) => query[name]) ? linkTo('audit') : undefined,
       },
-      h(SearchField, { label: 'Who did it', name: 'actor', value: actor, maxLength: 100 }),
+      h(SearchField, { label: 'Operator', name: 'actor', value: actor, maxLength: 100 }),
       h(SearchField, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
       h(SearchField, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
       h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),

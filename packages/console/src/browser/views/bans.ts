@@ -31,8 +31,8 @@ export function Bans({ place }: { place: Place }) {
   const mayAct = useMay('operate');
   return h(
     View,
-    { title: 'Bans', about: 'Who is banned, since when, why, and until when?' },
-    h('h2', null, 'In force'),
+    { title: 'Bans', about: 'Current bans and ban history' },
+    h('h2', null, 'Current'),
     h(AnswerView<InForce>, {
       answer: bans,
       children: ({ bans: inForce }) =>
@@ -45,13 +45,13 @@ export function Bans({ place }: { place: Place }) {
 
 function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null; done: () => void }) {
   return h(Table<Ban>, {
-    caption: 'Bans in force',
+    caption: 'Current bans',
     rows: bans,
     keyOf: ({ subject }) => subject,
-    empty: 'Nobody is banned.',
+    empty: 'No bans.',
     columns: [
       {
-        title: 'Who',
+        title: 'Key or account',
         names: true,
         cell: ({ key, account, plan }) => [
           h(ClientLink, { key: 'who', who: key ?? account }),
@@ -64,7 +64,7 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
         cell: ({ until }) => [h(Time, { at: until }), ' (', h(Time, { at: until, relative: true }), ')'],
       },
       {
-        title: 'Rung',
+        title: 'Level',
         cell: ({ rung, next }) => [rung ?? '–', next !== null && h('small', { key: 'next' }, `next ${next}`)],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
@@ -119,13 +119,19 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
         onSubmit: show,
         all: party !== '' || hours !== '' ? linkTo('bans') : undefined,
       },
-      h(SearchField, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
+      h(SearchField, {
+        label: 'Key or account',
+        name: 'party',
+        value: party,
+        maxLength: 64,
+        placeholder: 'key id or account',
+      }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
     h(AnswerView<BanHistory>, {
       key: 'entries',
       answer,
-      children: ({ entries }) => h(BanLog, { entries, empty: 'No ban is in the log.' }),
+      children: ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' }),
     }),
     h(Pager, {
       key: 'pager',

@@ -18,9 +18,9 @@ export function Clients({ place }: { place: Place }) {
   if (rest !== '') return h(isKeyId(rest) ? KeyPage : AccountPage, { name: rest });
   return h(
     View,
-    { title: 'Who', about: 'Why is a key refused, since when, and what is left of its limits?' },
+    { title: 'Keys and accounts', about: 'Find a key or an account: its limits, bans and refusals' },
     h(Search, { find: query.find ?? '' }),
-    query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Give a part of what you know.'),
+    query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Enter part of an id, account or label.'),
   );
 }
 
@@ -46,8 +46,8 @@ function Found({ find }: { find: string }) {
           h(
             'p',
             { key: 'more' },
-            `These are the newest ${SHOWN}. `,
-            h('a', { href: linkTo('keys', '', { find }) }, 'See all of them'),
+            `The newest ${SHOWN} are shown. `,
+            h('a', { href: linkTo('keys', '', { find }) }, 'Show all'),
           ),
       ];
     },

@@ -18,7 +18,7 @@ export function Configuration() {
   const webhooks = useAnswer<Webhooks>('/webhooks', { every: 10_000 });
   return h(
     View,
-    { title: 'Configuration', about: 'What is in force, where does it come from, and do the files say the same?' },
+    { title: 'Configuration', about: 'Settings in force, their sources, and differences from the files' },
     h('h2', null, 'Files'),
     h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
     h('h2', null, 'Gateways'),
@@ -44,7 +44,7 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
       'div',
       { key: 'filter', class: 'filters', role: 'search', 'aria-label': 'Filter settings' },
       h(Field, {
-        label: 'Only settings with',
+        label: 'Only settings from',
         type: 'search',
         value: text,
         placeholder: 'maxBody, plans.yaml, environment, restart',
@@ -57,12 +57,12 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
       caption: 'Settings in force',
       rows: shown,
       keyOf: ({ name }) => name,
-      empty: 'No setting has that.',
+      empty: 'No matching settings.',
       columns: [
         { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
         { title: 'Value', cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)) },
         { title: 'From', cell: ({ source }) => h(Source, { source }) },
-        { title: 'Another value needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
+        { title: 'A change needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
       ],
     }),
   ];

@@ -15,7 +15,7 @@ export function Gateways() {
   const stores = useAnswer<Stores>('/stores', { every: 5_000 });
   return h(
     View,
-    { title: 'Gateways', about: 'Does every gateway run, and do all decide by the same configuration?' },
+    { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
     h(AnswerView<Status>, {
       answer,
       children: (status) => [
@@ -52,15 +52,15 @@ const WORDS = {
 
 function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
   return h(Table<Gateway>, {
-    caption: 'Gateways that share the state',
+    caption: 'Gateways with this state',
     rows: gateways,
     keyOf: ({ gateway }) => gateway,
-    empty: 'No gateway answered.',
+    empty: 'No gateway responded.',
     toneOf: ({ readiness }) => (readiness === 'ready' ? undefined : 'bad'),
     columns: [
       { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
       {
-        title: 'Is',
+        title: 'Status',
         cell: ({ readiness }) => h(Badge, { tone: readiness === 'ready' ? 'good' : 'bad' }, WORDS[readiness]),
       },
       { title: 'Version', cell: ({ version, node }) => `${version} · Node ${node}` },
@@ -78,13 +78,13 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
 }
 
 const MORE: readonly Column<StoreWithProcesses>[] = [
-  { title: 'Sent again', figure: true, cell: ({ retries }) => number(retries) },
+  { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
   { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
 ];
 
 /** Names the processes that take a store for away where others do not. */
 const AWAY_FOR: Column<StoreWithProcesses> = {
-  title: 'Away for',
+  title: 'Down for',
   cell: ({ processes }) => {
     const away = processes.filter((one) => one.state === 'away');
     if (away.length === 0) return '–';
@@ -94,14 +94,14 @@ const AWAY_FOR: Column<StoreWithProcesses> = {
 
 function stateOf({ state, processes }: Gateway) {
   const alone = processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
-  if (alone !== undefined) return [`${state}, away since `, h(Time, { at: alone })];
+  if (alone !== undefined) return [`${state}, down since `, h(Time, { at: alone })];
   const times = processes.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
   return times.length === 0 ? state : `${state}, ${milliseconds(Math.max(...times))}`;
 }
 
 function processesOf({ workers, processes }: Gateway) {
   if (workers === 0) return 'one process';
-  return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers answer`;
+  return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers respond`;
 }
 
 function configurationOf({ configuration: { differs, waiting, lastReload } }: Gateway) {

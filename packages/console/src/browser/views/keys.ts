@@ -41,13 +41,13 @@ export function Keys({ place }: { place: Place }) {
     View,
     {
       title: 'Keys',
-      about: 'Which keys are there, whose are they, and are they used?',
+      about: 'All keys, their owners and last use',
       actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
     },
     h(KeyFilters, { query: { find, account, plan, status, sort }, show, isFiltered }),
     h(AnswerView<KeysAnswer>, {
       answer,
-      children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No key fits.' : 'There is no key yet.' }),
+      children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' }),
     }),
     h(Pager, {
       of: 'keys',
@@ -109,7 +109,7 @@ export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string;
       ...(of === undefined ? [{ title: 'Account', cell: ({ account }: Key) => h(ClientLink, { who: account }) }] : []),
       { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
       { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
-      { title: 'Is', cell: ({ status }) => h(StatusOf, { status }) },
+      { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
       { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
       { title: 'Expires', cell: ({ expires }) => h(Time, { at: expires }) },
       { title: 'Last used', cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }) },

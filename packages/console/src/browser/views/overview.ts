@@ -31,22 +31,22 @@ export function Overview() {
   return h(
     View,
     {
-      title: 'Now',
-      about: 'Is all well, and if not, what is wrong?',
+      title: 'Overview',
+      about: 'System status',
       actions: [h(Links, { key: 'links' }), h(LiveSwitch, { key: 'live', state: stream, paused, onPause: setPaused })],
     },
     h(VerdictLine, { troubles: troublesIn(ticks, status.value), known: ticks.length > 0, stream }),
     ticks.length > 0 && h(Figures, { ticks }),
     ticks.length > 0 && h(Stores, { stores: ticks.at(-1)!.stores }),
     ticks.length > 0 && h(LastMinutes, { ticks }),
-    h(HistoryPanel, { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'each minute' }),
+    h(HistoryPanel, { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'minute' }),
     h(HistoryPanel, {
       title: 'Last day',
       since: '24h',
       step: '10m',
       length: 600_000,
       count: 144,
-      each: 'each 10 minutes',
+      each: '10 minutes',
     }),
   );
 }
@@ -67,7 +67,7 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
       'div',
       { class: 'charts' },
       h(Chart, {
-        title: 'Requests a second',
+        title: 'Requests per second',
         kind: 'bars',
         steps: names,
         series: kindsAsSeries(line.map((tick) => tick && perSecond(kindsOf(tick), tick.span))),

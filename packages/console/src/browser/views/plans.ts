@@ -17,7 +17,7 @@ function AllPlans() {
   const answer = useAnswer<PlansAnswer>('/plans');
   return h(
     View,
-    { title: 'Plans', about: 'Which limits are there, and who has them?' },
+    { title: 'Plans', about: 'Plans, their limits and their keys' },
     h(AnswerView<PlansAnswer>, {
       answer,
       children: ({ plans, bans }) => [
@@ -26,7 +26,7 @@ function AllPlans() {
           caption: 'Plans in force',
           rows: plans,
           keyOf: ({ name }) => name,
-          empty: 'There is no plan.',
+          empty: 'No plans.',
           columns: [
             { title: 'Plan', names: true, cell: ({ name }) => h('a', { href: linkTo('plans', name) }, name) },
             { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
@@ -49,14 +49,14 @@ function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
 
 /** How keys that go on after refusals are banned. It is the same for all plans. */
 function Bans({ ladder }: { ladder: Ladder | null }) {
-  if (ladder === null) return h('p', { class: 'empty' }, 'Nobody is banned by itself.');
+  if (ladder === null) return h('p', { class: 'empty' }, 'No keys are banned individually.');
   const { strikes, within, grace, lengths, forget } = ladder;
   return h(Facts, {
     facts: [
       ['Banned after', `${plural(strikes, 'strike')} within ${within}, on every plan`],
-      ['A strike', `a request that is refused again, ${grace} or more after the first refusal`],
-      ['How long', `${lengths.join(', then ')}; the last repeats`],
-      ['Forgotten', `one ban for each ${forget} without a strike`],
+      ['A strike', `a request refused again, ${grace} or more after the first refusal`],
+      ['Duration', `${lengths.join(', then ')}; the last repeats`],
+      ['Forgotten', `one level lower per ${forget} without a strike`],
     ],
   });
 }

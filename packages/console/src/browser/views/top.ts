@@ -22,7 +22,7 @@ const BY = [
   ['requests', 'Requests'],
   ['refused', 'Refusals'],
   ['near', 'Near a limit'],
-  ['strikes', 'Going on when told to wait'],
+  ['strikes', 'Ignoring Retry-After'],
   ['deprecated', 'Deprecated operations'],
   ['operations', 'Refusals by operation'],
 ] as const;
@@ -43,8 +43,8 @@ export function Top({ place: { query } }: { place: Place }) {
   return h(
     View,
     {
-      title: 'Top',
-      about: 'Who sends most, and who is refused most?',
+      title: 'Top clients',
+      about: 'Clients by requests and refusals',
       actions: [
         h(Choice, {
           key: 'window',
@@ -75,7 +75,7 @@ function Basis({ top }: { top: TopAnswer }) {
 
 /** Shown if not all clients could be counted separately. */
 const TOO_HIGH: Column<TopItem> = {
-  title: 'Too high by',
+  title: 'Error up to',
   figure: true,
   cell: ({ error }) => overcount(error),
 };
@@ -90,7 +90,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
   const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };
   const first = by === 'operations' ? [{ ...operation, names: true }] : by === 'deprecated' ? [key, operation] : [key];
   return h(Table<TopItem>, {
-    caption: `Who came most often in the last ${window}`,
+    caption: `Top clients, last ${window}`,
     rows: items,
     keyOf: ({ key, operation }) => `${key} ${operation}`,
     empty: `No ${COUNTED[by]} in the last ${window}.`,

@@ -10,15 +10,15 @@ import { type FieldChange, inWords, whatChanged } from './changes.ts';
 
 export function Entries({ entries }: { entries: readonly Entry[] }) {
   return h(Table<Entry>, {
-    caption: 'Entries of the audit log, newest first',
+    caption: 'Audit log, newest first',
     rows: entries,
     keyOf: (entry) => entry.number,
-    empty: 'No entry fits.',
+    empty: 'No matching entries.',
     toneOf: ({ action }) => (isFailed(action) ? 'bad' : undefined),
     columns: [
       { title: 'No.', figure: true, cell: (entry) => number(entry.number) },
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      { title: 'Who', cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor) },
+      { title: 'Operator', cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor) },
       { title: 'Did', names: true, cell: ({ action }) => h(Action, { action }) },
       { title: 'To', cell: targetOf },
       { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },

@@ -42,7 +42,7 @@ export function AccountPage({ name }: { name: string }) {
         h(Facts, {
           key: 'facts',
           facts: [
-            ['Keys', `${number(value.keys)}, ${number(value.active)} of them active`],
+            ['Keys', `${number(value.keys)} (${number(value.active)} active)`],
             ['Plans', value.plans.join(', ') || 'none'],
             ['Own limits', value.limits],
           ],
@@ -54,7 +54,7 @@ export function AccountPage({ name }: { name: string }) {
           key: 'list',
           answer: keys,
           children: ({ keys, next }) => [
-            h(List, { key: 'list', of: name, keys, empty: 'It has no key, only limits in the plans file.' }),
+            h(List, { key: 'list', of: name, keys, empty: 'No keys, only limits in the plans file.' }),
             next !== null &&
               h(
                 'p',

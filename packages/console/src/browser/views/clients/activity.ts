@@ -16,18 +16,14 @@ type Change = Audit['entries'][number];
 /** What a party was refused, its bans, and what people changed of it, newest first. */
 export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
   return [
-    h('h2', { key: 'refusals' }, 'Last refusals and failures'),
+    h('h2', { key: 'refusals' }, 'Latest refusals and failures'),
     h(AnswerView<Requests>, {
       key: 'refused',
       answer: party.refusals,
       children: (answer) => [
         h(Missing, { key: 'missing', ...answer }),
         h(Refused, { key: 'list', name, ...answer }),
-        more(
-          'live',
-          linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
-          'Its refusals as they come',
-        ),
+        more('live', linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }), 'Follow its refusals'),
       ],
     }),
     h('h2', { key: 'bans' }, 'Bans'),
@@ -35,13 +31,13 @@ export function Activity({ name, party }: { name: string; party: SubjectRecords 
       key: 'banned',
       answer: party.bans,
       children: ({ entries, next }) => [
-        h(BanLog, { key: 'log', of: name, entries, empty: 'It was never banned, as far as the log goes back.' }),
+        h(BanLog, { key: 'log', of: name, entries, empty: 'No bans on record.' }),
         next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
       ],
     }),
-    h('h2', { key: 'changes' }, 'What people changed'),
+    h('h2', { key: 'changes' }, 'Admin changes'),
     !isKeyId(name) &&
-      h('p', { key: 'about', class: 'about' }, 'Of the account itself; changes of its keys are with each key.'),
+      h('p', { key: 'about', class: 'about' }, 'Changes of the account; changes of its keys are listed with each key.'),
     h(AnswerView<Audit>, {
       key: 'changed',
       answer: party.changes,
@@ -57,20 +53,20 @@ const more = (key: string, href: string, words: string) => h('p', { key }, h('a'
 
 function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests'>) {
   return h(Table<Alike>, {
-    caption: 'Last refusals and failures',
+    caption: 'Latest refusals and failures',
     rows: folded(requests),
     keyOf: ({ id }) => id,
-    empty: 'No gateway remembers one. They keep the last ones in memory, until they are stopped.',
+    empty: 'None in memory. Gateways keep the latest ones until they stop.',
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       {
         title: 'Request',
         names: true,
         cell: ({ id, method, operation }) =>
-          h('a', { href: linkTo('requests', id), title: 'Why it was refused' }, `${method} ${operation}`),
+          h('a', { href: linkTo('requests', id), title: 'Reason' }, `${method} ${operation}`),
       },
       { title: 'Answer', cell: ({ status, code }) => `${status}${code === null ? '' : ` ${code}`}` },
-      { title: 'What the caller was told', cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–') },
+      { title: 'Response sent', cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–') },
       ...(requests.some(({ key }) => key !== null && key.id !== name)
         ? [{ title: 'Key', cell: ({ key }: Alike) => key?.id ?? '–' }]
         : []),
@@ -103,10 +99,10 @@ function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
 
 function Changed({ entries }: Pick<Audit, 'entries'>) {
   return h(Table<Change>, {
-    caption: 'What people changed',
+    caption: 'Admin changes',
     rows: entries,
     keyOf: ({ number: one }) => one,
-    empty: 'The audit log has nothing of it.',
+    empty: 'No entries in the audit log.',
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'What', names: true, cell: ({ action }) => action },

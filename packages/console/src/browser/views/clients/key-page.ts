@@ -84,7 +84,7 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
       ],
     }),
     mayAct &&
-      h('div', { key: 'acts', class: 'acts', role: 'group', 'aria-label': 'What can be done to the key' }, [
+      h('div', { key: 'acts', class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
         value.status !== 'revoked' && [
           acts.button(planAct(value, refresh)),
           acts.button(limitsAct(value, refresh)),
@@ -99,5 +99,5 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
 }
 
 function overlapOf(ends: string | null) {
-  return ends !== null && ['; the secret before works until ', h(Time, { at: ends })];
+  return ends !== null && ['; the previous secret works until ', h(Time, { at: ends })];
 }

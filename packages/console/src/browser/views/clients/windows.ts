@@ -22,7 +22,7 @@ const SHOWN = 10;
 export function Windows({ name, party, acts }: { name: string; party: SubjectRecords; acts: Acts }) {
   const mayAct = useMay('operate');
   if (party.usage.error?.code === 'not_found')
-    return h('p', { class: 'empty' }, 'All its keys are revoked, so nothing is counted any more.');
+    return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
   return [
     h('h2', { key: 'title' }, 'Now'),
     h(AnswerView<Standings>, {
@@ -62,7 +62,7 @@ function Buttons({
   const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.rung > 0);
   return h(
     'div',
-    { class: 'acts', role: 'group', 'aria-label': 'What can be done about limits and bans' },
+    { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
     hasStrikes && acts.button(pardonAct(whom, done)),
     acts.button(banAct(whom, done)),
     // The API extends the bans of all that a party stands for, or of none.
@@ -84,7 +84,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
         'h3',
         null,
         key === null
-          ? `${account} on plan ${plan}, all its keys counted as one`
+          ? `${account} on plan ${plan}, all keys counted together`
           : [h(ClientLink, { who: key }), `, plan ${plan}`],
       ),
     banned !== null && h(BanNotice, { until: banned, ban }),
@@ -92,7 +92,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
       ? h(
           Notice,
           { tone: 'bad' },
-          'No limits are set, so every request is refused with 403: give the key own limits, or another plan.',
+          'No limits are set: every request is refused with 403. Set own limits, or another plan.',
         )
       : h(Table<Standing['windows'][number]>, {
           caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,
@@ -169,7 +169,7 @@ function LeftOut({ usage }: { usage: readonly Standing[] }) {
   const which = shown === 0 ? 'Its keys' : 'Its other keys';
   const words =
     shown === SHOWN
-      ? `${which} (${number(others)}) have as much left as these, or more.`
-      : `${which} (${number(others)}): nothing used, no strikes, no ban in force.`;
+      ? `${which} (${number(others)}) have as much quota left, or more.`
+      : `${which} (${number(others)}): no usage, no strikes, no ban.`;
   return h('p', { class: 'conduct' }, words);
 }

@@ -10,7 +10,7 @@ export const isSame = (differences: ConfigDiff): boolean => differencesIn(differ
 /** All differences in one table. */
 export function Different({ differences }: { differences: ConfigDiff }) {
   return h(Table<Difference>, {
-    caption: 'What the files say that is not in force',
+    caption: 'Pending changes',
     rows: differencesIn(differences),
     keyOf: ({ type, name }) => `${type} ${name}`,
     empty: NO_DIFFERENCE,

@@ -24,7 +24,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
     h(
       'p',
       { key: 'about', class: 'soft' },
-      'This gateway reads its own files and checks them as a reload does. Nothing is changed by looking.',
+      'Reads and validates the files of this gateway, as a reload does. Changes nothing.',
     ),
     h(AnswerView<ConfigDiff>, {
       key: 'differences',
@@ -97,13 +97,13 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
 function WhatReloads({ reloaded: { changed, needRestart }, isDone }: { reloaded: Reloaded; isDone: boolean }) {
   const [nothing, inForce] = isDone
     ? ['Nothing has changed.', 'In force now:']
-    : ['Nothing would change.', 'From the next request on these are in force, at this gateway alone:'];
+    : ['No changes.', 'These changes take effect immediately on this gateway:'];
   return [
     changed.length === 0
       ? h('p', { key: 'changed' }, nothing)
       : h('div', { key: 'changed' }, h('p', null, inForce), h(Names, { names: changed })),
     needRestart.length > 0 &&
-      h('div', { key: 'restart' }, h('p', null, 'Only after a restart:'), h(Names, { names: needRestart })),
+      h('div', { key: 'restart' }, h('p', null, 'Restart required:'), h(Names, { names: needRestart })),
   ];
 }
 

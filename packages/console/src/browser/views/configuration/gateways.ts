@@ -10,10 +10,10 @@ export function GatewayConfigurations({ status }: { status: Status }) {
     h(Missing, { key: 'missing', ...status }),
     h(Table<Gateway>, {
       key: 'gateways',
-      caption: 'The configuration of each gateway',
+      caption: 'Configuration of each gateway',
       rows: status.gateways,
       keyOf: ({ gateway }) => gateway,
-      empty: 'No gateway answered.',
+      empty: 'No gateway responded.',
       toneOf: ({ configuration: { differs } }) => (differs.length > 0 ? 'warn' : undefined),
       columns: [
         { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
@@ -25,7 +25,7 @@ export function GatewayConfigurations({ status }: { status: Status }) {
           ],
         })),
         {
-          title: 'Waits for a restart',
+          title: 'Restart required',
           cell: ({ configuration: { waiting } }) => (waiting.length === 0 ? '–' : waiting.join(', ')),
         },
         { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },

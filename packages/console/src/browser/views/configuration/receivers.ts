@@ -16,17 +16,17 @@ const STATUSES = {
 /** Who is told of events, and whether they arrive. */
 export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEndpoint[] }) {
   return h(Table<WebhookEndpoint>, {
-    caption: 'Receivers of webhooks',
+    caption: 'Webhook endpoints',
     rows: receivers,
     keyOf: ({ id }) => id,
-    empty: 'Nobody is told: webhooks.url names no receiver.',
+    empty: 'No webhook endpoints configured.',
     toneOf: ({ standing }) => (standing === 'failing' || standing === 'gone' ? 'bad' : undefined),
     columns: [
-      { title: 'Receiver', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
-      { title: 'Standing', cell: statusOf },
-      { title: 'Waiting', figure: true, cell: ({ waiting }) => number(waiting) },
-      { title: 'Lost', figure: true, cell: ({ lost }) => number(lost) },
-      { title: 'Last taken', cell: ({ delivered }) => h(Time, { at: delivered }) },
+      { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
+      { title: 'Status', cell: statusOf },
+      { title: 'Pending', figure: true, cell: ({ waiting }) => number(waiting) },
+      { title: 'Dropped', figure: true, cell: ({ lost }) => number(lost) },
+      { title: 'Last delivered', cell: ({ delivered }) => h(Time, { at: delivered }) },
       { title: 'Events', cell: ({ events }) => events.join(', ') },
     ],
   });

@@ -46,7 +46,7 @@ const shown = (duration: number | null) => (duration === null ? '–' : millisec
 
 function storeNote(store: readonly LiveGateway['store'][]): string {
   const waiting = total(store, (one) => one.waiting);
-  return `in use of ${number(total(store, ({ most }) => most))}${waiting > 0 ? `, ${number(waiting)} wait` : ''}`;
+  return `in use of ${number(total(store, ({ most }) => most))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }
 
 /** Gateways that share a state name it alike; the newer of two versions may not. */
@@ -55,7 +55,7 @@ const stateOf = (gateways: readonly LiveGateway[]) => [...new Set(gateways.map((
 function stateNote(gateways: readonly LiveGateway[]): string {
   if (gateways.some(({ aloneSince }) => aloneSince !== null)) return 'away';
   const times = gateways.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
-  return times.length === 0 ? 'in the gateway itself' : `answers in ${milliseconds(Math.max(...times))}`;
+  return times.length === 0 ? 'in the gateway itself' : `responds in ${milliseconds(Math.max(...times))}`;
 }
 
 function workersOf(gateways: readonly LiveGateway[]): string {

@@ -37,14 +37,14 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
             'div',
             { key: 'charts', class: 'charts' },
             h(Chart, {
-              title: `Requests in ${each}`,
+              title: `Requests per ${each}`,
               kind: 'bars',
               steps: names,
               series: kindsAsSeries(line.map(({ step }) => step && kindsOf(step))),
               format: number,
             }),
             h(Chart, {
-              title: `Latency in ${each}`,
+              title: `Latency per ${each}`,
               kind: 'lines',
               steps: names,
               series: latencyAsSeries(line.map(({ step }) => step)),
@@ -64,5 +64,5 @@ function Alone({ steps }: { steps: readonly HistoryStep[] }) {
   const [first, last] = [alone[0]!, alone.at(-1)!].map(({ at }) => dayTime(Date.parse(at)));
   const policies = [...new Set(alone.flatMap((step) => step.alone))].join(', ');
   const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
-  return h('p', { class: 'about' }, `The shared state was away ${when}; meanwhile the policy ${policies} decided.`);
+  return h('p', { class: 'about' }, `The shared state was down ${when}; the outage policy ${policies} applied.`);
 }

@@ -6,7 +6,7 @@ import type { Trouble } from './verdict.ts';
 const TITLES: Readonly<Record<Trouble['view'], string>> = {
   gateways: 'Gateways',
   requests: 'Requests',
-  top: 'Top',
+  top: 'Top clients',
   configuration: 'Configuration',
 };
 
@@ -36,7 +36,7 @@ export function VerdictLine({ troubles, known, stream }: VerdictProps) {
 }
 
 function headline(troubles: readonly Trouble[], known: boolean, { status }: StreamState): string {
-  if (!known) return status === 'lost' ? 'Nobody can tell: the gateway does not answer.' : 'Looking …';
-  if (troubles.length === 0) return status === 'lost' ? 'All was well when it was last heard of.' : 'All is well.';
-  return troubles[0]!.tone === 'bad' ? 'Not all is well.' : 'All works, but look at this.';
+  if (!known) return status === 'lost' ? 'Unknown: the gateway does not respond.' : 'Looking …';
+  if (troubles.length === 0) return status === 'lost' ? 'OK at last contact.' : 'OK';
+  return troubles[0]!.tone === 'bad' ? 'Down' : 'Degraded';
 }

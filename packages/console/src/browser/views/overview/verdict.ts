@@ -56,23 +56,23 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
   const troubles: Trouble[] = [];
   const missing = workers - processes;
   if (readiness === 'stopping') troubles.push(warn('gateways', `${gateway} is stopping.`));
-  if (readiness === 'no_worker') troubles.push(bad('gateways', `${gateway} has no worker: it answers nobody.`));
+  if (readiness === 'no_worker') troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
   else if (workers > 0 && missing > 0)
     troubles.push(
       bad(
         'gateways',
-        `${gateway}: ${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not answer.`,
+        `${gateway}: ${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not respond.`,
       ),
     );
   if (aloneSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, aloneSince, clockTime)));
   else if (readiness === 'state_away')
-    troubles.push(bad('gateways', `${gateway} takes no requests: the shared state is away.`));
+    troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
   if (readiness === 'stores_away')
-    troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are away.`));
+    troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are down.`));
   if (store.waiting > 0) {
     const use = `${number(store.open - store.idle)} of ${number(store.most)} are in use`;
     troubles.push(
-      warn('gateways', `${gateway}: ${plural(store.waiting, 'request')} wait for a connection to the store, ${use}.`),
+      warn('gateways', `${gateway}: ${plural(store.waiting, 'request')} waiting for a store connection, ${use}.`),
     );
   }
   return troubles;
@@ -88,7 +88,7 @@ function ofStores(stores: readonly Store[]): Trouble[] {
       return away.length === all.length ? bad('gateways', words) : warn('gateways', words);
     });
     if (away.length < all.length || all.length === 1) return told;
-    return [bad('gateways', `All ${all.length} stores of ${upstream} are away: nobody answers its requests.`), ...told];
+    return [bad('gateways', `All ${all.length} stores of ${upstream} are down.`), ...told];
   });
 }
 

@@ -35,7 +35,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   const of = (verdict: 'admitted' | 'limited' | 'banned') =>
     sums.map((inside) => inside?.reduce((sum, step) => sum + step[verdict], 0) ?? null);
   return h(Chart, {
-    title: 'Requests of this plan, each half hour',
+    title: 'Requests of this plan per half hour',
     steps: starts.map(dayTime),
     series: [
       { name: 'admitted', values: of('admitted'), look: 'good' },

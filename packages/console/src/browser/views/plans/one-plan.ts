@@ -27,10 +27,10 @@ export function OnePlan({ name }: { name: string }) {
         h(Facts, {
           key: 'facts',
           facts: [
-            ['Limits', plan.limits ?? 'none of its own: each key or account has some'],
+            ['Limits', plan.limits ?? 'set per key or account'],
             ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
             ['In flight', plan.concurrency === null ? 'any number at once' : `${plan.concurrency} at once`],
-            ['Weight', `${plan.weight}, where the store is busy`],
+            ['Weight', `${plan.weight}, if the store is busy`],
             ['Used', addressesInWords(plan.addresses)],
             [
               'Keys',
@@ -59,8 +59,8 @@ function Simulation({ plan, onPut }: { plan: Plan; onPut: () => Promise<void> })
   const [simulated, setSimulated] = useState<SimulatedDraft | null>(null);
   return h(
     'section',
-    { 'aria-label': 'Try other limits' },
-    h('h2', null, 'Try other limits'),
+    { 'aria-label': 'Simulate other limits' },
+    h('h2', null, 'Simulate other limits'),
     h(SimulationForm, { plan, onTried: setSimulated }),
     simulated && [
       h(SimulatedChange, { key: 'now', trial: simulated.trial }),

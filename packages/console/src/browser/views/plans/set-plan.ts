@@ -14,18 +14,18 @@ export function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDr
   if (!useMay('admin')) return null;
   const { plan, after, keys } = trial;
   const act: Act = {
-    title: `Put plan ${plan}`,
+    title: `Set plan ${plan}`,
     effect: [
       h(
         'p',
         { key: 'limits' },
         `Plan ${plan} gets `,
         h('code', null, after ?? 'no limits of its own'),
-        ` in the plans file, and is in force from the next request on: ${plural(keys, 'key')} with other limits.`,
+        ` in the plans file, in force with the next request: ${plural(keys, 'key')} with other limits.`,
       ),
-      h('p', { key: 'others' }, 'What was used stays used. Other gateways read their own file.'),
+      h('p', { key: 'others' }, 'Usage is kept. Other gateways read their own file.'),
     ],
-    verb: 'Put in force',
+    verb: 'Apply',
     async run(_form, reason) {
       const put = await call<Trial>('PUT', path`/plans/${plan}`, { body: draft, reason });
       setDone(true);
@@ -43,7 +43,7 @@ export function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDr
     h(
       'p',
       { key: 'button' },
-      h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Put in force …'),
+      h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Apply …'),
     ),
     isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
   ];

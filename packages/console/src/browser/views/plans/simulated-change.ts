@@ -17,7 +17,7 @@ export function SimulatedChange({ trial: { before, after, keys, overLimit, unusa
       h('code', null, before ?? 'no limits of its own'),
       ' → ',
       h('code', null, after ?? 'no limits of its own'),
-      keys === 0 ? ': no key has other limits then.' : `: ${plural(keys, 'key has', 'keys have')} other limits then.`,
+      keys === 0 ? ': no key would have other limits.' : `: ${plural(keys, 'key', 'keys')} would have other limits.`,
     ),
     overLimit.length > 0 &&
       h(
@@ -35,7 +35,7 @@ export function SimulatedChange({ trial: { before, after, keys, overLimit, unusa
       ),
     keys > 0 &&
       overLimit.length + unusable.length === 0 &&
-      h('p', { key: 'nobody' }, 'Nobody would be refused at once.'),
+      h('p', { key: 'nobody' }, 'No client would be refused at once.'),
   ];
 }
 

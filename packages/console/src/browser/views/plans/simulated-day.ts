@@ -50,7 +50,7 @@ function Verdict({ day }: { day: LastDay }) {
   if (parties.length > 0) {
     return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(parties, limited)), remarks.map(asParagraph));
   }
-  const nobody = isWhole ? 'Nobody would have been limited.' : 'As far as is known, nobody would have been limited.';
+  const nobody = isWhole ? 'No client would have been limited.' : 'No client would have been limited, as far as known.';
   return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, nobody), remarks.map(asParagraph));
 }
 
@@ -64,10 +64,10 @@ function wouldHave(parties: readonly RefusedParty[], limited: number): string {
 
 function Windows({ windows }: { windows: readonly TriedWindow[] }) {
   return h(Table<TriedWindow>, {
-    caption: 'What each window would have refused',
+    caption: 'Refusals by window',
     rows: windows,
     keyOf: ({ name }) => name,
-    empty: 'There is no window.',
+    empty: 'No windows.',
     columns: [
       { title: 'Window', names: true, cell: ({ name }) => name },
       { title: 'Kind', cell: ({ kind }) => kind },
@@ -87,10 +87,10 @@ type Row = RefusedParty['windows'][number] & Pick<RefusedParty, 'key' | 'account
 function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windows: readonly TriedWindow[] }) {
   const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
-    caption: 'Who would have been limited',
+    caption: 'Limited clients',
     rows: parties.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
     keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
-    empty: 'Nobody would have been limited.',
+    empty: 'No client would have been limited.',
     columns: [
       ...(parties.some(({ key }) => key !== null)
         ? [{ title: 'Key', names: true, cell: ({ key }: Row) => h(ClientLink, { who: key }) }]
@@ -98,7 +98,7 @@ function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windo
       { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
       { title: 'By', cell: ({ window }) => h(Badge, null, window) },
       {
-        title: 'Used at most',
+        title: 'Highest use',
         figure: true,
         cell: ({ peak, window }) => `${number(peak)} of ${number(limitOf(window))}`,
       },

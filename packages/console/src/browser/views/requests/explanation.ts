@@ -29,7 +29,7 @@ export function ExplainedRequest({ id }: { id: string }) {
     View,
     {
       title: 'Request',
-      about: ['What became of ', h('code', { key: 'id' }, id), ', and why?'],
+      about: ['Request ', h('code', { key: 'id' }, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
     h(FindRequest, { id }),
@@ -41,7 +41,7 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
   return [
     asked.toLowerCase() !== request.id && h('p', { key: 'equal' }, equalInWords(asked)),
     h(Outcome, { key: 'outcome', request }),
-    h('h2', { key: 'way' }, 'Its way'),
+    h('h2', { key: 'way' }, 'Steps'),
     h(
       'ol',
       { key: 'steps', class: 'steps' },
@@ -49,7 +49,7 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
     ),
     request.windows.length > 0 && h(Windows, { key: 'windows', windows: request.windows }),
     ...request.faults.map((faults, i) => h(FaultList, { key: `faults ${i}`, faults })),
-    h('h2', { key: 'more' }, 'What else is known'),
+    h('h2', { key: 'more' }, 'Details'),
     h(WhatElse, { key: 'facts', request }),
   ];
 }
@@ -71,7 +71,7 @@ function Outcome({ request }: { request: Explained }) {
     message !== null && h('p', null, h('q', null, message)),
     key !== null &&
       h('p', null, 'Sent with ', h(ClientLink, { who: key.id }), ' of ', h(ClientLink, { who: key.account }), '.'),
-    more > 0 && h('p', null, `${plural(more, 'equal one')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
+    more > 0 && h('p', null, `${plural(more, 'identical refusal')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
   );
 }
 
@@ -89,10 +89,10 @@ function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
 
 function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
   return [
-    h('h2', { key: 'title' }, 'What was left of the limits'),
+    h('h2', { key: 'title' }, 'Remaining quota'),
     h(Table<ExplainedWindow>, {
       key: 'table',
-      caption: 'Windows that the request counted in',
+      caption: 'Windows that counted the request',
       rows: windows,
       keyOf: ({ name }) => name,
       empty: '',
@@ -101,9 +101,9 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
         { title: 'Window', names: true, cell: ({ name }) => name },
         { title: 'Kind', cell: ({ kind }) => kind },
         { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
-        { title: 'Left before', figure: true, cell: ({ before }) => number(before) },
-        { title: 'Left after', figure: true, cell: ({ after }) => number(after) },
-        { title: 'Begins anew', cell: ({ resetAt }) => h(Time, { at: resetAt }) },
+        { title: 'Before', figure: true, cell: ({ before }) => number(before) },
+        { title: 'After', figure: true, cell: ({ after }) => number(after) },
+        { title: 'Reset', cell: ({ resetAt }) => h(Time, { at: resetAt }) },
       ],
     }),
   ];
@@ -124,7 +124,7 @@ function FaultList({ faults }: { faults: Faults }) {
 function storeFact(store: NonNullable<Explained['store']>): string {
   const { attempts, head } = store;
   if (attempts === 0) return 'none was asked';
-  const answer = head === null ? 'no answer came' : `its answer began after ${milliseconds(head)}`;
+  const answer = head === null ? 'no answer came' : `the response began after ${milliseconds(head)}`;
   const which = storeInWords(store);
   return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
 }
@@ -133,7 +133,7 @@ function WhatElse({ request }: { request: Explained }) {
   const { at, gateway, worker, address, key, body, traceparent, store } = request;
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Began', h(Time, { at })],
-    ['Carried by', worker === null ? gateway : `${gateway}, worker ${worker}`],
+    ['Handled by', worker === null ? gateway : `${gateway}, worker ${worker}`],
     ['From', address],
     ['Key', key && h(ClientLink, { who: key.id })],
     ['Account', key && h(ClientLink, { who: key.account })],

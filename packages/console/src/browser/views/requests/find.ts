@@ -21,7 +21,7 @@ export function FindRequest({ id = '' }: { id?: string }) {
       required: true,
       // Pasted text may have spaces around it.
       pattern: `\\s*${REQUEST_ID}\\s*`,
-      title: 'Such as 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e: every answer has it in its header X-Request-Id.',
+      title: 'For example 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e, from the header X-Request-Id of the response.',
       placeholder: '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
       spellcheck: false,
     }),

@@ -34,7 +34,7 @@ export function Refusals({ place }: { place: Place }) {
     View,
     {
       title: 'Requests',
-      about: 'What is refused, or fails, and why?',
+      about: 'Refused and failed requests',
       actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
     },
     h(FindRequest, null),
@@ -84,8 +84,8 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
       rows: requests,
       keyOf: ({ id }) => id,
       empty: filtered
-        ? 'Gateways have none of these in memory. New ones appear here as they come.'
-        : 'Gateways have none in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here as they come.',
+        ? 'None in memory. New ones appear here.'
+        : 'None in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here.',
       toneOf: ({ status }) => (status >= 500 ? 'bad' : undefined),
       columns: [
         { title: 'At', names: true, cell: ({ id, at }) => h('a', { href: linkTo('requests', id) }, h(Time, { at })) },

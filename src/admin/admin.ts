@@ -13,6 +13,7 @@ import { type AdminApi, createAdminApi } from './api.ts';
 import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
+import { readinessOf } from './peer-names.ts';
 import { createAdminServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
@@ -71,9 +72,9 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', (_request, response) => {
-    const status = readiness();
+    const status = readinessOf(readiness());
     const lacking = away();
-    response.status(status === 'ready' ? 200 : 503).json(lacking.length === 0 ? { status } : { status, away: lacking });
+    response.status(status === 'ready' ? 200 : 503).json(lacking.length === 0 ? { status } : { status, down: lacking });
   });
   if (find) {
     const settings = () => context.config().console;

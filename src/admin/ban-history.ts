@@ -19,12 +19,12 @@ const RECENT = 30 * DAY;
 type Log = Pick<AuditLog, 'list'>;
 
 /** Actions that begin a ban, or give it another end. */
-const BEGINS = ['bans.begin', 'bans.impose', 'bans.extend'];
+const BEGINS = ['bans.start', 'bans.add', 'bans.extend'];
 const ENDS: Readonly<Record<string, BanEnd['how']>> = {
-  'bans.pardon': 'pardoned',
+  'bans.lift': 'lifted',
   'bans.extend': 'extended',
-  'bans.impose': 'replaced',
-  'bans.begin': 'replaced',
+  'bans.add': 'replaced',
+  'bans.start': 'replaced',
 };
 
 /** The entries from a time on (Unix milliseconds), newest first; only those below a number, if there is one. */
@@ -92,16 +92,16 @@ export class RecentBans {
   /** `subject` is a key or an account. */
   of(subject: string): BanRecord {
     const entries = this.#about(subject);
-    const pardon = entries.find(({ action }) => action === 'bans.pardon');
+    const pardon = entries.find(({ action }) => action === 'bans.lift');
     return {
-      bans: entries.filter(({ action }) => action === 'bans.begin' || action === 'bans.impose').length,
-      pardoned: pardon ? { at: time(pardon.at), by: pardon.actor } : null,
+      bans: entries.filter(({ action }) => action === 'bans.start' || action === 'bans.add').length,
+      lifted: pardon ? { at: time(pardon.at), by: pardon.actor } : null,
     };
   }
 
   /** Why the ladder gave the ban that ends then; `null`: the log does not say. */
   reasonOf(subject: string, until: number): string | null {
-    const begun = this.#about(subject).find((entry) => entry.action === 'bans.begin' && untilOf(entry) === until);
+    const begun = this.#about(subject).find((entry) => entry.action === 'bans.start' && untilOf(entry) === until);
     return begun ? (begun.after as { reason: string }).reason : null;
   }
 

@@ -12,6 +12,7 @@ import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.t
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
 import { ask } from '../observe/peers/peers.ts';
 import type { AdminContext } from './context.ts';
+import { coverageOf } from './peer-names.ts';
 import { time } from './view.ts';
 
 /** Keys and accounts in one answer. */
@@ -55,15 +56,14 @@ export async function lastDay(
       const since = Math.max(...answers.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
       return { ...windowFields(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
     }),
-    parties: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
+    subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
       ...{ key, account },
       windows: windows.map(({ window, peak, at, times, refused }) => ({
         ...{ window: window.name, peak, began: time(beganAt(window, at)), times, refused },
       })),
     })),
     gateways: answers.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),
-    silent,
-    apart,
+    ...coverageOf({ silent, apart }),
   };
 }
 

@@ -94,9 +94,9 @@ export function accountTurn(account: string): string {
 /** How a party stands now, in every window. */
 export async function usageOf(context: AdminContext, { subject, key, account, plan, limits }: Subject) {
   const who = { subject, key, account, plan };
-  if (!limits) return { ...who, windows: [], banned: null, strikes: 0, rung: 0 };
+  if (!limits) return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
   const state = context.state();
-  const [{ readings, bannedUntil, strikes }, rung] = await Promise.all([
+  const [{ readings, bannedUntil, strikes }, level] = await Promise.all([
     state.look(subject, limits),
     state.rung(subject, limits),
   ]);
@@ -108,7 +108,7 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
     remaining,
     resets: remaining === window.limit ? null : time(resetAt),
   }));
-  return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, rung };
+  return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, level };
 }
 
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;

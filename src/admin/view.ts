@@ -64,7 +64,7 @@ export function entryView(entry: AuditEntry) {
 }
 
 /** The ladder of bans with its times in words. */
-export function escalationView({ strikes, window: within, grace, durations: lengths, decay: forget }: BanEscalation) {
+export function escalationView({ strikes, window, grace, durations, decay }: BanEscalation) {
   const span = formatDuration;
-  return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
+  return { strikes, window: span(window), grace: span(grace), durations: durations.map(span), decay: span(decay) };
 }

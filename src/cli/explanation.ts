@@ -30,7 +30,7 @@ export function inSteps(request: ExplainedRequest, colour: boolean, asked = requ
 const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
 
 function headOf(request: ExplainedRequest): Record<string, unknown> {
-  const { id, at, code, address, gateway, worker, traceparent, body, message, more } = request;
+  const { id, at, code, address, gateway, worker, traceparent, body, message, repeated: more } = request;
   return {
     id,
     at: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,

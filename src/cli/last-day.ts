@@ -1,4 +1,4 @@
-import type { LastDay, RefusedParty, Trial, TriedWindow } from '@storegate/console';
+import type { LastDay, PlanSimulation, RefusedSubject, SimulatedWindow } from '@storegate/console';
 import {
   limitedInWords,
   missingWorkers,
@@ -14,14 +14,14 @@ const WINDOWS = ['window', 'limit', 'would have limited', 'refused'] as const;
 const PARTIES = ['key', 'account', 'window', 'peak', 'began', 'times', 'refused'] as const;
 
 /** What a plan would change now, and what it would have done in the last day, for a person. */
-export function printSimulation({ lastDay, ...now }: Trial, colour: boolean): string {
+export function printSimulation({ lastDay, ...now }: PlanSimulation, colour: boolean): string {
   const told = card(now, colour);
   if (!lastDay) return told;
   return `${told}\n${showLastDay(lastDay, colour)}`;
 }
 
 function showLastDay(day: LastDay, colour: boolean): string {
-  const { since, windows, parties, gateways } = day;
+  const { since, windows, subjects: parties, gateways } = day;
   if (since === null) return withUnresponsive([NO_LAST_DAY], day);
   const remarks = [
     ...simulatedRequests(day, inSentence),
@@ -35,7 +35,7 @@ function showLastDay(day: LastDay, colour: boolean): string {
   ].join('');
 }
 
-function rowOf(window: TriedWindow): Row<string> {
+function rowOf(window: SimulatedWindow): Row<string> {
   const { name, limit, refused } = window;
   return {
     window: name,
@@ -45,6 +45,6 @@ function rowOf(window: TriedWindow): Row<string> {
   };
 }
 
-function rowsOf({ key, account, windows }: RefusedParty): Row<string>[] {
+function rowsOf({ key, account, windows }: RefusedSubject): Row<string>[] {
   return windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: unitsInWords(refused) }));
 }

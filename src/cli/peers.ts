@@ -1,9 +1,9 @@
-import type { OfFleet } from '@storegate/console';
+import type { PeerCoverage } from '@storegate/console';
 import { missingGateways } from '@storegate/console/words';
 import { textOf } from './table.ts';
 
 /** Remarks, each on a line, and the gateways that the answer lacks. */
-export function withUnresponsive(remarks: readonly string[], answer: OfFleet): string {
+export function withUnresponsive(remarks: readonly string[], answer: PeerCoverage): string {
   return [...remarks, ...missingGateways(answer)].map((line) => `${textOf(line)}\n`).join('');
 }
 

@@ -114,7 +114,7 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
   return {
     at: beginOf({ until, limits, rung }),
     actor: ESCALATION_ACTOR,
-    action: 'bans.begin',
+    action: 'bans.start',
     target,
     before: { plan, until: null },
     after: { plan, until: new Date(until).toISOString(), reason, limit, strikes: ladder.strikes, operation, rung },

@@ -40,7 +40,7 @@ const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) =
 const found = async (subject = `key:${KEY}`, until = UNTIL) => await banAuthorOf(auditLog, subject, until);
 
 test('the last one that fits the end of the ban is who imposed it, however much happened since', async () => {
-  await tell('anna', 'bans.impose', UNTIL);
+  await tell('anna', 'bans.add', UNTIL);
   for (let i = 0; i < 120; i++) await tell('bob', 'keys.update', null);
   expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
   expect(await found(`key:${KEY}`, UNTIL + 9_000)).toEqual({ by: 'anna', reason: 'of anna' });
@@ -49,16 +49,16 @@ test('the last one that fits the end of the ban is who imposed it, however much 
 });
 
 test("a ban that came after a pardon is nobody's, even one that ends at the same time", async () => {
-  await tell('anna', 'bans.impose', UNTIL);
-  await tell('bob', 'bans.pardon', null);
+  await tell('anna', 'bans.add', UNTIL);
+  await tell('bob', 'bans.lift', null);
   expect(await found()).toBeNull();
 });
 
 test('what failed has changed nothing, unless the ban is there all the same', async () => {
-  await tell('anna', 'bans.impose', UNTIL);
+  await tell('anna', 'bans.add', UNTIL);
   for (const [action, until] of [
     ['bans.extend', LATER],
-    ['bans.pardon', null],
+    ['bans.lift', null],
   ] as const) {
     const entry = await tell('bob', action, until);
     await auditLog.append({ entry: failedEntry(entry), idempotent: null });
@@ -68,9 +68,9 @@ test('what failed has changed nothing, unless the ban is there all the same', as
 });
 
 test('bans of an account are told apart by the plan', async () => {
-  await tell('anna', 'bans.impose', UNTIL, { target: 'acme', plan: 'team' });
-  await tell('bob', 'bans.impose', UNTIL, { target: 'acme', plan: 'crew' });
-  await tell('eve', 'bans.impose', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
+  await tell('anna', 'bans.add', UNTIL, { target: 'acme', plan: 'team' });
+  await tell('bob', 'bans.add', UNTIL, { target: 'acme', plan: 'crew' });
+  await tell('eve', 'bans.add', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
   expect(await found('account:team:acme')).toMatchObject({ by: 'anna' });
   expect(await found('account:crew:acme')).toMatchObject({ by: 'bob' });
   expect(await found('account:old:acme')).toMatchObject({ by: 'eve' });

@@ -58,62 +58,62 @@ async function ends(): Promise<string[]> {
 }
 
 test('a ban ends by itself, by a pardon, or with the ban that takes its place', async () => {
-  await tell('storegate', 'begin', -60, -50);
-  await tell('storegate', 'begin', -40, -10);
-  await tell('alice', 'pardon', -30, null);
-  await tell('storegate', 'begin', -25, -20);
+  await tell('storegate', 'start', -60, -50);
+  await tell('storegate', 'start', -40, -10);
+  await tell('alice', 'lift', -30, null);
+  await tell('storegate', 'start', -25, -20);
   await tell('bob', 'extend', -22, 10);
-  await tell('bob', 'impose', -5, 60);
-  expect(await ends()).toEqual(['1 expired - -50', '2 pardoned alice -30', '4 extended bob -22', '5 replaced bob -5']);
+  await tell('bob', 'add', -5, 60);
+  expect(await ends()).toEqual(['1 expired - -50', '2 lifted alice -30', '4 extended bob -22', '5 replaced bob -5']);
 });
 
 test('a pardon that came when a ban was over has not ended it', async () => {
-  await tell('storegate', 'begin', -60, -50);
-  await tell('alice', 'pardon', -30, null);
+  await tell('storegate', 'start', -60, -50);
+  await tell('alice', 'lift', -30, null);
   expect(await ends()).toEqual(['1 expired - -50']);
 });
 
 test('what failed has ended nothing, and was no ban', async () => {
-  await tell('storegate', 'begin', -10, 10);
-  const pardon = await tell('alice', 'pardon', -5, null);
+  await tell('storegate', 'start', -10, 10);
+  const pardon = await tell('alice', 'lift', -5, null);
   await log.append({ entry: failedEntry(pardon), idempotent: null });
-  const imposed = await tell('alice', 'impose', -4, 60);
+  const imposed = await tell('alice', 'add', -4, 60);
   await log.append({ entry: failedEntry(imposed), idempotent: null });
   expect(await ends()).toEqual(['4 failed - -4']);
-  expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, pardoned: null });
+  expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
 });
 
 test('bans of others, and of the account under another plan, end none', async () => {
-  await tell('storegate', 'begin', -10, 10, { target: 'acme', plan: 'team' });
-  await tell('alice', 'pardon', -5, null, { target: 'acme', plan: 'crew' });
-  await tell('alice', 'pardon', -5, null);
+  await tell('storegate', 'start', -10, 10, { target: 'acme', plan: 'team' });
+  await tell('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
+  await tell('alice', 'lift', -5, null);
   expect(await ends()).toEqual([]);
   const recent = await RecentBans.since(log, NOW - DAY);
-  expect(recent.of('account:team:acme')).toEqual({ bans: 1, pardoned: null });
-  expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, pardoned: { by: 'alice' } });
+  expect(recent.of('account:team:acme')).toEqual({ bans: 1, lifted: null });
+  expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
 });
 
 test('is found through more entries than are read at once, and counted from a time on', async () => {
-  await tell('storegate', 'begin', -40 * 1_440, -39 * 1_440);
-  await tell('storegate', 'begin', -29 * 1_440, 10);
-  for (let i = 0; i < 1_100; i++) await tell('storegate', 'begin', -20 * 1_440, 10, { target: `key_${i}` });
-  await tell('alice', 'pardon', -1, null);
+  await tell('storegate', 'start', -40 * 1_440, -39 * 1_440);
+  await tell('storegate', 'start', -29 * 1_440, 10);
+  for (let i = 0; i < 1_100; i++) await tell('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
+  await tell('alice', 'lift', -1, null);
   const second = await log.list({ above: 1, limit: 1 });
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
-    { at: new Date(NOW - MINUTE).toISOString(), how: 'pardoned', by: 'alice' },
+    { at: new Date(NOW - MINUTE).toISOString(), how: 'lifted', by: 'alice' },
   ]);
   const recent = await RecentBans.since(log, NOW - 30 * DAY);
   expect(recent.of(`key:${KEY}`)).toEqual({
     bans: 1,
-    pardoned: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },
+    lifted: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },
   });
   expect(recent.reasonOf(`key:${KEY}`, NOW + 10 * MINUTE)).toBe('of storegate');
   expect(recent.reasonOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
 });
 
 test('an entry of an outage is found among younger ones', async () => {
-  await tell('storegate', 'begin', -60, 10);
-  await tell('storegate', 'begin', -600, -550, { target: 'key_other' });
+  await tell('storegate', 'start', -60, 10);
+  await tell('storegate', 'start', -600, -550, { target: 'key_other' });
   const found = [];
   for await (const { number } of entriesSince(log, NOW - 100 * MINUTE)) found.push(number);
   expect(found).toEqual([1]);

@@ -46,7 +46,7 @@ describe('plans', () => {
     expect(body.message).toMatch(/^Nothing was changed/);
     expect(readFileSync(file('plans.yaml'), 'utf8')).toBe(PLANS);
     const [failed, put] = (await admin('GET', '/audit')).body.entries;
-    expect([put.action, failed.action]).toEqual(['plans.put', 'plans.put.failed']);
+    expect([put.action, failed.action]).toEqual(['plans.set', 'plans.set.failed']);
     expect(failed.after).toEqual(put.before);
   });
 });
@@ -64,22 +64,22 @@ test('a reload stands in the audit log when something was put in force, and not 
 describe('the target of an entry', () => {
   test('is the id of the key, also for bans and usage', async () => {
     const { id } = await create();
-    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'why' });
-    await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'why' });
+    await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'still' });
     await admin('DELETE', `/bans/${id}`);
     await admin('POST', `/usage/${id}/reset`);
     await admin('POST', '/usage/acme/grant', { units: 1 });
     expect(await actions(`?target=${id}`)).toEqual([
-      ...['usage.grant', 'usage.reset', 'bans.pardon', 'bans.extend', 'bans.impose', 'keys.create'],
+      ...['usage.grant', 'usage.reset', 'bans.lift', 'bans.extend', 'bans.add', 'keys.create'],
     ]);
   });
 
   test('is the name of the account where the plan counts accounts, and bans of its plans are told apart', async () => {
     const { id } = await create({ plan: 'team' });
-    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'team' });
+    await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'team' });
     const other = await create({ plan: 'crew' });
-    await admin('PUT', `/bans/${other.id}`, { length: '2h', reason: 'crew' });
-    expect(await actions('?target=acme')).toEqual(['bans.impose', 'bans.impose']);
+    await admin('PUT', `/bans/${other.id}`, { duration: '2h', reason: 'crew' });
+    expect(await actions('?target=acme')).toEqual(['bans.add', 'bans.add']);
     const { bans } = (await admin('GET', '/bans')).body;
     expect(bans.map(({ plan, reason, by }: Record<string, string>) => ({ plan, reason, by }))).toEqual([
       { plan: 'team', reason: 'team', by: 'local' },
@@ -90,25 +90,25 @@ describe('the target of an entry', () => {
   test('of older entries, which named the subject, is found by the new spelling and tells who imposed a ban', async () => {
     const [key, team] = [await create(), await create({ plan: 'team', account: 'other' })];
     const banned = async (id: string) =>
-      (await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'new' })).body.bans[0].until;
+      (await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'new' })).body.bans[0].until;
     const until = await banned(key.id);
     const db = openStateFile(gateway.config.data);
     for (const target of [`key:${key.id}`, 'account:team:other', 'account:team:another']) {
       const at = gateway.clock.now;
-      const entry = { at, actor: 'anna', action: 'bans.impose', target, before: { until: null } };
+      const entry = { at, actor: 'anna', action: 'bans.add', target, before: { until: null } };
       await recordsInFile(db, KEPT).auditLog.append({
         entry: { ...entry, after: { until, reason: 'old' }, requestId: 'before' },
         idempotent: null,
       });
     }
     db.close();
-    expect(await actions(`?target=${key.id}`)).toEqual(['bans.impose', 'bans.impose', 'keys.create']);
-    expect(await actions('?target=other')).toEqual(['bans.impose']);
-    expect(await actions(`?target=key:${key.id}`)).toEqual(['bans.impose']);
+    expect(await actions(`?target=${key.id}`)).toEqual(['bans.add', 'bans.add', 'keys.create']);
+    expect(await actions('?target=other')).toEqual(['bans.add']);
+    expect(await actions(`?target=key:${key.id}`)).toEqual(['bans.add']);
     expect((await admin('GET', '/bans')).body.bans).toEqual([
       expect.objectContaining({ key: key.id, by: 'anna', reason: 'old' }),
     ]);
     await banned(team.id);
-    expect(await actions('?target=other')).toEqual(['bans.impose', 'bans.impose']);
+    expect(await actions('?target=other')).toEqual(['bans.add', 'bans.add']);
   });
 });

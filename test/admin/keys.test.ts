@@ -158,8 +158,8 @@ describe('a key', () => {
 
   test('is known by its secret to who asks whose it is', async () => {
     const { id, key } = await create();
-    expect(bodyOf(await admin('POST', '/keys/whoami', { key })).id).toBe(id);
-    expect((await admin('POST', '/keys/whoami', { key: `${key}x` })).status).toBe(404);
+    expect(bodyOf(await admin('POST', '/keys/identify', { key })).id).toBe(id);
+    expect((await admin('POST', '/keys/identify', { key: `${key}x` })).status).toBe(404);
   });
 });
 

@@ -38,7 +38,7 @@ test('keys are those of the copy while the state is away, with its time', async 
 });
 
 test('bans are those that the gateway knows while the state is away, the first to end first', async () => {
-  const unknown = { since: null, limit: null, rung: null, next: null, forgotten: null, reason: null, by: null };
+  const unknown = { since: null, limit: null, level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
   const account = { subject: 'account:pro:acme', key: null, account: 'acme', plan: 'pro', until: AT };
   const key = { subject: ban.subject, key: record.id, account: 'acme', plan: 'free' };
   expect((await copied('/bans')).body).toEqual({

@@ -45,15 +45,15 @@ describe('bans', () => {
     expect((await admin('GET', '/bans')).body.bans).toEqual([
       {
         ...{ subject: `key:${id}`, key: id, account: 'acme', plan: 'free' },
-        ...{ since: at(0), until: at(MINUTE), limit: '3/minute', rung: 1 },
-        ...{ next: '5m', forgotten: at(MINUTE + DAY) },
+        ...{ since: at(0), until: at(MINUTE), limit: '3/minute', level: 1 },
+        ...{ nextDuration: '5m', resetsAt: at(MINUTE + DAY) },
         by: null,
         reason: 'sent 3 more requests within 1m after 3/minute was used up, the last of them listPets',
-        history: { bans: 1, pardoned: null },
+        history: { bans: 1, lifted: null },
       },
     ]);
     const { body } = await admin('DELETE', `/bans/${id}`);
-    expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, rung: 0 });
+    expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, level: 0 });
     expect(body.usage[0].windows[0]).toMatchObject({ name: 'minute', limit: 3, used: 0, remaining: 3, resets: null });
     expect((await admin('GET', '/bans')).body.bans).toEqual([]);
     const { body: audit } = await admin('GET', `/audit?target=${id}&limit=1`);
@@ -66,25 +66,31 @@ describe('bans', () => {
 
   test('are imposed with a reason, extended, and end by themselves', async () => {
     const { id, key } = await create();
-    const imposed = await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'scrapes' });
+    const imposed = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
     expect(imposed.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
     const listed = async () =>
       (await admin('GET', '/bans')).body.bans.map(({ history: _, ...ban }: Record<string, unknown>) => ban);
     expect(await listed()).toEqual(imposed.body.bans);
     gateway.clock.pass(MINUTE);
     expect(await status(key)).toBe(403);
-    const extended = await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    const extended = await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'still' });
     expect(extended.body.bans[0].until).toBe(at(2 * HOUR - MINUTE));
-    expect(extended.body.bans[0]).toMatchObject({ reason: 'still', since: at(0), limit: null, rung: 2, next: '5m' });
+    expect(extended.body.bans[0]).toMatchObject({
+      reason: 'still',
+      since: at(0),
+      limit: null,
+      level: 2,
+      nextDuration: '5m',
+    });
     expect(await listed()).toEqual(extended.body.bans);
     gateway.clock.pass(2 * HOUR);
     expect(await status(key)).toBe(200);
-    expect((await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'x' })).status).toBe(409);
+    expect((await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'x' })).status).toBe(409);
   });
 
   test('of an account reach all its keys, and its shared counters', async () => {
     const [one, two, own] = [await create({ plan: 'team' }), await create({ plan: 'team' }), await create()];
-    await admin('PUT', '/bans/acme', { length: '1h', reason: 'unpaid' });
+    await admin('PUT', '/bans/acme', { duration: '1h', reason: 'unpaid' });
     expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([403, 403, 403]);
     expect((await admin('GET', '/bans')).body.bans).toHaveLength(2);
     await admin('DELETE', '/bans/acme');
@@ -92,10 +98,10 @@ describe('bans', () => {
   });
 
   test.each([
-    [{ length: '0s', reason: 'x' }, 400],
-    [{ length: '99999d', reason: 'x' }, 400],
-    [{ length: 'long', reason: 'x' }, 400],
-    [{ length: '1h' }, 400],
+    [{ duration: '0s', reason: 'x' }, 400],
+    [{ duration: '99999d', reason: 'x' }, 400],
+    [{ duration: 'long', reason: 'x' }, 400],
+    [{ duration: '1h' }, 400],
   ])('are refused for %j', async (body, expected) => {
     const { id } = await create();
     expect((await admin('PUT', `/bans/${id}`, body)).status).toBe(expected);
@@ -103,7 +109,7 @@ describe('bans', () => {
   });
 
   test('of a party that is not there are refused', async () => {
-    expect((await admin('PUT', '/bans/nobody', { length: '1h', reason: 'x' })).status).toBe(404);
+    expect((await admin('PUT', '/bans/nobody', { duration: '1h', reason: 'x' })).status).toBe(404);
     expect((await admin('DELETE', '/bans/key_0000000000000000')).status).toBe(404);
   });
 });
@@ -169,7 +175,7 @@ describe('plans', () => {
     const { id, key } = await create();
     for (let i = 0; i < 2; i++) await status(key);
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
-    const { body } = await admin('POST', '/plans/free/try', { limits: '2/minute' });
+    const { body } = await admin('POST', '/plans/free/simulate', { limits: '2/minute' });
     const { lastDay, ...tried } = body;
     expect(lastDay).toMatchObject({
       windows: [
@@ -188,7 +194,7 @@ describe('plans', () => {
       overLimit: [`key:${id}`],
       unusable: [],
     });
-    const custom = await admin('POST', '/plans/free/try', { limits: null });
+    const custom = await admin('POST', '/plans/free/simulate', { limits: null });
     expect(custom.body).toMatchObject({ unusable: [id], lastDay: null });
     expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
     expect((await admin('GET', '/plans/free')).body).toEqual({
@@ -213,7 +219,7 @@ describe('plans', () => {
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect(text).toContain('# Kept by hand.');
     gateway.clock.pass(5);
-    const { body } = await admin('POST', '/plans/free/try', { limits: '9/hour' });
+    const { body } = await admin('POST', '/plans/free/simulate', { limits: '9/hour' });
     expect(body.lastDay.windows[1]).toMatchObject({ name: 'hour', since: new Date(put).toISOString() });
     expect((await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status).toBe(200);
     expect((await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name)).toContain('gold');
@@ -252,9 +258,9 @@ describe('the audit log', () => {
     const { id } = await create();
     await admin('PATCH', `/keys/${id}`, { plan: 'team' });
     await admin('POST', `/keys/${id}/rotate`);
-    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'why' });
+    await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'why' });
     const first = await admin('GET', '/audit?limit=2');
-    expect(first.body.entries.map(({ action }: { action: string }) => action)).toEqual(['bans.impose', 'keys.rotate']);
+    expect(first.body.entries.map(({ action }: { action: string }) => action)).toEqual(['bans.add', 'keys.rotate']);
     const rest = await admin('GET', `/audit?below=${first.body.next}`);
     expect(rest.body.entries).toEqual([
       expect.objectContaining({
@@ -271,7 +277,7 @@ describe('the audit log', () => {
     await gateway.open();
     const again = adminOf(gateway.adminUrl);
     expect((await again('GET', `/audit?target=${id}`)).body.entries).toHaveLength(3);
-    expect((await again('GET', '/audit?action=bans.impose')).body.entries).toHaveLength(1);
+    expect((await again('GET', '/audit?action=bans.add')).body.entries).toHaveLength(1);
   });
 
   test('cannot be rewritten, not even in the file', async () => {

@@ -45,7 +45,7 @@ describe('the admin API does not start', () => {
       'operationId: another',
       'the code of grantUsage belongs',
     ],
-    ['a role is unknown', 'x-role: admin', 'x-role: king', 'operation putPlan needs an x-role of read, operate, admin'],
+    ['a role is unknown', 'x-role: admin', 'x-role: king', 'operation setPlan needs an x-role of read, operate, admin'],
     ['a role is missing', '      x-role: operate\n', '', 'operation createKey needs an x-role'],
     [
       'an operation has a name that every object has',
@@ -68,16 +68,16 @@ describe('the admin API does not start', () => {
 /** Every operation under the lowest role that may call it. A second time beside the contract: who may do what changes on purpose only. */
 const LOWEST: Readonly<Record<Role, readonly string[]>> = {
   read: [
-    ...['listKeys', 'showKey', 'whoami', 'listAccounts', 'showAccount', 'listKeysOfAccount'],
-    ...['listPlans', 'showPlan', 'tryPlan', 'listBans', 'listBanHistory', 'showUsage'],
-    ...['showStatus', 'listStores', 'showTop', 'showHistory', 'followLive', 'listRequests', 'explainRequest'],
-    ...['showConfig', 'diffConfig', 'listAudit', 'listWebhooks', 'showWebhookSchema'],
+    ...['listKeys', 'getKey', 'identifyKey', 'listAccounts', 'getAccount', 'listKeysOfAccount'],
+    ...['listPlans', 'getPlan', 'simulatePlan', 'listBans', 'listBanHistory', 'getUsage'],
+    ...['getStatus', 'listStores', 'getTop', 'getHistory', 'followLive', 'listRequests', 'explainRequest'],
+    ...['getConfig', 'diffConfig', 'listAudit', 'listWebhooks', 'getWebhookSchema'],
   ],
   operate: [
     ...['createKey', 'importKey', 'importKeys', 'updateKey', 'disableKey', 'enableKey', 'rotateKey', 'revokeKey'],
-    ...['imposeBan', 'extendBan', 'pardon', 'resetUsage', 'grantUsage', 'testWebhooks'],
+    ...['addBan', 'extendBan', 'liftBan', 'resetUsage', 'grantUsage', 'testWebhooks'],
   ],
-  admin: ['putPlan', 'reload', 'listTokens', 'createToken', 'revokeToken'],
+  admin: ['setPlan', 'reload', 'listTokens', 'createToken', 'revokeToken'],
 };
 
 describe('the role of a token', () => {

@@ -14,11 +14,11 @@ function operations(list: () => Promise<never>) {
 }
 
 test('plans are shown while the state is away, without the number of their keys', async () => {
-  const { listPlans, showPlan } = operations(() => Promise.reject(new Outage('state_unavailable')));
+  const { listPlans, getPlan } = operations(() => Promise.reject(new Outage('state_unavailable')));
   const { body } = await listPlans();
   const free = expect.objectContaining({ name: 'free', limits: '60/minute,1000/day', keys: null });
   expect(body.plans).toContainEqual(free);
-  expect((await showPlan({ path: { plan: 'free' } } as unknown as Task)).body).toEqual(free);
+  expect((await getPlan({ path: { plan: 'free' } } as unknown as Task)).body).toEqual(free);
 });
 
 test('a fault of ours is no outage', async () => {

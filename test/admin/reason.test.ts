@@ -41,15 +41,15 @@ describe('a reason', () => {
     await admin('POST', `/usage/${id}/reset`, undefined, because('moved house'));
     expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'moved house' });
     await admin('DELETE', `/bans/${id}`, undefined, because('a mistake'));
-    expect(await newest()).toMatchObject({ action: 'bans.pardon', reason: 'a mistake' });
-    expect(await newest('/ban-history')).toMatchObject({ action: 'bans.pardon', reason: 'a mistake' });
+    expect(await newest()).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
+    expect(await newest('/ban-history')).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
   });
 
   test('of a ban is the one in its body, which the header may only say again', async () => {
-    const ban = { length: '1h', reason: 'scrapes' };
+    const ban = { duration: '1h', reason: 'scrapes' };
     expect(await admin('PUT', `/bans/${id}`, ban, because('other'))).toMatchObject({ status: 400 });
     expect(await admin('PUT', `/bans/${id}`, ban, because('scrapes'))).toMatchObject({ status: 200 });
-    expect(await newest()).toMatchObject({ action: 'bans.impose', reason: 'scrapes', after: { reason: 'scrapes' } });
+    expect(await newest()).toMatchObject({ action: 'bans.add', reason: 'scrapes', after: { reason: 'scrapes' } });
     expect(await admin('PUT', `/bans/${id}`, { ...ban, reason: ' ' })).toMatchObject({ status: 400 });
   });
 
@@ -87,7 +87,7 @@ describe('a reason', () => {
       .flatMap((path) => ['put', 'post', 'patch', 'delete'].map((method) => path[method]))
       .filter((operation) => operation && !(operation.parameters ?? []).some(({ $ref }) => $ref?.endsWith('/reason')))
       .map((operation) => operation!.operationId);
-    expect(silent.sort()).toEqual(['tryPlan', 'whoami']);
+    expect(silent.sort()).toEqual(['identifyKey', 'simulatePlan']);
   });
 });
 

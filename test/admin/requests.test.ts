@@ -92,6 +92,6 @@ test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id
   'a gateway that lists %j counts as silent',
   async (odd) => {
     const { body } = await operationsWith([LISTED], odd).listRequests!(task);
-    expect(body).toMatchObject({ requests: [{ id: ID, gateway: 'one' }], silent: ['gone', 'two'] });
+    expect(body).toMatchObject({ requests: [{ id: ID, gateway: 'one' }], unresponsive: ['gone', 'two'] });
   },
 );

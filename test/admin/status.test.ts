@@ -31,8 +31,8 @@ async function toldOf(answer: unknown) {
   ];
   const peers = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
   const context = { peers, clock: () => 2 } as unknown as AdminContext;
-  const { body } = await statusOperations(context).showStatus();
-  return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.silent };
+  const { body } = await statusOperations(context).getStatus();
+  return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.unresponsive };
 }
 
 test('who answers in a form that nobody knows is told as silent, and harms no other answer', async () => {

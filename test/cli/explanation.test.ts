@@ -19,7 +19,7 @@ const TOLD: ExplainedRequest = {
   body: { declared: null, received: 0 },
   ...{ store: null, outage: null },
   times: { authenticated: null, admitted: null, forwarded: null, answered: null, total: 1 },
-  more: 0,
+  repeated: 0,
 };
 
 test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
@@ -33,8 +33,11 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
 
 test.each([
   [{ attempts: 1, head: 2 }, 'returned 200'],
-  [{ attempts: 1, asked: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default returned 200'],
-  [{ attempts: 3, asked: { upstream: 'orders', store: 'o1:80' }, head: 2 }, '3 attempts; o1:80 of orders returned 200'],
+  [{ attempts: 1, target: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default returned 200'],
+  [
+    { attempts: 3, target: { upstream: 'orders', store: 'o1:80' }, head: 2 },
+    '3 attempts; o1:80 of orders returned 200',
+  ],
 ])('it tells which store answered: %j', (store, words) => {
   const times = { ...TOLD.times, forwarded: 1, answered: 3 };
   expect(inSteps({ ...TOLD, store, times }, false)).toContain(`\nstore         ${words} (2.000 ms)\n`);
@@ -48,12 +51,12 @@ test('it tells which store failed, and that none was asked', () => {
     code: 'upstream_timeout',
     outage: 'upstream_timeout: too_slow',
   };
-  const store = { attempts: 2, asked: { upstream: 'default', store: 's1:80' }, head: null };
+  const store = { attempts: 2, target: { upstream: 'default', store: 's1:80' }, head: null };
   expect(inSteps({ ...failed, store }, false)).toContain(
     '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
   const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_down', outage: 'upstream_down' };
-  expect(inSteps({ ...away, store: { attempts: 0, asked: null, head: null } }, false)).toContain(
+  expect(inSteps({ ...away, store: { attempts: 0, target: null, head: null } }, false)).toContain(
     '\nstore         FAILED: not called: upstream_down\n',
   );
 });
@@ -82,8 +85,8 @@ test('who can never fit into a window is not told when to try again', () => {
       strikes: 0,
       strikesToBan: 10,
       bannedUntil: null,
-      banBegan: false,
-      rung: null,
+      banStarted: false,
+      level: null,
     },
   } as const;
   const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision }, false);

@@ -137,8 +137,8 @@ describe.each([
       new RegExp(`^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
     );
     const [pardon, extended, imposed] = await json('bans', 'history', id);
-    expect(pardon).toMatchObject({ action: 'bans.pardon', target: id, ended: null });
-    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'pardoned', by: pardon.actor } });
+    expect(pardon).toMatchObject({ action: 'bans.lift', target: id, ended: null });
+    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'lifted', by: pardon.actor } });
     expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
     expect(text).toMatch(/^number +at +target +action +by +until +level +ended +reason\n/);
@@ -397,9 +397,9 @@ describe('the gateway that is meant', () => {
       const { out } = await storegate(['audit', 'list', '--target', id, '--json'], { env: beside() });
       const entries = JSON.parse(out) as { actor: string; action: string }[];
       expect(entries.map(({ actor, action }) => [action, actor])).toEqual([
-        ['bans.pardon', user],
+        ['bans.lift', user],
         ['usage.reset', user],
-        ['bans.impose', user],
+        ['bans.add', user],
         ['keys.create', user],
       ]);
     });

@@ -29,8 +29,8 @@ describe('storegate webhooks', () => {
     expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
     const listed = await run(remote());
     expect((await run(remote(), 'list')).out).toBe(listed.out);
-    expect(listed.out).toMatch(/^id +host +standing +waiting +lost +delivered +failing since +error\n/);
-    expect(listed.out).toContain('well');
+    expect(listed.out).toMatch(/^id +host +status +pending +dropped +delivered +failing since +error\n/);
+    expect(listed.out).toContain('ok');
     expect(listed.out).toContain('gets ban.started, quota.reached, ');
     expect(tested.out + listed.out).not.toContain('s3cr3t-path');
   });
@@ -55,7 +55,7 @@ describe('storegate webhooks', () => {
     const beside = { ...receiver.env, STOREGATE_CONFIG: 'gateway.yaml' };
     await gateway.close();
     expect(await run(beside, 'test')).toMatchObject({ code: 0, err: '' });
-    expect((await run(beside, 'list')).out).toContain('well');
+    expect((await run(beside, 'list')).out).toContain('ok');
     expect(receiver.taken).toHaveLength(1);
     const none = await run({ STOREGATE_CONFIG: 'gateway.yaml' }, 'list');
     expect(none.out).toBe('No receiver: set webhooks.url or STOREGATE_WEBHOOK_URL, and a secret.\n');

@@ -57,7 +57,7 @@ test('an address that is denied gets one answer to everything, which charges nob
   isTheError(preflight, 403, 'address_denied');
   const { headers } = await gateway.client.get('/pets').set('X-API-Key', secret);
   const told = await explained(headers['x-request-id']!);
-  expect(told).toMatchObject({ step: 'door', code: 'address_denied', key: null });
+  expect(told).toMatchObject({ step: 'http', code: 'address_denied', key: null });
   expect(told.reason).toBe('addresses.deny has 127.0.0.0/8');
   expect(gateway.log.at(-1)).toMatchObject({ code: 'address_denied', reason: 'addresses.deny has 127.0.0.0/8' });
   for (let i = 0; i < 70; i++) expect((await gateway.client.get('/pets').set('X-API-Key', 'wrong')).status).toBe(403);

@@ -62,7 +62,7 @@ describe('an embedded gateway', () => {
       number: 1,
       at: new Date(begin).toISOString(),
       actor: 'storegate',
-      action: 'bans.begin',
+      action: 'bans.start',
       target: id,
       before: { plan: 'free', until: null },
       after: {
@@ -72,7 +72,7 @@ describe('an embedded gateway', () => {
         limit: '3/hour',
         strikes: 3,
         operation: 'listPets',
-        rung: 1,
+        level: 1,
       },
       requestId: expect.stringMatching(/./),
       reason: REASON,
@@ -80,7 +80,7 @@ describe('an embedded gateway', () => {
     });
     expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban')).toBeDefined();
     const [ban] = (await admin('GET', '/bans')).body.bans;
-    expect(ban).toMatchObject({ reason: REASON, by: null, rung: 1, history: { bans: 1, pardoned: null } });
+    expect(ban).toMatchObject({ reason: REASON, by: null, level: 1, history: { bans: 1, lifted: null } });
     expect((await admin('GET', `/audit?target=${id}`)).body.entries).toEqual([]);
     expect(JSON.stringify([await history(admin), gateway.log])).not.toContain(secret);
     await gateway.close();
@@ -93,16 +93,16 @@ describe('an embedded gateway', () => {
     const { secret, id } = await gateway.key();
     await getBanned(secret, [gateway]);
     await historyOf(admin, 1);
-    await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'still' });
     gateway.clock.now += 1_000;
     await admin('DELETE', `/bans/${id}`);
     gateway.clock.now += 1_000;
-    await admin('PUT', `/bans/${id}`, { length: '1m', reason: 'scrapes' });
+    await admin('PUT', `/bans/${id}`, { duration: '1m', reason: 'scrapes' });
     expect(kinds(await history(admin))).toEqual([
-      'bans.impose -',
-      'bans.pardon -',
-      'bans.extend pardoned',
-      'bans.begin extended',
+      'bans.add -',
+      'bans.lift -',
+      'bans.extend lifted',
+      'bans.start extended',
     ]);
     gateway.clock.now += 2 * MINUTE;
     const [imposed, pardon, extended] = await history(admin);
@@ -111,12 +111,12 @@ describe('an embedded gateway', () => {
       after: { reason: 'scrapes' },
       ended: { how: 'expired', by: null },
     });
-    expect(extended!.ended).toEqual({ at: pardon!.at, how: 'pardoned', by: 'local' });
+    expect(extended!.ended).toEqual({ at: pardon!.at, how: 'lifted', by: 'local' });
     const { usage } = (await admin('GET', `/usage/${id}`)).body;
-    expect(usage[0].history).toEqual({ bans: 2, pardoned: { at: pardon!.at, by: 'local' } });
+    expect(usage[0].history).toEqual({ bans: 2, lifted: { at: pardon!.at, by: 'local' } });
     expect((await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action)).toEqual([
-      'bans.impose',
-      'bans.pardon',
+      'bans.add',
+      'bans.lift',
       'bans.extend',
     ]);
   });
@@ -129,20 +129,20 @@ describe('an embedded gateway', () => {
     ];
     for (const { secret } of [one, two, team]) await getBanned(secret, [gateway]);
     await historyOf(admin, 3);
-    const targets = async (party: string) => (await history(admin, `?party=${party}`)).map(({ target }) => target);
+    const targets = async (party: string) => (await history(admin, `?subject=${party}`)).map(({ target }) => target);
     expect(await targets(one.id)).toEqual([one.id]);
     expect(await targets('acme')).toEqual([one.id]);
     expect(await targets('crew')).toEqual(['crew']);
     expect(await targets(team.id)).toEqual(['crew']);
     expect(await targets('nobody')).toEqual([]);
-    expect((await history(admin, '?party=crew'))[0]!.after).toMatchObject({ plan: 'team', rung: 1 });
-    expect((await admin('GET', `/ban-history?party=${one.secret}`)).status).toBe(400);
+    expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({ plan: 'team', level: 1 });
+    expect((await admin('GET', `/ban-history?subject=${one.secret}`)).status).toBe(400);
   });
 
   test('pages through them, and shows them from a time on, and for as long as they are kept', async () => {
     const { id } = await gateway.key();
     for (let i = 0; i < 5; i++) {
-      await admin('PUT', `/bans/${id}`, { length: '1h', reason: `ban ${i}` });
+      await admin('PUT', `/bans/${id}`, { duration: '1h', reason: `ban ${i}` });
       gateway.clock.now += 24 * 60 * MINUTE;
     }
     const page = async (query: string) => (await admin('GET', `/ban-history?limit=2${query}`)).body;
@@ -194,9 +194,9 @@ describe('gateways on one Redis', () => {
         await until('both refuse it as banned', async () => (await ask(gateway, secret)).status === 403);
     expect(entries.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
     expect(new Set(entries.map(({ target }) => target)).size).toBe(5);
-    for (const { after } of entries) expect(after).toMatchObject({ reason: REASON, rung: 1, strikes: 3 });
+    for (const { after } of entries) expect(after).toMatchObject({ reason: REASON, level: 1, strikes: 3 });
     await adminOf(two.adminUrl)('DELETE', '/bans/a0');
-    expect(kinds(await history(adminOf(one.adminUrl), '?party=a0'))).toEqual(['bans.pardon -', 'bans.begin pardoned']);
+    expect(kinds(await history(adminOf(one.adminUrl), '?subject=a0'))).toEqual(['bans.lift -', 'bans.start lifted']);
     expect(await history(adminOf(two.adminUrl))).toHaveLength(6);
   });
 
@@ -208,8 +208,8 @@ describe('gateways on one Redis', () => {
     await getBanned(secret, [gateway]);
     expect(gateway.log.filter((line) => line.msg === 'ban')).toHaveLength(1);
     await redis.admin.replicaof('NO', 'ONE');
-    const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?party=${id}`);
+    const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?subject=${id}`);
     expect(entries).toHaveLength(1);
-    expect(entries[0]).toMatchObject({ action: 'bans.begin', after: { reason: REASON, operation: 'listPets' } });
+    expect(entries[0]).toMatchObject({ action: 'bans.start', after: { reason: REASON, operation: 'listPets' } });
   });
 });

@@ -162,7 +162,7 @@ describe('a gateway that was killed', () => {
     const banned = await makeKey(first, '2/hour');
     for (const units of ['1', '0']) expect(await left(first, limited.key)).toBe(units);
     expect(
-      (await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status,
+      (await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, { duration: '1h', reason: 'a test' })).status,
     ).toBe(200);
     await untilCopied(data, banned.key);
     for (const end of ['', '-wal', '-shm']) expect(statSync(join(data, `${KEY_COPY}${end}`)).mode & 0o777).toBe(0o600);

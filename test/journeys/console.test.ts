@@ -135,7 +135,7 @@ describe('two gateways on one Redis', () => {
     await goTo('Audit');
     const entry = (action: string) => row('Entries of the audit log', new RegExp(`${action} ${acme.id}`)).innerText();
     await row('Entries of the audit log', /usage\.grant/).waitFor();
-    for (const action of ['bans.pardon', 'usage.grant'])
+    for (const action of ['bans.lift', 'usage.grant'])
       expect((await entry(action)).split(/\t|\n/)).toEqual(expect.arrayContaining(['alice', action, acme.id, REASON]));
     await seen();
     expect(complaints).toEqual([]);

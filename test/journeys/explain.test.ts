@@ -73,7 +73,7 @@ describe('a request that went well', () => {
       faults: [],
       body: { declared: 0, received: 0 },
       store: { attempts: 1 },
-      more: 0,
+      repeated: 0,
     });
     const { authenticated, admitted, forwarded, answered, total } = body.times;
     const times = [0, authenticated, admitted, forwarded, answered, total];
@@ -109,14 +109,14 @@ describe('a request that was refused', () => {
     const { secret } = await one.key();
     const twice = await one.client.get('/a%2').set('X-API-Key', secret);
     expect(twice.status).toBe(400);
-    expect(await explained(one, twice)).toMatchObject({ step: 'door', code: 'malformed_request', key: null });
+    expect(await explained(one, twice)).toMatchObject({ step: 'http', code: 'malformed_request', key: null });
     const large = await one.client
       .post('/pets')
       .set('X-API-Key', secret)
       .send({ name: 'x'.repeat(2_000) });
     expect(large.status).toBe(413);
     const body = await explained(one, large);
-    expect(body).toMatchObject({ step: 'door', code: 'payload_too_large', message: large.body.message });
+    expect(body).toMatchObject({ step: 'http', code: 'payload_too_large', message: large.body.message });
     expect(body.body.declared).toBeGreaterThan(2_000);
   });
 
@@ -145,7 +145,7 @@ describe('a request that was refused', () => {
     expect(first).toMatchObject({
       ...{ status: 429, step: 'admit', code: 'rate_limit_exceeded', message: limited.body.message, store: null },
       decision: {
-        ...{ verdict: 'limited', by: 'state', violated: 'minute', strikes: 0, strikesToBan: 2, banBegan: false },
+        ...{ verdict: 'limited', by: 'state', violated: 'minute', strikes: 0, strikesToBan: 2, banStarted: false },
         retryAfter: Number(limited.headers['retry-after']),
       },
       windows: [
@@ -158,13 +158,13 @@ describe('a request that was refused', () => {
     const banned = await get();
     expect(banned.status).toBe(403);
     expect((await explained(one, banned)).decision).toMatchObject({
-      ...{ verdict: 'banned', banBegan: true, rung: 1, retryAfter: 60 },
+      ...{ verdict: 'banned', banStarted: true, level: 1, retryAfter: 60 },
       bannedUntil: new Date(one.clock.now + 60_000).toISOString(),
     });
     expect((await explained(one, await get())).decision).toMatchObject({
       verdict: 'banned',
-      banBegan: false,
-      rung: null,
+      banStarted: false,
+      level: null,
     });
   });
 
@@ -232,7 +232,7 @@ describe('a request that was refused', () => {
     expect(await explained(one, await get())).toMatchObject({ status: 200, store: { attempts: 1 } });
     expect(await explained(one, await get())).toMatchObject({
       status: 200,
-      store: { attempts: 2, asked: { upstream: 'default', store: new URL(flaky.url).host } },
+      store: { attempts: 2, target: { upstream: 'default', store: new URL(flaky.url).host } },
     });
 
     const silent = await rawStore(() => {});
@@ -249,7 +249,7 @@ describe('a request that was refused', () => {
     const third = await three.key();
     const gone = await explained(three, await three.client.get('/pets').set('X-API-Key', third.secret));
     expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
-    expect(gone.store).toMatchObject({ attempts: 1, asked: { store: '127.0.0.1:1' } });
+    expect(gone.store).toMatchObject({ attempts: 1, target: { store: '127.0.0.1:1' } });
     expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
   });
 
@@ -388,7 +388,7 @@ describe('gateways that share a Redis', () => {
     await redis.admin.zadd('sg:fleet', Date.now(), 'gone:1');
     const none = await adminOf(one.adminUrl)('GET', '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
     expect(none.body.message).toContain('Did not answer: gone:1.');
-    expect((await adminOf(one.adminUrl)('GET', '/requests')).body.silent).toEqual(['gone:1']);
+    expect((await adminOf(one.adminUrl)('GET', '/requests')).body.unresponsive).toEqual(['gone:1']);
   });
 
   test('tell whether a refusal was known, and whether the state was away', async () => {

@@ -109,7 +109,7 @@ describe('of two stores', () => {
     await a.fail(fault);
     const { answers, seen } = await untilAway(a);
     expect(answers.length).toBeGreaterThan(0);
-    expect(seen).toMatchObject({ upstream: 'default', state: 'away', reason: REASONS[fault], of: 1, away: 1 });
+    expect(seen).toMatchObject({ upstream: 'default', state: 'down', reason: REASONS[fault], total: 1, down: 1 });
     expect(await told(b)).toMatchObject({ state: 'up', reason: null });
     expect(events('upstream.down')[0]).toMatchObject({
       upstreamName: 'default',
@@ -154,7 +154,7 @@ describe('one store alone', () => {
       expect(await ask()).toEqual({ status: 200, by: 'a' });
       await a.fail(fault);
       await untilAway(a);
-      expect(await told(a)).toMatchObject({ state: 'away', reason: REASONS[fault] });
+      expect(await told(a)).toMatchObject({ state: 'down', reason: REASONS[fault] });
       const { requests } = await told(a);
       expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_down' }));
       expect((await told(a)).requests).toBe(requests);
@@ -167,7 +167,7 @@ describe('one store alone', () => {
     const [a] = (await behind(['a'], short())) as [NginxStore];
     await a.fail('half');
     const { seen } = await untilAway(a);
-    expect(seen).toMatchObject({ state: 'away', reason: 'broken' });
+    expect(seen).toMatchObject({ state: 'down', reason: 'broken' });
     await a.mend();
     await untilBack(a);
   });
@@ -233,9 +233,9 @@ describe('readiness, while all stores of an upstream are away,', () => {
     await untilAway(b);
     expect(await readiness(gateway.adminUrl)).toEqual({
       status: 503,
-      body: { status: 'stores_away', away: ['upstream default'] },
+      body: { status: 'upstreams_down', down: ['upstream default'] },
     });
-    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('stores_away');
+    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('upstreams_down');
     await b.mend();
     // Nobody sends requests to a gateway that is not ready.
     await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);

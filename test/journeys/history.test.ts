@@ -13,7 +13,7 @@ const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type History = { steps: any[]; gateways: string[]; silent: string[]; apart: string | null };
+type History = { steps: any[]; gateways: string[]; unresponsive: string[]; isolated: string | null };
 const historyAt = async (url: string, query = ''): Promise<History> =>
   (await adminOf(url)('GET', `/history${query}`)).body;
 
@@ -55,8 +55,12 @@ describe('a gateway that shares its state with nobody', () => {
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([15]);
     one.clock.pass(HOUR);
 
-    const { steps, gateways, silent, apart } = await historyAt(one.adminUrl);
-    expect({ gateways: gateways.length, silent, apart }).toEqual({ gateways: 1, silent: [], apart: null });
+    const { steps, gateways, unresponsive, isolated } = await historyAt(one.adminUrl);
+    expect({ gateways: gateways.length, unresponsive, isolated }).toEqual({
+      gateways: 1,
+      unresponsive: [],
+      isolated: null,
+    });
     // The minutes from the start to where the test has set the clock.
     const hour = steps.find(({ at }) => at === new Date(begin).toISOString());
     expect(hour).toEqual({
@@ -66,12 +70,12 @@ describe('a gateway that shares its state with nobody', () => {
       admitted: 14,
       limited: 2,
       banned: 0,
-      classes: { '2xx': 13, '3xx': 0, '4xx': 3, '5xx': 0, left: 0 },
+      classes: { '2xx': 13, '3xx': 0, '4xx': 3, '5xx': 0, aborted: 0 },
       statuses: { 404: 1, 429: 2 },
       p50: expect.any(Number),
       p95: expect.any(Number),
       p99: expect.any(Number),
-      alone: [],
+      outagePolicies: [],
     });
     expect(hour.p50).toBeLessThanOrEqual(hour.p95);
     expect(hour.p95).toBeLessThanOrEqual(hour.p99);
@@ -183,7 +187,7 @@ describe('gateways that share a Redis', () => {
     await redis.admin.zadd('sg:fleet', Date.now(), 'odd:1');
     try {
       const history = await historyAt(one.adminUrl, '?step=1m');
-      expect([requestsOf(history), history.silent]).toEqual([[7], ['odd:1']]);
+      expect([requestsOf(history), history.unresponsive]).toEqual([[7], ['odd:1']]);
     } finally {
       await redis.admin.zrem('sg:fleet', 'odd:1');
       odd.disconnect();
@@ -206,6 +210,6 @@ describe('gateways that share a Redis', () => {
     });
     one.clock.pass(MINUTE);
     const { steps } = await historyAt(one.adminUrl, '?step=1m');
-    expect(steps.at(-1)).toMatchObject({ alone: ['local'] });
+    expect(steps.at(-1)).toMatchObject({ outagePolicies: ['local'] });
   });
 });

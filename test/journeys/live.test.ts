@@ -64,7 +64,7 @@ describe('a gateway that shares its state with nobody', () => {
     );
     expect(told.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({ key: { id }, status: 429 });
     expect(umbrella.of('refused')).toMatchObject([
-      { requests: [{ code: 'not_found', key: { id: other.id } }], left: 0 },
+      { requests: [{ code: 'not_found', key: { id: other.id } }], omitted: 0 },
     ]);
     expect(umbrella.of('now')).toEqual([]);
 

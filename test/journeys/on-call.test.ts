@@ -42,13 +42,13 @@ test('a complaint is followed to its cause, mended, and the mending proven, by c
   expect((await run('bans', 'list')).match(/key_/g)).toHaveLength(1);
 
   // Since when, and for what.
-  await until('the ban is in its log', async () => (await run('bans', 'history', id)).includes('bans.begin'));
+  await until('the ban is in its log', async () => (await run('bans', 'history', id)).includes('bans.start'));
   const begun = JSON.parse(await run('bans', 'history', id, '--json')) as {
     action: string;
     requestId: string;
     after: object;
   }[];
-  expect(begun).toMatchObject([{ action: 'bans.begin', requestId: request, after: { limit: '2/minute' } }]);
+  expect(begun).toMatchObject([{ action: 'bans.start', requestId: request, after: { limit: '2/minute' } }]);
 
   // All of it in the last hour, the minute that runs excepted.
   gateway.clock.now += 60_000;
@@ -63,6 +63,6 @@ test('a complaint is followed to its cause, mended, and the mending proven, by c
     action: string;
     actor: string;
   }[];
-  expect(pardon).toMatchObject({ action: 'bans.pardon' });
+  expect(pardon).toMatchObject({ action: 'bans.lift' });
   expect(pardon!.actor).not.toBe('storegate');
 });

@@ -62,7 +62,7 @@ test('a rotation holds at both: old and new secret, then the new one alone', asy
     return status === 200 && headers['x-key-retires'] !== undefined;
   });
   await atOne('PATCH', `/keys/${id}`, { label: 'changed while it has two secrets' });
-  expect((await atTwo('POST', '/keys/whoami', { key: old })).body.label).toContain('two secrets');
+  expect((await atTwo('POST', '/keys/identify', { key: old })).body.label).toContain('two secrets');
   expect((await atOne('POST', `/keys/${id}/rotate`)).status).toBe(409);
   await atOne('POST', `/keys/${id}/rotate`, { overlap: '0s', force: true });
   await bothAnswer(old, 401);
@@ -91,7 +91,7 @@ test('bans, pardons, resets and grants of one hold at the other', async () => {
   expect((await atTwo('GET', `/usage/${id}`)).body.usage[0].windows[0]).toMatchObject({ used: 2, remaining: 0 });
   await atOne('POST', `/usage/${id}/grant`, { units: 1 });
   await until('the other admits', async () => (await status(two, key)) === 200);
-  await atTwo('PUT', `/bans/${id}`, { length: '1h', reason: 'both' });
+  await atTwo('PUT', `/bans/${id}`, { duration: '1h', reason: 'both' });
   await bothAnswer(key, 403);
   expect((await atOne('GET', '/bans')).body.bans).toContainEqual(
     expect.objectContaining({ key: id, reason: 'both', by: 'local' }),
@@ -107,7 +107,7 @@ test('where something else stands in the place of a key’s counters, operators 
   const name = `sg:s:{key:${id}}`;
   await redis.admin.set(name, 'not a hash');
   for (const [method, path, body] of [
-    ['PUT', `/bans/${id}`, { length: '1h', reason: 'foreign' }],
+    ['PUT', `/bans/${id}`, { duration: '1h', reason: 'foreign' }],
     ['DELETE', `/bans/${id}`, undefined],
     ['POST', `/usage/${id}/grant`, { units: 1 }],
     ['POST', `/usage/${id}/reset`, undefined],
@@ -122,7 +122,7 @@ test('where something else stands in the place of a key’s counters, operators 
     });
   }
   await redis.admin.del(name);
-  expect((await atOne('PUT', `/bans/${id}`, { length: '1h', reason: 'mended' })).status).toBe(200);
+  expect((await atOne('PUT', `/bans/${id}`, { duration: '1h', reason: 'mended' })).status).toBe(200);
 });
 
 test('a key of another system that one imports is good at both', async () => {

@@ -87,5 +87,5 @@ test('a plan that one gateway cannot put in force takes away nothing that the ot
   expect([refused.status, taken.status]).toEqual([422, 200]);
   expect(inFile()).toEqual(['free', 'taken']);
   const { entries } = (await calls[1]('GET', '/audit?target=refused')).body;
-  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['plans.put.failed', 'plans.put']);
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['plans.set.failed', 'plans.set']);
 });

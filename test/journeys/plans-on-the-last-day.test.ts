@@ -35,7 +35,7 @@ async function send(url: string, secret: string, times: number): Promise<number[
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
-  return bodyOf(await adminOf(url)('POST', `/plans/${plan}/try`, { limits })).lastDay;
+  return bodyOf(await adminOf(url)('POST', `/plans/${plan}/simulate`, { limits })).lastDay;
 }
 
 /** Requests are told when their answers have ended, which may be after the caller has them. */
@@ -67,10 +67,10 @@ describe('a plan that is tried', () => {
         { name: 'hour', limit: 100, counted: false, floor: null, limited: 0, refused: null },
         { name: 'day', limit: 18, counted: true, floor: 0, limited: 1, refused: { least: 1, most: 1 } },
       ],
-      silent: [],
-      apart: null,
+      unresponsive: [],
+      isolated: null,
     });
-    expect(day.parties).toEqual([
+    expect(day.subjects).toEqual([
       {
         key: busy.id,
         account: 'acme',
@@ -86,7 +86,7 @@ describe('a plan that is tried', () => {
         ],
       },
     ]);
-    expect((await tried(one.adminUrl, '10/minute')).parties).toEqual([]);
+    expect((await tried(one.adminUrl, '10/minute')).subjects).toEqual([]);
 
     const put = one.clock.now;
     expect((await adminOf(one.adminUrl)('PUT', '/plans/free', { limits: '100/hour' })).status).toBe(200);
@@ -95,7 +95,7 @@ describe('a plan that is tried', () => {
     expect([minute.since, minute.limited]).toEqual([new Date(began).toISOString(), 1]);
     expect([hour.since, hour.limited]).toEqual([new Date(put).toISOString(), 0]);
     one.clock.pass(26 * HOUR);
-    expect((await tried(one.adminUrl, '4/minute')).parties).toEqual([]);
+    expect((await tried(one.adminUrl, '4/minute')).subjects).toEqual([]);
   });
 
   test('is told by the command', async () => {
@@ -113,7 +113,7 @@ describe('a plan that is tried', () => {
     expect(out).toMatch(
       /The last 24 hours, .*, have 9 admitted requests of this plan\.\nThe plan has not counted by hour so far\./,
     );
-    expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.parties).toHaveLength(1);
+    expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.subjects).toHaveLength(1);
     await one.close();
     expect((await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out).toMatch(
       /\nNo gateway has data of the last 24 hours\.\n$/,
@@ -136,7 +136,7 @@ describe('gateways that share a Redis', () => {
     await send(two.url, second.secret, 4);
     await counted(one.adminUrl, 7);
     const answer = await tried(two.adminUrl, '6/minute', 'team');
-    expect(answer.parties).toMatchObject([{ key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] }]);
+    expect(answer.subjects).toMatchObject([{ key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] }]);
     expect(answer.gateways).toHaveLength(2);
   });
 });

@@ -78,7 +78,7 @@ describe('a reload', () => {
 
   test('ends no ban', async () => {
     const { secret, id } = await gateway.key();
-    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'test' });
+    await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'test' });
     write('plans.yaml', plans(100));
     await reload();
     expect((await pets(secret)).status).toBe(403);

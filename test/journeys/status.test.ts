@@ -12,7 +12,7 @@ const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
 const OTHER_PLANS = PLANS.replace('60', '61');
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type Status = { gateways: any[]; silent: string[]; apart: string | null };
+type Status = { gateways: any[]; unresponsive: string[]; isolated: string | null };
 const statusAt = async (url: string): Promise<Status> => (await adminOf(url)('GET', '/status')).body;
 
 const stops: (() => Promise<void>)[] = [];
@@ -29,8 +29,8 @@ async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promis
 describe('a gateway that shares its state with nobody', () => {
   test('tells how it stands, over HTTP and by the command line', async () => {
     const one = await gateway({});
-    const { gateways, silent, apart } = await statusAt(one.adminUrl);
-    expect({ silent, apart }).toEqual({ silent: [], apart: null });
+    const { gateways, unresponsive, isolated } = await statusAt(one.adminUrl);
+    expect({ unresponsive, isolated }).toEqual({ unresponsive: [], isolated: null });
     expect(gateways).toEqual([
       expect.objectContaining({
         url: one.url,
@@ -39,8 +39,8 @@ describe('a gateway that shares its state with nobody', () => {
         state: 'embedded',
         workers: 0,
         inFlight: 0,
-        processes: [expect.objectContaining({ worker: null, pid: process.pid, aloneSince: null, stateMs: null })],
-        configuration: expect.objectContaining({ differs: [], waiting: [], lastReload: null }),
+        processes: [expect.objectContaining({ worker: null, pid: process.pid, localSince: null, stateMs: null })],
+        configuration: expect.objectContaining({ differs: [], pendingRestart: [], lastReload: null }),
       }),
     ]);
     const { code, out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
@@ -56,17 +56,17 @@ describe('a gateway that shares its state with nobody', () => {
     expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
     const { body } = await adminOf(one.adminUrl)('GET', '/stores');
     const how = { state: 'up', reason: null, inFlight: 0, failures: 0, retries: 0 };
-    const connections = { open: 1, idle: 1, waiting: 0, most: 128 };
+    const connections = { open: 1, idle: 1, waiting: 0, limit: 128 };
     expect(body).toEqual({
       stores: [
         {
-          ...{ upstream: 'default', store: expect.stringMatching(/^127\.0\.0\.1:\d+$/), weight: 1, of: 1, away: 0 },
+          ...{ upstream: 'default', store: expect.stringMatching(/^127\.0\.0\.1:\d+$/), weight: 1, total: 1, down: 0 },
           ...{ ...how, since: expect.any(String), requests: expect.any(Number), connections },
           processes: [expect.objectContaining({ gateway: expect.any(String), worker: null, ...how, connections })],
         },
       ],
-      silent: [],
-      apart: null,
+      unresponsive: [],
+      isolated: null,
     });
     const { code, out } = await commandLine(one.folder)(['stores'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
     expect(code).toBe(0);
@@ -81,7 +81,7 @@ describe('a gateway that shares its state with nobody', () => {
       async () => (await statusAt(one.adminUrl)).gateways[0].configuration.lastReload !== null,
     );
     expect((await statusAt(one.adminUrl)).gateways[0].configuration).toMatchObject({
-      waiting: ['audit.maxEntries'],
+      pendingRestart: ['audit.maxEntries'],
       lastReload: { reason: 'a file has changed', problems: [] },
     });
     writeFileSync(join(one.folder, 'plans.yaml'), 'plans: 1\n');
@@ -112,8 +112,8 @@ describe('gateways that share a Redis', () => {
   const shared = (plans: string) => gateway({ plans, env: { REDIS_URL: redis.url } });
   const all = (url: string, count: number) =>
     until(`${count} gateways are seen`, async () => {
-      const { gateways, silent } = await statusAt(url);
-      return gateways.length === count && silent.length === 0;
+      const { gateways, unresponsive } = await statusAt(url);
+      return gateways.length === count && unresponsive.length === 0;
     });
 
   test('are all told by each of them and by a command beside them, and the one that differs is marked', async () => {
@@ -151,8 +151,8 @@ describe('gateways that share a Redis', () => {
     const name = 'gone:1\u001b[2J';
     await redis.admin.zadd('sg:fleet', Date.now(), name);
     try {
-      const { gateways, silent } = await statusAt(one.adminUrl);
-      expect([gateways.length, silent]).toEqual([1, [name]]);
+      const { gateways, unresponsive } = await statusAt(one.adminUrl);
+      expect([gateways.length, unresponsive]).toEqual([1, [name]]);
       const { out, code, err } = await commandLine(one.folder)(['status'], {
         env: { STOREGATE_ADMIN_URL: one.adminUrl },
       });
@@ -203,9 +203,9 @@ describe('gateways that share a Redis', () => {
     const one = await gateway({ plans: PLANS, env: { REDIS_URL: away.url } });
     await all(one.adminUrl, 1);
     await away.stop();
-    const { gateways, silent, apart } = await statusAt(one.adminUrl);
+    const { gateways, unresponsive, isolated } = await statusAt(one.adminUrl);
     expect(gateways).toHaveLength(1);
-    expect(silent).toEqual([]);
-    expect(apart).not.toBeNull();
+    expect(unresponsive).toEqual([]);
+    expect(isolated).not.toBeNull();
   });
 });

@@ -11,7 +11,15 @@ const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type Top = { total: number; error: number; items: any[]; gateways: any[]; silent: string[]; apart: string | null };
+type Items = any[];
+type Top = {
+  total: number;
+  error: number;
+  items: Items;
+  gateways: Items;
+  unresponsive: string[];
+  isolated: string | null;
+};
 const topAt = async (url: string, query = ''): Promise<Top & Record<string, unknown>> =>
   (await adminOf(url)('GET', `/top${query}`)).body;
 const seen = ({ items }: Top) => items.map(({ key, operation, count }) => [key ?? operation, count]);
@@ -54,7 +62,7 @@ describe('a gateway that shares its state with nobody', () => {
 
     await counted(one.adminUrl, '', 33);
     const top = await topAt(one.adminUrl);
-    expect(top).toMatchObject({ window: 'hour', by: 'requests', error: 0, silent: [], apart: null });
+    expect(top).toMatchObject({ window: 'hour', by: 'requests', error: 0, unresponsive: [], isolated: null });
     expect(top.gateways).toMatchObject([{ missing: 0 }]);
     expect(top.items).toEqual([
       {
@@ -75,7 +83,7 @@ describe('a gateway that shares its state with nobody', () => {
       [pro.id, 1],
     ]);
     // From the eighth of ten on.
-    expect(seen(await topAt(one.adminUrl, '?by=near'))).toEqual([[free.id, 3]]);
+    expect(seen(await topAt(one.adminUrl, '?by=near-limit'))).toEqual([[free.id, 3]]);
     expect(seen(await topAt(one.adminUrl, '?by=strikes'))).toEqual([[free.id, 1]]);
     expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({ listPets: 2, none: 3 });
   });
@@ -154,13 +162,13 @@ describe('gateways that share a Redis', () => {
     for (const { adminUrl } of [one, two]) {
       await counted(adminUrl, '', 7);
       const top = await topAt(adminUrl);
-      expect([seen(top), top.gateways.length, top.silent, top.apart]).toEqual([[[body.id, 7]], 2, [], null]);
+      expect([seen(top), top.gateways.length, top.unresponsive, top.isolated]).toEqual([[[body.id, 7]], 2, [], null]);
     }
     const { out } = await commandLine(one.folder)(['top'], { env: { REDIS_URL: redis.url } });
     expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
   });
 
-  test('tell who is silent, and of a question or an answer that is none', async () => {
+  test('tell who is unresponsive, and of a question or an answer that is none', async () => {
     const one = await gateway({ env: { REDIS_URL: redis.url } });
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);

@@ -88,7 +88,7 @@ describe('GET /usage', () => {
 
   test('is answered 120 times a minute for each key, banned ones too; then 429, which is no strike', async () => {
     const [one, other] = [await gateway.key(), await gateway.key()];
-    await gateway.admin.put(`/bans/${one.id}`).send({ length: '10m', reason: 'a test' }).expect(200);
+    await gateway.admin.put(`/bans/${one.id}`).send({ duration: '10m', reason: 'a test' }).expect(200);
     const asked = [];
     while (asked.at(-1) !== 429 && asked.length < 1000) asked.push((await usage(one.secret)).status);
     expect(asked).toEqual([...Array(120).fill(200), 429]);

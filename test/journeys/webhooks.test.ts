@@ -132,7 +132,7 @@ describe('an embedded gateway', () => {
     expect(told).not.toContain(key);
     expect(JSON.stringify([gateway.log, await standing()])).not.toContain('s3cr3t-path');
     expect(told).not.toContain(receiver.secret);
-    expect(await standing()).toMatchObject({ standing: 'well', waiting: 0, lost: 0 });
+    expect(await standing()).toMatchObject({ status: 'ok', pending: 0, dropped: 0 });
     expect(new Set(receiver.taken.map((attempt) => attempt.id)).size).toBe(receiver.taken.length);
   });
 
@@ -172,7 +172,7 @@ describe('an embedded gateway', () => {
       await until('it was tried again', async () => (await failures()) === i);
     }
     expect(await standing()).toMatchObject({
-      standing: 'failing',
+      status: 'failing',
       waiting: 3,
       error: expect.stringMatching(/^HTTP 50/),
     });
@@ -191,7 +191,7 @@ describe('an embedded gateway', () => {
     expect(attempts).toHaveLength(7 + 3);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.recovered')).toHaveLength(1);
-    expect(await standing()).toMatchObject({ standing: 'well', failures: 0, error: null, failingSince: null });
+    expect(await standing()).toMatchObject({ status: 'ok', failures: 0, error: null, failingSince: null });
   });
 
   test('gives an event up that is too old, and drops the oldest where too many wait', async () => {
@@ -230,7 +230,7 @@ describe('an embedded gateway', () => {
       receiver.answer = () => ({ status: 410 });
       tried = receiver.attempts.length;
       gateway.clock.now += 31 * MINUTE;
-      await until('it is gone', async () => (await standing()).standing === 'gone');
+      await until('it is gone', async () => (await standing()).status === 'disabled');
       gateway.clock.now += DAY;
       await issue(admin, { account: 'later' });
       await until('another one waits', async () => (await standing()).waiting === 2);

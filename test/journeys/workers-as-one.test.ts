@@ -149,10 +149,10 @@ describe('stores', () => {
     await isReady();
     expect(await readiness()).toEqual({ status: 200, body: { status: 'ready' } });
     await until('both workers have it', async () => (await listed())[0].of === 2);
-    expect(await listed()).toMatchObject([{ store: store.label, state: 'up', of: 2, away: 0 }]);
+    expect(await listed()).toMatchObject([{ store: store.label, state: 'up', total: 2, down: 0 }]);
     await store.fail('hang');
     await until('it is not ready', async () => (await readiness()).status === 503);
-    expect(await readiness()).toEqual({ status: 503, body: { status: 'stores_away', away: ['upstream default'] } });
+    expect(await readiness()).toEqual({ status: 503, body: { status: 'upstreams_down', down: ['upstream default'] } });
     await until('both workers say so', async () => (await listed())[0].away === 2);
     const processes = (await listed())[0].processes as { worker: number; state: string; reason: string }[];
     expect(processes.map((one) => [one.worker, one.state, one.reason])).toEqual([
@@ -250,7 +250,7 @@ test('gateways on one Redis are told live as one, by each; a worker that ends ma
     expect(sum()).toBe(sent + 10);
 
     await gateway.kill();
-    await until('it is named', () => now().at(-1).silent.length === 1);
+    await until('it is named', () => now().at(-1).unresponsive.length === 1);
     expect(now().at(-1).gateways).toHaveLength(1);
   } finally {
     await followed.stop();

@@ -126,7 +126,7 @@ describe('a worker', () => {
 
     const both = gateway.pids;
     for (const pid of both) process.kill(pid, 'SIGKILL');
-    await until('it says so', async () => (await ready(gateway)) === '503 no_worker');
+    await until('it says so', async () => (await ready(gateway)) === '503 no_workers');
     await replaced(both);
     expect(await ready(gateway)).toBe('200 ready');
     expect(await categories()).toBe(200);
@@ -278,7 +278,7 @@ test('a gateway that has lost Redis is unready where the operator wants that, an
   const requests = (await inFlight(gateway)).map((request) => request.catch((error) => error.code));
   await own.kill();
   await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
-  await until('it says so', async () => (await ready(gateway)) === '503 state_away');
+  await until('it says so', async () => (await ready(gateway)) === '503 state_down');
   expect(await gateway.metric('storegate_state_mode', { mode: 'local' })).toBe(1);
 
   gateway.running.child.kill('SIGTERM');

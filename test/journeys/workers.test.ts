@@ -101,7 +101,7 @@ describe('with several workers', () => {
     for (const { key } of [one, other]) await everyWorkerAnswers(200, key);
     await gateway.admin('DELETE', `/keys/${one.id}`);
     await everyWorkerAnswers(401, one.key);
-    await gateway.admin('PUT', `/bans/${other.id}`, { length: '1h', reason: 'all of them' });
+    await gateway.admin('PUT', `/bans/${other.id}`, { duration: '1h', reason: 'all of them' });
     await everyWorkerAnswers(403, other.key);
     await gateway.admin('DELETE', `/bans/${other.id}`);
     await everyWorkerAnswers(200, other.key);

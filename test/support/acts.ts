@@ -64,7 +64,7 @@ export class Acts {
 
   async #bannedKey(): Promise<string> {
     const { id } = await this.#gateway.key('10/day');
-    await this.#ask('PUT', `/bans/${id}`, { length: '1d', reason: 'a test' });
+    await this.#ask('PUT', `/bans/${id}`, { duration: '1d', reason: 'a test' });
     return id;
   }
 
@@ -88,13 +88,13 @@ export class Acts {
 
   async ban() {
     const id = await this.#bannedKey();
-    return await this.#done('bans.impose', id, () => this.#isBanned(id));
+    return await this.#done('bans.add', id, () => this.#isBanned(id));
   }
 
   async pardon() {
     const id = await this.#bannedKey();
     await this.#ask('DELETE', `/bans/${id}`);
-    return await this.#done('bans.pardon', id, async () => !(await this.#isBanned(id)));
+    return await this.#done('bans.lift', id, async () => !(await this.#isBanned(id)));
   }
 
   async reset() {
@@ -132,7 +132,7 @@ export class Acts {
     const name = `plan-${this.count}`;
     await this.#ask('PUT', `/plans/${name}`, { limits: '7/minute' });
     return await this.#done(
-      'plans.put',
+      'plans.set',
       name,
       async () => (await this.#ask('GET', `/plans/${name}`)).limits === '7/minute',
     );

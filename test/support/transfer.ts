@@ -63,8 +63,8 @@ export function someState(now: number): Whole {
     token: [{ name: 'ci', hash: hashOf('token'), role: 'operate', createdAt: 7 }],
     audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null, reason: 'why “5”' }), movableEntry(6)],
     ban: [
-      movableEntry(2, { action: 'bans.begin', actor: 'storegate' }),
-      movableEntry(3, { action: 'bans.pardon', reason: 'a call' }),
+      movableEntry(2, { action: 'bans.start', actor: 'storegate' }),
+      movableEntry(3, { action: 'bans.lift', reason: 'a call' }),
     ],
     ledger: [
       { subject: `key:${idOf(1)}`, ledger: hourly(7, now - MINUTE) },

@@ -13,9 +13,9 @@ export interface Error {
   }[];
 }
 
-export interface OfFleet {
-  readonly silent: readonly string[];
-  readonly apart: string | null;
+export interface PeerCoverage {
+  readonly unresponsive: readonly string[];
+  readonly isolated: string | null;
 }
 
 export interface CountingGateway {
@@ -24,7 +24,7 @@ export interface CountingGateway {
   readonly missing: number;
 }
 
-export type Readiness = 'ready' | 'stopping' | 'state_away' | 'stores_away' | 'no_worker';
+export type Readiness = 'ready' | 'stopping' | 'state_down' | 'upstreams_down' | 'no_workers';
 
 export interface Outcomes {
   readonly requests: number;
@@ -36,7 +36,7 @@ export interface Outcomes {
     readonly '3xx': number;
     readonly '4xx': number;
     readonly '5xx': number;
-    readonly left: number;
+    readonly aborted: number;
   };
 }
 
@@ -50,7 +50,7 @@ export interface Connections {
   readonly open: number;
   readonly idle: number;
   readonly waiting: number;
-  readonly most: number;
+  readonly limit: number;
 }
 
 export interface Gateway {
@@ -74,10 +74,10 @@ export interface HistoryStep extends Outcomes, Latency {
   readonly at: string;
   readonly minutes: number;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly alone: readonly ('local' | 'deny' | 'allow')[];
+  readonly outagePolicies: readonly ('local' | 'deny' | 'allow')[];
 }
 
-export interface LiveNow extends Outcomes, OfFleet {
+export interface LiveNow extends Outcomes, PeerCoverage {
   readonly at: string;
   readonly span: number;
   readonly latency: Latency & { readonly span: number };
@@ -94,11 +94,11 @@ export interface Store {
   readonly upstream: string;
   readonly store: string;
   readonly weight: number;
-  readonly state: 'up' | 'returning' | 'away' | 'partly';
+  readonly state: 'up' | 'recovering' | 'down' | 'partial';
   readonly since: string;
   readonly reason: string | null;
-  readonly of: number;
-  readonly away: number;
+  readonly total: number;
+  readonly down: number;
   readonly inFlight: number;
   readonly requests: number;
   readonly failures: number;
@@ -109,7 +109,7 @@ export interface Store {
 export interface StoreOfProcess {
   readonly gateway: string;
   readonly worker: number | null;
-  readonly state: 'up' | 'returning' | 'away';
+  readonly state: 'up' | 'recovering' | 'down';
   readonly since: string;
   readonly reason: string | null;
   readonly inFlight: number;
@@ -123,7 +123,7 @@ export interface LiveGateway {
   readonly gateway: string;
   readonly readiness: Readiness;
   readonly state: string;
-  readonly aloneSince: string | null;
+  readonly localSince: string | null;
   readonly stateMs: number | null;
   readonly workers: number;
   readonly processes: number;
@@ -132,9 +132,9 @@ export interface LiveGateway {
   readonly store: Connections;
 }
 
-export interface LiveRefused extends OfFleet {
+export interface LiveRefused extends PeerCoverage {
   readonly requests: readonly RefusedRequest[];
-  readonly left: number;
+  readonly omitted: number;
 }
 
 export interface TopItem {
@@ -153,7 +153,7 @@ export interface Process {
   readonly pid: number;
   readonly inFlight: number;
   readonly memory: number;
-  readonly aloneSince: string | null;
+  readonly localSince: string | null;
   readonly stateMs: number | null;
   readonly store: Connections;
 }
@@ -163,7 +163,7 @@ export interface Configuration {
   readonly plans: string;
   readonly contract: string;
   readonly differs: readonly ('settings' | 'plans' | 'contract')[];
-  readonly waiting: readonly string[];
+  readonly pendingRestart: readonly string[];
   readonly lastReload: { readonly at: string; readonly reason: string; readonly problems: readonly string[] } | null;
 }
 
@@ -197,8 +197,8 @@ export interface AccountDiff {
 }
 
 export interface BansDiff {
-  readonly inForce: Ladder | null;
-  readonly inFiles: Ladder | null;
+  readonly inForce: BanEscalation | null;
+  readonly inFiles: BanEscalation | null;
 }
 
 export interface ContractDiff {
@@ -235,10 +235,10 @@ export interface RefusedRequest {
     readonly subject: string | null;
   } | null;
   readonly address: string;
-  readonly more: number;
+  readonly repeated: number;
 }
 
-export type Step = 'door' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store' | null;
+export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store' | null;
 
 export interface ExplainedRequest extends RefusedRequest {
   readonly path: string | null;
@@ -250,7 +250,7 @@ export interface ExplainedRequest extends RefusedRequest {
   readonly body: { readonly declared: number | null; readonly received: number };
   readonly store: {
     readonly attempts: number;
-    readonly asked?: { readonly upstream: string; readonly store: string } | null;
+    readonly target?: { readonly upstream: string; readonly store: string } | null;
     readonly head: number | null;
   } | null;
   readonly outage: string | null;
@@ -265,7 +265,7 @@ export interface ExplainedRequest extends RefusedRequest {
 
 export interface Decision {
   readonly verdict: 'admitted' | 'limited' | 'banned';
-  readonly by: 'state' | 'memory' | 'alone';
+  readonly by: 'state' | 'memory' | 'local';
   readonly cost: number;
   readonly violated: string | null;
   readonly retryAt: string | null;
@@ -273,8 +273,8 @@ export interface Decision {
   readonly strikes: number;
   readonly strikesToBan: number | null;
   readonly bannedUntil: string | null;
-  readonly banBegan: boolean;
-  readonly rung: number | null;
+  readonly banStarted: boolean;
+  readonly level: number | null;
 }
 
 export interface ExplainedWindow {
@@ -443,16 +443,16 @@ export interface Account {
   readonly plans: readonly string[];
 }
 
-export interface Ladder {
+export interface BanEscalation {
   readonly strikes: number;
-  readonly within: string;
+  readonly window: string;
   readonly grace: string;
-  readonly lengths: readonly string[];
-  readonly forget: string;
+  readonly durations: readonly string[];
+  readonly decay: string;
 }
 
 export interface NewBan {
-  readonly length: Duration;
+  readonly duration: Duration;
   readonly reason: string;
 }
 
@@ -464,9 +464,9 @@ export interface Ban {
   readonly since: string | null;
   readonly until: string;
   readonly limit: string | null;
-  readonly rung: number | null;
-  readonly next: string | null;
-  readonly forgotten: string | null;
+  readonly level: number | null;
+  readonly nextDuration: string | null;
+  readonly resetsAt: string | null;
   readonly reason: string | null;
   readonly by: string | null;
   readonly history?: BanRecord;
@@ -474,7 +474,7 @@ export interface Ban {
 
 export interface BanRecord {
   readonly bans: number;
-  readonly pardoned: { readonly at: string; readonly by: string } | null;
+  readonly lifted: { readonly at: string; readonly by: string } | null;
 }
 
 export interface BanEntry {
@@ -484,29 +484,33 @@ export interface BanEntry {
   readonly action: string;
   readonly target: string;
   readonly before: Readonly<Record<string, unknown>> | null;
-  readonly after: { readonly plan?: string | null; readonly until?: string | null; readonly rung?: number } | null;
+  readonly after: {
+    readonly plan?: string | null;
+    readonly until?: string | null;
+    readonly level?: number;
+  } | null;
   readonly requestId: string;
   readonly reason: string | null;
   readonly ended: {
     readonly at: string;
-    readonly how: 'expired' | 'pardoned' | 'extended' | 'replaced' | 'failed';
+    readonly how: 'expired' | 'lifted' | 'extended' | 'replaced' | 'failed';
     readonly by: string | null;
   } | null;
 }
 
-export interface Standing {
+export interface Usage {
   readonly subject: string;
   readonly key: string | null;
   readonly account: string;
   readonly plan: string;
-  readonly windows: readonly StandingWindow[];
+  readonly windows: readonly UsageWindow[];
   readonly banned: string | null;
   readonly strikes: number;
-  readonly rung: number;
+  readonly level: number;
   readonly history?: BanRecord;
 }
 
-export interface StandingWindow {
+export interface UsageWindow {
   readonly name: string;
   readonly kind: 'fixed' | 'sliding';
   readonly limit: number;
@@ -515,7 +519,7 @@ export interface StandingWindow {
   readonly resets: string | null;
 }
 
-export interface Trial {
+export interface PlanSimulation {
   readonly plan: string;
   readonly before: string | null;
   readonly after: string | null;
@@ -531,14 +535,14 @@ export interface Trial {
 export interface LastDay {
   readonly since: string | null;
   readonly requests: { readonly admitted: number; readonly refused: number };
-  readonly windows: readonly TriedWindow[];
-  readonly parties: readonly RefusedParty[];
+  readonly windows: readonly SimulatedWindow[];
+  readonly subjects: readonly RefusedSubject[];
   readonly gateways: readonly CountingGateway[];
-  readonly silent: readonly string[];
-  readonly apart: string | null;
+  readonly unresponsive: readonly string[];
+  readonly isolated: string | null;
 }
 
-export interface TriedWindow {
+export interface SimulatedWindow {
   readonly name: string;
   readonly kind: 'fixed' | 'sliding';
   readonly limit: number;
@@ -549,7 +553,7 @@ export interface TriedWindow {
   readonly refused: { readonly least: number; readonly most: number | null } | null;
 }
 
-export interface RefusedParty {
+export interface RefusedSubject {
   readonly key: string | null;
   readonly account: string;
   readonly windows: readonly {
@@ -602,15 +606,15 @@ export interface WebhookEndpoint {
   readonly id: string;
   readonly host: string;
   readonly events: readonly string[];
-  readonly standing: 'new' | 'well' | 'failing' | 'gone';
-  readonly waiting: number;
-  readonly oldest: string | null;
+  readonly status: 'new' | 'ok' | 'failing' | 'disabled';
+  readonly pending: number;
+  readonly oldestPending: string | null;
   readonly failingSince: string | null;
   readonly failures: number;
   readonly error: string | null;
   readonly delivered: string | null;
   readonly pausedUntil: string | null;
-  readonly lost: number;
+  readonly dropped: number;
 }
 
 export interface WebhookTest {
@@ -635,7 +639,7 @@ export interface Accounts {
 
 export interface Plans {
   readonly plans: readonly Plan[];
-  readonly bans: Ladder | null;
+  readonly bans: BanEscalation | null;
 }
 
 export interface Bans {
@@ -648,20 +652,20 @@ export interface BanHistory {
   readonly next: number | null;
 }
 
-export interface Standings {
-  readonly usage: readonly Standing[];
+export interface UsageList {
+  readonly usage: readonly Usage[];
 }
 
 export interface Config {
   readonly settings: readonly Setting[];
 }
 
-export interface Status extends OfFleet {
+export interface Status extends PeerCoverage {
   readonly gateways: readonly Gateway[];
   readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }
 
-export interface Stores extends OfFleet {
+export interface Stores extends PeerCoverage {
   readonly stores: readonly StoreWithProcesses[];
 }
 
@@ -673,9 +677,9 @@ export interface ConfigDiff {
   readonly contract: ContractDiff | null;
 }
 
-export interface Top extends OfFleet {
+export interface Top extends PeerCoverage {
   readonly window: 'minute' | 'hour' | 'day';
-  readonly by: 'requests' | 'refused' | 'near' | 'strikes' | 'deprecated' | 'operations';
+  readonly by: 'requests' | 'refused' | 'near-limit' | 'strikes' | 'deprecated' | 'operations';
   readonly since: string | null;
   readonly total: number;
   readonly error: number;
@@ -683,13 +687,13 @@ export interface Top extends OfFleet {
   readonly gateways: readonly CountingGateway[];
 }
 
-export interface History extends OfFleet {
+export interface History extends PeerCoverage {
   readonly step: string;
   readonly steps: readonly HistoryStep[];
   readonly gateways: readonly string[];
 }
 
-export interface Requests extends OfFleet {
+export interface Requests extends PeerCoverage {
   readonly requests: readonly RefusedRequest[];
 }
 
@@ -721,36 +725,36 @@ export interface Answers {
   readonly createKey: KeyWithSecret;
   readonly importKey: Key;
   readonly importKeys: ImportReport;
-  readonly whoami: Key;
-  readonly showKey: Key;
+  readonly identifyKey: Key;
+  readonly getKey: Key;
   readonly updateKey: Key;
   readonly revokeKey: Key;
   readonly disableKey: Key;
   readonly enableKey: Key;
   readonly rotateKey: KeyWithSecret;
   readonly listAccounts: Accounts;
-  readonly showAccount: Account;
+  readonly getAccount: Account;
   readonly listKeysOfAccount: Keys;
   readonly listPlans: Plans;
-  readonly showPlan: Plan;
-  readonly putPlan: Trial;
-  readonly tryPlan: Trial;
+  readonly getPlan: Plan;
+  readonly setPlan: PlanSimulation;
+  readonly simulatePlan: PlanSimulation;
   readonly listBans: Bans;
   readonly listBanHistory: BanHistory;
-  readonly imposeBan: Bans;
-  readonly pardon: Standings;
+  readonly addBan: Bans;
+  readonly liftBan: UsageList;
   readonly extendBan: Bans;
-  readonly showUsage: Standings;
-  readonly resetUsage: Standings;
-  readonly grantUsage: Standings;
-  readonly showStatus: Status;
+  readonly getUsage: UsageList;
+  readonly resetUsage: UsageList;
+  readonly grantUsage: UsageList;
+  readonly getStatus: Status;
   readonly listStores: Stores;
-  readonly showTop: Top;
-  readonly showHistory: History;
+  readonly getTop: Top;
+  readonly getHistory: History;
   readonly followLive: null;
   readonly listRequests: Requests;
   readonly explainRequest: ExplainedRequest;
-  readonly showConfig: Config;
+  readonly getConfig: Config;
   readonly diffConfig: ConfigDiff;
   readonly reload: Reload;
   readonly listAudit: Audit;
@@ -758,6 +762,6 @@ export interface Answers {
   readonly createToken: TokenWithSecret;
   readonly revokeToken: Token;
   readonly listWebhooks: Webhooks;
-  readonly showWebhookSchema: Readonly<Record<string, unknown>>;
+  readonly getWebhookSchema: Readonly<Record<string, unknown>>;
   readonly testWebhooks: WebhookTests;
 }

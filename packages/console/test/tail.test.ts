@@ -6,9 +6,9 @@ const refused = (id: number) => ({ id: `${id}`, at: new Date(id * 1_000).toISOSt
 const ids = (requests: readonly RefusedRequest[]) => requests.map(({ id }) => Number(id));
 
 test('has each request once, the newest first, the oldest no more when there are too many, and what was left out', () => {
-  const some = withRefused(NO_TAIL, { requests: [refused(3), refused(1)], left: 2 });
-  const more = withRefused(some, { requests: [refused(4), refused(3), refused(2)], left: 1 });
+  const some = withRefused(NO_TAIL, { requests: [refused(3), refused(1)], omitted: 2 });
+  const more = withRefused(some, { requests: [refused(4), refused(3), refused(2)], omitted: 1 });
   expect([ids(more.requests), more.left]).toEqual([[4, 3, 2, 1], 3]);
-  const many = withRefused(more, { requests: Array.from({ length: 200 }, (_, i) => refused(300 - i)), left: 0 });
+  const many = withRefused(more, { requests: Array.from({ length: 200 }, (_, i) => refused(300 - i)), omitted: 0 });
   expect([many.requests.length, Math.min(...ids(many.requests))]).toEqual([200, 101]);
 });

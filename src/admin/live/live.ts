@@ -7,6 +7,7 @@ import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
+import { coverageOf } from '../peer-names.ts';
 import { Counting } from './counting.ts';
 import { nowView, type PeerReading } from './view.ts';
 
@@ -103,7 +104,7 @@ export class Live {
     const at = performance.now();
     const question = { followed, after: this.#counting.after };
     const { answers, silent, apart } = await ask(this.#context.peers(), live, question);
-    const missing = { silent, apart };
+    const missing = coverageOf({ silent, apart });
     const processes = answers.map(({ answer }) => answer.processes);
     this.#last = nowView(Date.now(), answers, this.#counting.count(processes, at), missing);
     for (const following of followings) {
@@ -125,7 +126,7 @@ export class Live {
       const all = following.left + answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
       if (all > 0) {
         const left = all - told.length;
-        reads &&= listener.send('refused', { requests: told.map(listView), left, ...missing });
+        reads &&= listener.send('refused', { requests: told.map(listView), omitted: left, ...missing });
         following.left = reads ? 0 : all;
       }
     }

@@ -1,11 +1,11 @@
-import type { LiveNow } from '@storegate/console';
+import type { LiveNow, PeerCoverage } from '@storegate/console';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import type { LiveAnswer } from '../../observe/peers/live.ts';
-import type { PeerAnswers } from '../../observe/peers/peers.ts';
 import type { ProcessStatus } from '../../observe/peers/status.ts';
 import { storesOfAll } from '../../observe/peers/stores.ts';
 import { storeView } from '../operations/stores.ts';
+import { readinessOf, shownConnections } from '../peer-names.ts';
 import { rounded, time } from '../view.ts';
 import type { Counted } from './counting.ts';
 
@@ -20,7 +20,7 @@ export function nowView(
   at: number,
   readings: readonly PeerReading[],
   { span, row, rows, lately }: Counted,
-  { silent, apart }: Pick<PeerAnswers<LiveAnswer>, 'silent' | 'apart'>,
+  missing: PeerCoverage,
 ): LiveNow {
   const buckets = bucketsIn(lately.row);
   return {
@@ -38,9 +38,9 @@ export function nowView(
     inFlight: readings.reduce((sum, { answer }) => sum + inFlight(answer), 0),
     gateways: readings.map(({ gateway, answer }, i) => ({
       gateway,
-      readiness: answer.readiness,
+      readiness: readinessOf(answer.readiness),
       state: answer.state,
-      aloneSince: time(earliest(answer.processes.map(({ status }) => status.aloneSince))),
+      localSince: time(earliest(answer.processes.map(({ status }) => status.aloneSince))),
       stateMs: rounded(longest(answer.processes.map(({ status }) => status.stateTime))),
       workers: answer.workers,
       processes: answer.processes.length,
@@ -49,8 +49,7 @@ export function nowView(
       store: storeOf(answer.processes.map(({ status }) => status)),
     })),
     stores: storesOf(readings),
-    silent,
-    apart,
+    ...missing,
   };
 }
 
@@ -66,7 +65,7 @@ const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status 
 
 function storeOf(processes: readonly ProcessStatus[]) {
   const sum = (of: keyof ProcessStatus['store']) => processes.reduce((all, { store }) => all + store[of], 0);
-  return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') };
+  return shownConnections({ open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') });
 }
 
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);

@@ -42,7 +42,7 @@ export function accountOperations(context: AdminContext) {
       const { items, next } = page(all, query, ([account]) => account);
       return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
     },
-    showAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!), now)),
+    getAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!), now)),
     listKeysOfAccount: async ({ path, query, now }) => {
       await known(path.account!);
       return ok(await keyPage(context, { ...query, account: path.account! }, now));

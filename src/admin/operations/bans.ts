@@ -38,8 +38,8 @@ export function banOperations(context: AdminContext, change: Change) {
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
-    return await change({ ...task, reason }, await turnOf(context, task.path.party!), async ({ make }) => {
-      const parties = countedSubjects(await subjectsOf(context, task.path.party!));
+    return await change({ ...task, reason }, await turnOf(context, task.path.subject!), async ({ make }) => {
+      const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
       const planned = await Promise.all(
         parties.map(async (party) => {
           const { subject, key, account, plan, limits } = party;
@@ -83,7 +83,7 @@ export function banOperations(context: AdminContext, change: Change) {
       const limit = limitOf(query);
       const kept = now - context.config().audit.bans.maxAge;
       const since = Math.max(kept, query.since === undefined ? 0 : Date.parse(query.since));
-      const targets = query.party === undefined ? null : await targetsOf(context, query.party);
+      const targets = query.subject === undefined ? null : await targetsOf(context, query.subject);
       const below = query.below === undefined ? undefined : Number(query.below);
       const found: AuditEntry[] = [];
       for await (const entry of entriesSince(context.banLog, since, below)) {
@@ -94,28 +94,28 @@ export function banOperations(context: AdminContext, change: Change) {
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({
         ...entryView(entry),
-        after: entry.after as BanEntry['after'],
+        after: shownAfter(entry.after),
         ended: ends.get(entry.number) ?? null,
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
     },
-    imposeBan: (task) => ban(task, 'bans.impose', () => lengthIn(task)),
+    addBan: (task) => ban(task, 'bans.add', () => lengthIn(task)),
     extendBan: (task) =>
       ban(task, 'bans.extend', (left, subject) => {
-        if (left === 0) throw new AdminError('conflict', `${subject} is not banned: impose a ban instead.`);
+        if (left === 0) throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
         return Math.min(left + lengthIn(task), LONGEST);
       }),
-    pardon: async (task) =>
-      await change(task, await turnOf(context, task.path.party!), async ({ make }) => {
-        const parties = countedSubjects(await subjectsOf(context, task.path.party!));
+    liftBan: async (task) =>
+      await change(task, await turnOf(context, task.path.subject!), async ({ make }) => {
+        const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
         const before = await Promise.all(parties.map((party) => usageOf(context, party)));
         const usage = before.map((standing) => ({
           ...restoreUnits(standing, Number.POSITIVE_INFINITY, null),
-          ...{ banned: null, strikes: 0, rung: 0 },
+          ...{ banned: null, strikes: 0, level: 0 },
         }));
         const parts = parties.map((party, i) => ({
           entry: {
-            action: 'bans.pardon',
+            action: 'bans.lift',
             target: targetOf(party),
             before: strikeFields(before[i]!),
             after: strikeFields(usage[i]!),
@@ -127,8 +127,15 @@ export function banOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
+/** The log keeps `rung`. */
+function shownAfter(after: AuditEntry['after']): BanEntry['after'] {
+  if (after === null) return null;
+  const { rung, ...rest } = after as { readonly rung?: number };
+  return { ...rest, ...(rung !== undefined && { level: rung }) };
+}
+
 function lengthIn({ body }: Task): number {
-  const length = parseDuration(body.length)!;
+  const length = parseDuration(body.duration)!;
   if (length > 0 && length <= LONGEST) return length;
   throw new AdminError(
     'invalid_value',
@@ -136,12 +143,12 @@ function lengthIn({ body }: Task): number {
   );
 }
 
-function strikeFields({ plan, banned, strikes, rung, windows }: SubjectUsage) {
+function strikeFields({ plan, banned, strikes, level, windows }: SubjectUsage) {
   return {
     plan,
     until: banned,
     strikes,
-    rung,
+    level,
     used: Object.fromEntries(windows.map(({ name, used }) => [name, used])),
   };
 }
@@ -160,7 +167,7 @@ async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
 /** The same as far as this gateway knows it while the state is away. `keys`: the copy, if there is one. */
 async function cachedBanView(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
   const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
-  const unknown = { rung: null, next: null, forgotten: null, reason: null, by: null };
+  const unknown = { level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
   return { ...(await bannedSubject(keys, { subject })), ...times, ...unknown };
 }
 
@@ -188,8 +195,8 @@ function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, 
     since: time(since),
     until: time(until),
     limit: limit && formatLimit(limit),
-    rung,
-    next: ladder && formatDuration(durationAtLevel(ladder, rung)),
-    forgotten: ladder && time(until + rung * ladder.decay),
+    level: rung,
+    nextDuration: ladder && formatDuration(durationAtLevel(ladder, rung)),
+    resetsAt: ladder && time(until + rung * ladder.decay),
   };
 }

@@ -20,7 +20,7 @@ export function configOperations(context: AdminContext, change: Change) {
   }
 
   return {
-    showConfig: async () =>
+    getConfig: async () =>
       ok({
         settings: describeConfig(context.config()).map((setting) => ({
           ...setting,

@@ -17,6 +17,7 @@ import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { coverageOf } from '../peer-names.ts';
 import { rounded, time } from '../view.ts';
 
 export function historyOperations(context: AdminContext) {
@@ -35,7 +36,7 @@ export function historyOperations(context: AdminContext) {
   }
 
   return {
-    showHistory: async ({ query, now }) => {
+    getHistory: async ({ query, now }) => {
       const { since = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
@@ -46,7 +47,7 @@ export function historyOperations(context: AdminContext) {
         row: rowOf(query),
       });
       const steps = mergeHistory(answers).map(shown);
-      return ok({ step, steps, gateways: [...gateways], silent: [...silent], apart });
+      return ok({ step, steps, gateways: [...gateways], ...coverageOf({ silent: [...silent], apart }) });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -84,6 +85,6 @@ function shown({ start, minutes, policies, row }: Span) {
     p50: rounded(quantile(buckets, 0.5)),
     p95: rounded(quantile(buckets, 0.95)),
     p99: rounded(quantile(buckets, 0.99)),
-    alone: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
+    outagePolicies: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
   };
 }

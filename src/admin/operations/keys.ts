@@ -74,13 +74,13 @@ export function keyOperations(context: AdminContext, change: Change) {
         const note = auditNoteOf(audit, task, 'keys.import', ({ after }) => answer(after));
         return answer(await importKey(keys, context.plans(), draft, task.now, note));
       }),
-    whoami: async ({ body, now }) => {
+    identifyKey: async ({ body, now }) => {
       const record = await keys.find(hashSecret(body.key));
       if (!record)
         throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
       return ok(await shown(record, now));
     },
-    showKey: async ({ path, now }) =>
+    getKey: async ({ path, now }) =>
       await orLastKnown(
         async () => {
           const record = await known(context, path.id!);

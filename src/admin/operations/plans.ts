@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PlanDraft, Trial } from '@storegate/console';
+import type { PlanDraft, PlanSimulation } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
 import { Outage } from '../../errors/outage.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/counting.ts';
@@ -41,7 +41,7 @@ export function planOperations(context: AdminContext, change: Change) {
   }
 
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
-  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<Trial>> {
+  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
       const keys = await usable();
@@ -56,7 +56,7 @@ export function planOperations(context: AdminContext, change: Change) {
         affectedBy(plan.name, context.plans(), planned, keys),
       );
       const entry = {
-        ...{ action: 'plans.put', target: plan.name },
+        ...{ action: 'plans.set', target: plan.name },
         ...{
           before: { limits: tried.before },
           after: { limits: tried.after, count: plan.count, ...planOptions(plan) },
@@ -90,7 +90,7 @@ export function planOperations(context: AdminContext, change: Change) {
         bans: ladder && escalationView(ladder),
       });
     },
-    showPlan: async ({ path }) => {
+    getPlan: async ({ path }) => {
       const { plans } = context.plans();
       const plan = plans.get(path.plan!);
       if (plan) return ok(shown(plan, await usableIfKnown()));
@@ -99,7 +99,7 @@ export function planOperations(context: AdminContext, change: Change) {
         `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
       );
     },
-    tryPlan: async (task) => {
+    simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
       const plan = planIn(task, old);
       const text = withPlan(old, plan);
@@ -109,7 +109,7 @@ export function planOperations(context: AdminContext, change: Change) {
       return ok({ ...tried, lastDay: await lastDay(context, task.now, plan.name, planned, affected) });
     },
     // All plans are in one file.
-    putPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
+    setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   } satisfies Partial<AdminOperations>;
 }
 

@@ -13,6 +13,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
+import { coverageOf, shownDecision as namedDecision, shownListed } from '../peer-names.ts';
 import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
@@ -30,26 +31,28 @@ export function requestOperations(context: AdminContext) {
       const filter = { key, account, code, limit: limitOf(query) };
       const { answers, silent, apart } = await ask(context.peers(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
-      return ok({ requests: newestOf(lists, filter.limit).map(listView), silent, apart });
+      return ok({ requests: newestOf(lists, filter.limit).map(listView), ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
 }
 
-function shown(gateway: string, { id, worker, at, decision, windows, ...rest }: RequestView) {
+function shown(gateway: string, { id, worker, at, decision, windows, store, ...rest }: RequestView) {
   return {
-    ...{ id, gateway, worker, at: time(at), ...rest },
+    ...{ id, gateway, worker, at: time(at), ...shownListed(rest) },
+    store: store && { attempts: store.attempts, target: store.asked, head: store.head },
     decision: decision && decisionView(decision),
     windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
   };
 }
 
-function decisionView({ retryAt, bannedUntil, ...decision }: DecisionView) {
+function decisionView(told: DecisionView) {
+  const { retryAt, bannedUntil, ...decision } = namedDecision(told);
   return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
 /** One in a list. */
 export function listView({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
-  return { id, gateway, worker, at: time(at), ...rest };
+  return { id, gateway, worker, at: time(at), ...shownListed(rest) };
 }
 
 /** Why a request cannot be explained, and what to do. */

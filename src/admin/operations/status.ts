@@ -3,6 +3,7 @@ import { type GatewayStatus, type ProcessStatus, status } from '../../observe/pe
 import { storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { coverageOf, readinessOf, shownConnections } from '../peer-names.ts';
 import { time } from '../view.ts';
 import { storeView } from './stores.ts';
 
@@ -12,11 +13,12 @@ type Compared = (typeof COMPARED)[number];
 
 export function statusOperations(context: AdminContext) {
   return {
-    showStatus: async () => {
+    getStatus: async () => {
       const { answers, silent, lost, apart } = await ask(context.peers(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
-      return ok({ gateways, silent, lost: lost.map(({ gateway, at }) => ({ gateway, at: time(at) })), apart });
+      const lostOnes = lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
+      return ok({ gateways, lost: lostOnes, ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -37,26 +39,33 @@ function mostFrequent(values: readonly string[]): string | undefined {
 }
 
 function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {
-  const { startedAt, processes, configuration, ...rest } = status;
-  const { lastReload } = configuration;
+  const { startedAt, processes, configuration, readiness, ...rest } = status;
+  const { lastReload, waiting, ...digests } = configuration;
   return {
     gateway,
     ...rest,
+    readiness: readinessOf(readiness),
     started: time(startedAt),
     uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
     inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
     processes: processes.map(processView),
     stores: storesOfAll([{ gateway, processes }]).map(storeView),
     configuration: {
-      ...configuration,
+      ...digests,
       differs,
+      pendingRestart: waiting,
       lastReload: lastReload && { ...lastReload, at: time(lastReload.at) },
     },
   };
 }
 
-function processView({ aloneSince, stateTime, stores: _stores, ...rest }: ProcessStatus) {
-  return { ...rest, aloneSince: time(aloneSince), stateMs: stateTime && round(stateTime) };
+function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }: ProcessStatus) {
+  return {
+    ...rest,
+    store: shownConnections(store),
+    localSince: time(aloneSince),
+    stateMs: stateTime && round(stateTime),
+  };
 }
 
 const round = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;

@@ -3,6 +3,7 @@ import { status } from '../../observe/peers/status.ts';
 import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { coverageOf, shownConnections, stateOf } from '../peer-names.ts';
 import { time } from '../view.ts';
 
 export function storeOperations(context: AdminContext) {
@@ -14,21 +15,25 @@ export function storeOperations(context: AdminContext) {
         ...storeView(store),
         processes: store.seen.map(observationView),
       }));
-      return ok({ stores, silent, apart });
+      return ok({ stores, ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
 }
 
 /** A store in a list, as all processes see it. */
-export function storeView({ seen: _seen, since, ...rest }: StoreOfAll) {
-  return { ...rest, since: time(since) };
+export function storeView({ seen: _seen, since, state, of, away, connections, ...rest }: StoreOfAll) {
+  return {
+    ...rest,
+    ...{ state: stateOf(state), since: time(since), total: of, down: away },
+    connections: shownConnections(connections),
+  };
 }
 
 function observationView(seen: SeenStore) {
   const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
   return {
-    ...{ gateway, worker, state, reason, inFlight, requests, failures, retries },
+    ...{ gateway, worker, state: stateOf(state), reason, inFlight, requests, failures, retries },
     since: time(since),
-    connections: connectionsOf((of) => of(seen)),
+    connections: shownConnections(connectionsOf((of) => of(seen))),
   };
 }

@@ -4,21 +4,23 @@ import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { coverageOf } from '../peer-names.ts';
 import { time } from '../view.ts';
 
 export function topOperations(context: AdminContext) {
   return {
-    showTop: async ({ query }) => {
+    getTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
       // As the contract of this API has checked them.
-      const question = { window, by } as TopQuery;
+      const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
       const { answers, silent, apart } = await ask(context.peers(), top, question);
       const { since, summary } = mergeTop(
         question.by,
         answers.map(({ answer }) => answer),
       );
       return ok({
-        ...question,
+        window: question.window,
+        by: question.by === 'near' ? 'near-limit' : question.by,
         since: answers.length === 0 ? null : time(since),
         total: summary.total,
         error: summary.floor,
@@ -28,8 +30,7 @@ export function topOperations(context: AdminContext) {
           since: time(answer.since),
           missing: answer.missing,
         })),
-        silent,
-        apart,
+        ...coverageOf({ silent, apart }),
       });
     },
   } satisfies Partial<AdminOperations>;

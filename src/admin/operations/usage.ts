@@ -1,4 +1,4 @@
-import type { Standings } from '@storegate/console';
+import type { UsageList } from '@storegate/console';
 import { fullNameOf } from '../../limits/scopes.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
@@ -25,9 +25,9 @@ export function usageOperations(context: AdminContext, change: Change) {
     after: (standing: SubjectUsage) => SubjectUsage,
     make: (party: CountedSubject) => Promise<void>,
     check: (parties: readonly CountedSubject[]) => void = () => {},
-  ): Promise<AdminAnswer<Standings>> {
-    return await change(task, await turnOf(context, task.path.party!), async (audit) => {
-      const parties = countedSubjects(await subjectsOf(context, task.path.party!));
+  ): Promise<AdminAnswer<UsageList>> {
+    return await change(task, await turnOf(context, task.path.subject!), async (audit) => {
+      const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
       check(parties);
       const before = await Promise.all(parties.map((party) => usageOf(context, party)));
       const usage = before.map(after);
@@ -40,8 +40,8 @@ export function usageOperations(context: AdminContext, change: Change) {
   }
 
   return {
-    showUsage: async ({ path, now }) => {
-      const parties = await subjectsOf(context, path.party!);
+    getUsage: async ({ path, now }) => {
+      const parties = await subjectsOf(context, path.subject!);
       const recent = await RecentBans.before(now, context);
       const shown = async (party: Subject) => ({
         ...(await usageOf(context, party)),

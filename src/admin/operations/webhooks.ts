@@ -17,7 +17,7 @@ export function webhookOperations(context: AdminContext, change: Change) {
       const desk = await context.webhooks();
       return ok({ endpoints: (await desk.list()).map((endpoint) => shown(endpoint, now)) });
     },
-    showWebhookSchema: async () => ok(JSON.parse(readFileSync(SCHEMA, 'utf8'))),
+    getWebhookSchema: async () => ok(JSON.parse(readFileSync(SCHEMA, 'utf8'))),
     testWebhooks: (task) =>
       change(task, TARGET, async ({ make }) => {
         const { endpoint = null } = task.body as { endpoint?: string };
@@ -41,20 +41,20 @@ function shown({ id, host, events, state }: EndpointView, now: number) {
     id,
     host,
     events,
-    standing: statusOf(state),
-    waiting,
-    oldest: time(oldest),
+    status: statusOf(state),
+    pending: waiting,
+    oldestPending: time(oldest),
     failingSince: time(failingSince),
     failures,
     error,
     delivered: time(deliveredAt),
     pausedUntil: isGone || pausedUntil <= now ? null : time(pausedUntil),
-    lost,
+    dropped: lost,
   };
 }
 
-function statusOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'well' | 'failing' | 'gone' {
-  if (isGone) return 'gone';
+function statusOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'ok' | 'failing' | 'disabled' {
+  if (isGone) return 'disabled';
   if (failures > 0) return 'failing';
-  return deliveredAt === null ? 'new' : 'well';
+  return deliveredAt === null ? 'new' : 'ok';
 }

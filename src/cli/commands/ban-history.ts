@@ -33,7 +33,7 @@ export function banHistoryCommand(bans: Command, terminal: Terminal): void {
 }
 
 function rowOf({ actor, after, ended, ...entry }: BanEntry): Row<(typeof COLUMNS)[number]> {
-  const { until, rung: level } = after ?? {};
+  const { until, level } = after ?? {};
   return {
     ...entry,
     action: actionInWords(entry.action),

@@ -1,4 +1,4 @@
-import type { Ban, Bans, Standings } from '@storegate/console';
+import type { Ban, Bans, UsageList } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, changingCommand, duration, operatorCommand, paragraph, perform } from '../command.ts';
@@ -56,7 +56,12 @@ export function bansCommand(terminal: Terminal): Command {
       .requiredOption('--reason <text>', 'for the audit log; the client is not told');
     operatorCommand(command, `bans ${name} key_4fGh… --duration 2h --reason "scrapes the catalogue"`).action(
       (party: string, { duration: length, reason, ...options }: Common & Record<string, string>) =>
-        perform(terminal, options, (api) => bansIn(call(api, `/bans/${paragraph(party)}`, { length, reason })), shown),
+        perform(
+          terminal,
+          options,
+          (api) => bansIn(call(api, `/bans/${paragraph(party)}`, { duration: length, reason })),
+          shown,
+        ),
     );
   }
 
@@ -70,14 +75,20 @@ export function bansCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      async (api) => (await api.call<Standings>('DELETE', `/bans/${paragraph(party)}`)).usage,
+      async (api) => (await api.call<UsageList>('DELETE', `/bans/${paragraph(party)}`)).usage,
       (usage, colour) => `${party} is not banned.\n${printUsage(usage, colour)}`,
     ),
   );
   return bans;
 }
 
-function rowOf({ rung, next, forgotten, history, ...rest }: Ban): Row<(typeof COLUMNS)[number]> {
+function rowOf({
+  level: rung,
+  nextDuration: next,
+  resetsAt: forgotten,
+  history,
+  ...rest
+}: Ban): Row<(typeof COLUMNS)[number]> {
   return {
     ...rest,
     level: rung,

@@ -38,7 +38,7 @@ export function historyCommand(terminal: Terminal): Command {
 }
 
 function showHistory(history: History, colour: boolean): string {
-  const { steps, step, gateways, silent } = history;
+  const { steps, step, gateways, unresponsive: silent } = history;
   if (gateways.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   const told = [
     `Each line is ${step}, without the minute that runs. A step without a line was not counted: no gateway ran then.`,
@@ -46,11 +46,11 @@ function showHistory(history: History, colour: boolean): string {
   return [table(COLUMNS, steps.map(rowOf), colour), withUnresponsive(told, history)].join('');
 }
 
-function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: HistoryStep): Row<string> {
+function rowOf({ classes, statuses, p50, p95, p99, outagePolicies: alone, ...rest }: HistoryStep): Row<string> {
   return {
     ...rest,
     ...classes,
-    aborted: classes.left,
+    aborted: classes.aborted,
     'p50 ms': p50,
     'p95 ms': p95,
     'p99 ms': p99,

@@ -180,6 +180,6 @@ function identify(keys: Command, terminal: Terminal): void {
     .argument('[key]', 'the secret; without it, it is read from standard input, which others cannot list');
   operatorCommand(command, 'keys identify < found.txt').action(async (key: string | undefined, options: Common) => {
     const secret = (key ?? (await terminal.input())).trim();
-    await perform(terminal, options, (api) => api.call<Key>('POST', '/keys/whoami', { body: { key: secret } }), card);
+    await perform(terminal, options, (api) => api.call<Key>('POST', '/keys/identify', { body: { key: secret } }), card);
   });
 }

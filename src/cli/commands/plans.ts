@@ -1,4 +1,4 @@
-import type { Plan, PlanAddresses, Plans, Trial } from '@storegate/console';
+import type { Plan, PlanAddresses, PlanSimulation, Plans } from '@storegate/console';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Common, changingCommand, operatorCommand, paragraph, perform, several } from '../command.ts';
 import { printSimulation } from '../last-day.ts';
@@ -38,7 +38,7 @@ export function plansCommand(terminal: Terminal): Command {
   );
 
   for (const [name, description, method, end] of [
-    ['simulate', 'tell what a plan would change, without changing it', 'POST', '/try'],
+    ['simulate', 'tell what a plan would change, without changing it', 'POST', '/simulate'],
     ['set', 'write a plan into the plans file and put it in force', 'PUT', ''],
   ] as const) {
     const command = plans
@@ -72,7 +72,7 @@ export function plansCommand(terminal: Terminal): Command {
         terminal,
         options,
         (api) =>
-          api.call<Trial>(method, `/plans/${paragraph(plan)}${end}`, {
+          api.call<PlanSimulation>(method, `/plans/${paragraph(plan)}${end}`, {
             body: { limits: custom ? null : limits, drop, count, concurrency, weight, addresses },
           }),
         printSimulation,

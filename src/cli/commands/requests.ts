@@ -68,7 +68,7 @@ function showRequests(answer: Requests, colour: boolean): string {
   return [table(COLUMNS, rows, colour), withUnresponsive(remarks, answer)].join('');
 }
 
-function rowOf({ id, at, status, code, operation, key, address, more }: RefusedRequest) {
+function rowOf({ id, at, status, code, operation, key, address, repeated: more }: RefusedRequest) {
   return {
     ...{ at, status, code, operation, address, 'request id': id },
     key: key?.id,
@@ -95,7 +95,7 @@ class Tail {
     else this.#now(data as LiveNow);
   };
 
-  #refused({ requests, left }: LiveRefused): void {
+  #refused({ requests, omitted: left }: LiveRefused): void {
     const { out, err } = this.#terminal;
     for (const one of requests.toReversed()) out(this.#json ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
     if (left > 0) err(`${left} more came at the same time and ${left === 1 ? 'is' : 'are'} not listed.\n`);

@@ -36,7 +36,7 @@ export function statusCommand(terminal: Terminal): Command {
     let isWhole = true;
     const ask = async (api: Api) => {
       const status = await api.call<Status>('GET', '/status');
-      isWhole = status.silent.length === 0 && status.lost.length === 0 && status.apart === null;
+      isWhole = status.unresponsive.length === 0 && status.lost.length === 0 && status.isolated === null;
       return status;
     };
     await perform(terminal, options, ask, showStatus);
@@ -71,7 +71,7 @@ function rowOf(one: Gateway) {
 
 /** The kind of the state, and how it is: `redis, single 0.4 ms`. */
 function stateOf({ state, processes }: Gateway): string {
-  if (processes.some(({ aloneSince }) => aloneSince !== null)) return `${state}: down`;
+  if (processes.some(({ localSince: aloneSince }) => aloneSince !== null)) return `${state}: down`;
   const times = processes.map(({ stateMs }) => stateMs).filter((time) => time !== null);
   if (times.length === 0) return state;
   return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
@@ -81,11 +81,13 @@ function stateOf({ state, processes }: Gateway): string {
 function storeOf(processes: readonly Process[]): string {
   const sum = (of: (store: Process['store']) => number) => processes.reduce((all, { store }) => all + of(store), 0);
   const waiting = sum(({ waiting }) => waiting);
-  return `${sum(({ open, idle }) => open - idle)} of ${sum(({ most }) => most)}${waiting > 0 ? `, ${waiting} waiting` : ''}`;
+  return `${sum(({ open, idle }) => open - idle)} of ${sum(({ limit: most }) => most)}${waiting > 0 ? `, ${waiting} waiting` : ''}`;
 }
 
 function remarksOn(one: Gateway): string[] {
-  const since = one.processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
+  const since = one.processes
+    .flatMap(({ localSince: aloneSince }) => (aloneSince === null ? [] : [aloneSince]))
+    .sort()[0];
   return [
     ...configurationProblems(one, inSentence).map(({ words }) => words),
     ...(since === undefined ? [] : [withoutRedis(one.gateway, since, inSentence)]),

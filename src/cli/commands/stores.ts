@@ -29,7 +29,7 @@ export function storesCommand(terminal: Terminal): Command {
 }
 
 function showStores(answer: Stores, colour: boolean): string {
-  const { stores, silent } = answer;
+  const { stores, unresponsive: silent } = answer;
   if (stores.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   return table(COLUMNS, stores.map(rowOf), colour) + withUnresponsive([], answer);
 }

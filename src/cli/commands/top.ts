@@ -18,7 +18,7 @@ const WINDOWS = ['minute', 'hour', 'day'];
 const BY = {
   requests: 'requests',
   refused: 'refused',
-  'near-limit': 'near',
+  'near-limit': 'near-limit',
   strikes: 'strikes',
   deprecated: 'deprecated',
   operations: 'operations',
@@ -53,7 +53,7 @@ export function topCommand(terminal: Terminal): Command {
 }
 
 function showTop(top: Top, colour: boolean): string {
-  const { by, items, gateways, silent } = top;
+  const { by, items, gateways, unresponsive: silent } = top;
   if (gateways.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   const columns = by === 'operations' || by === 'deprecated' ? COLUMNS[by] : COLUMNS.keys;
   const told = [topTotal(top, inSentence), topError(top), ...missingWorkers(gateways)].filter((line) => line !== null);

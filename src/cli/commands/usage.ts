@@ -1,4 +1,4 @@
-import type { Standing, Standings } from '@storegate/console';
+import type { Usage, UsageList } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import {
@@ -19,7 +19,7 @@ const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as co
 
 export function usageCommand(terminal: Terminal): Command {
   const usage = new Command('usage').description('see and correct what was counted');
-  const usageIn = async (answer: Promise<Standings>) => (await answer).usage;
+  const usageIn = async (answer: Promise<UsageList>) => (await answer).usage;
 
   operatorCommand(
     usage
@@ -79,12 +79,12 @@ export function usageCommand(terminal: Terminal): Command {
 }
 
 /** What is left in every window. */
-export function printUsage(standings: readonly Standing[], colour: boolean): string {
+export function printUsage(standings: readonly Usage[], colour: boolean): string {
   return table(COLUMNS, standings.flatMap(rowsOf), colour);
 }
 
 /** The windows after a change that ends no ban. */
-function showChanged(standings: readonly Standing[], colour: boolean): string {
+function showChanged(standings: readonly Usage[], colour: boolean): string {
   const banned = standings.filter(({ banned }) => banned !== null);
   const lines = banned.map(
     ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans lift\n`,
@@ -93,11 +93,11 @@ function showChanged(standings: readonly Standing[], colour: boolean): string {
 }
 
 /** A line for each that was banned lately. */
-function historyOf(standings: readonly Standing[]): string {
-  const banned = standings.filter(({ history }) => history && (history.bans > 0 || history.pardoned));
+function historyOf(standings: readonly Usage[]): string {
+  const banned = standings.filter(({ history }) => history && (history.bans > 0 || history.lifted));
   return banned.map(({ subject, history }) => `Bans of ${subject}: ${recordInWords(history!, inSentence)}.\n`).join('');
 }
 
-function rowsOf({ subject, windows, banned, strikes }: Standing): Row<(typeof COLUMNS)[number]>[] {
+function rowsOf({ subject, windows, banned, strikes }: Usage): Row<(typeof COLUMNS)[number]>[] {
   return windows.map(({ name, ...window }) => ({ subject, window: name, ...window, banned, strikes }));
 }

@@ -4,7 +4,7 @@ import { type Common, changingCommand, idempotencyOption, operatorCommand, perfo
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['id', 'host', 'standing', 'waiting', 'lost', 'delivered', 'failing since', 'error'] as const;
+const COLUMNS = ['id', 'host', 'status', 'pending', 'dropped', 'delivered', 'failing since', 'error'] as const;
 const TESTED = ['id', 'host', 'result', 'status', 'ms', 'error'] as const;
 
 export function webhooksCommand(terminal: Terminal): Command {

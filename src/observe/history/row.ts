@@ -2,8 +2,8 @@ import type { RequestEvent } from '../events.ts';
 import { BUCKETS, bucketOf } from './buckets.ts';
 
 export const VERDICTS = ['admitted', 'limited', 'banned'] as const;
-/** `left`: the caller went away before its answer. */
-export const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'left'] as const;
+/** `aborted`: the client closed the connection before its response. */
+export const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted'] as const;
 /** Statuses that are counted by themselves. */
 const STATUSES = [400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504] as const;
 
@@ -36,7 +36,7 @@ export function placesOf({ verdict, status, duration }: RequestEvent): Places {
 }
 
 function classOf(status: number): number {
-  if (status === 499) return CLASSES.indexOf('left');
+  if (status === 499) return CLASSES.indexOf('aborted');
   // Only 101 is below 200: a change of protocols.
   return Math.max(0, Math.min(3, Math.floor(status / 100) - 2));
 }

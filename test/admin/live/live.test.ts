@@ -94,8 +94,8 @@ test('asks once for all who listen, and nobody when nobody does', async () => {
   expect(one.of('now')).toMatchObject([
     {
       ...{ span: 0, requests: 0, inFlight: 2, latency: { p50: null } },
-      gateways: [{ gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, most: 8 } }],
-      silent: ['gone', 'odd'],
+      gateways: [{ gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, limit: 8 } }],
+      unresponsive: ['gone', 'odd'],
     },
   ]);
   const late = new Heard();
@@ -133,9 +133,9 @@ test('tells each listener the refusals that fit what it follows, and how many it
   asked.refusals = [...many, refusal('one', 'acme')];
   await until('all have heard', () => all.of('refused').length + acme.of('refused').length === 2);
   expect(acme.of('refused')).toMatchObject([
-    { requests: [{ id: 'one', gateway: 'one' }], left: 0, silent: ['gone', 'odd'] },
+    { requests: [{ id: 'one', gateway: 'one' }], omitted: 0, unresponsive: ['gone', 'odd'] },
   ]);
-  const [{ requests, left }] = all.of('refused');
+  const [{ requests, omitted: left }] = all.of('refused');
   expect(requests.length + left).toBe(71);
   expect(left).toBeGreaterThan(0);
   expect(none.events).toEqual([]);
@@ -154,7 +154,7 @@ test('skips who does not read, tells later how many it has missed, and leaves wh
   await until('a tick has passed', () => asked.questions.length > before);
   slow.reads = true;
   await until('it reads on', () => slow.of('refused').length === 1);
-  expect(slow.of('refused')).toMatchObject([{ requests: [], left: 2 }]);
+  expect(slow.of('refused')).toMatchObject([{ requests: [], omitted: 2 }]);
 
   stuck.reads = false;
   live.follow(BOTH, stuck);

@@ -23,7 +23,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Filter' }).click();
       await until('one is left', async () => (await rows.count()) === 2);
       expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(`#/who/${body.id}`);
-      await page.getByLabel('Who did it').fill('nobody');
+      await page.getByLabel('Operator').fill('nobody');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.getByText('No matching entries.').waitFor();
     });
@@ -42,9 +42,9 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await stand.admin('POST', '/webhooks/test');
       const { page } = await stand.open('admin', 'configuration');
       const row = page.getByRole('region', { name: 'Webhook endpoints' }).getByRole('row').nth(1);
-      await row.getByText('well').waitFor();
+      await row.getByText('OK').waitFor();
       expect(await row.innerText()).toMatch(
-        /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+well\s+0\s+0\s+\S.*ban\.begun, quota\.reached/s,
+        /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+OK\s+0\s+0\s+\S.*ban\.started, quota\.reached/s,
       );
       expect(await page.content()).not.toContain('s3cr3t-path');
       stand.receiver.answer = () => ({ status: 500 });

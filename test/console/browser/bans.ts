@@ -9,8 +9,8 @@ export function bansTests(stand: ConsoleStand): void {
       const make = async (account: string) =>
         (await stand.admin('POST', '/keys', { account, plan: 'free' })).body.id as string;
       [one, other] = [await make('acme'), await make('beta')];
-      await stand.admin('PUT', `/bans/${one}`, { length: '2h', reason: 'scrapes' });
-      await stand.admin('PUT', `/bans/${other}`, { length: '1h', reason: 'loops' });
+      await stand.admin('PUT', `/bans/${one}`, { duration: '2h', reason: 'scrapes' });
+      await stand.admin('PUT', `/bans/${other}`, { duration: '1h', reason: 'loops' });
     });
 
     test('shows who is banned and why, extends and pardons, and keeps what was done in view', async () => {

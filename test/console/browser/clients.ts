@@ -12,7 +12,7 @@ export function whoTests(stand: ConsoleStand): void {
     test('leads from a part of the label to what is left, why requests are refused, and who banned', async () => {
       const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
       for (let i = 0; i < 4; i++) await send(key);
-      await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'scrapes the catalogue' });
+      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'scrapes the catalogue' });
       const { page, complaints } = await stand.open('read', 'who');
       await page.getByLabel('Key, account or label').fill('nightly');
       await page.getByRole('button', { name: 'Find' }).click();
@@ -34,14 +34,14 @@ export function whoTests(stand: ConsoleStand): void {
 
     test('pardons with a reason, and shows what was done where it was done', async () => {
       const { id } = await make({ account: 'beta' });
-      await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'why' });
+      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
       const { page } = await stand.open('operate', `who/${id}`);
       await page.getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(`A ban of ${id} ends at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
       await page.getByRole('dialog').getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(new RegExp(`${id} is pardoned\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
-      expect(await newest()).toMatchObject({ action: 'bans.pardon', actor: 'operateer', reason: 'a „call“ from beta' });
+      expect(await newest()).toMatchObject({ action: 'bans.lift', actor: 'operateer', reason: 'a „call“ from beta' });
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByText('No strikes, no ban that is not forgotten').waitFor();
       expect(await page.getByText('banned until').count()).toBe(0);

@@ -18,7 +18,7 @@ test('steps that nobody counted are gaps on the line, which ends with the newest
 });
 
 test('each request is of one kind', () => {
-  const classes = { '2xx': 50, '3xx': 5, '4xx': 30, '5xx': 4, left: 3 };
+  const classes = { '2xx': 50, '3xx': 5, '4xx': 30, '5xx': 4, aborted: 3 };
   const kinds = kindsOf({ requests: 92, admitted: 60, limited: 20, banned: 5, classes });
   expect(kinds).toEqual({ answered: 55, limited: 25, refused: 8, failed: 4 });
 });
@@ -26,7 +26,7 @@ test('each request is of one kind', () => {
 const tick = (second: number, span = 2_000) =>
   ({
     ...{ at: new Date(second * 1_000).toISOString(), span, requests: 10, limited: 0, banned: 0 },
-    classes: { '2xx': 10, '3xx': 0, '4xx': 0, '5xx': 0, left: 0 },
+    classes: { '2xx': 10, '3xx': 0, '4xx': 0, '5xx': 0, aborted: 0 },
   }) as LiveNow;
 
 test('time in which nobody listened is a gap between ticks, and is in no rate', () => {

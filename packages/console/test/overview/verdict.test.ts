@@ -6,15 +6,15 @@ const AT = '2026-11-22T10:00:00.000Z';
 
 function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
   return {
-    ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', aloneSince: null, stateMs: 0.4, workers: 2 },
-    ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, most: 8 }, ...changes },
+    ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', localSince: null, stateMs: 0.4, workers: 2 },
+    ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, limit: 8 }, ...changes },
   };
 }
 
 function store(changes: Partial<Store> = {}): Store {
   return {
-    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: AT, reason: null, of: 4, away: 0 },
-    ...{ inFlight: 0, requests: 0, failures: 0, retries: 0, connections: { open: 0, idle: 0, waiting: 0, most: 8 } },
+    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: AT, reason: null, total: 4, down: 0 },
+    ...{ inFlight: 0, requests: 0, failures: 0, retries: 0, connections: { open: 0, idle: 0, waiting: 0, limit: 8 } },
     ...changes,
   };
 }
@@ -30,10 +30,10 @@ function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
       limited: 0,
       banned: 0,
       inFlight: 0,
-      silent: [],
-      apart: null,
+      unresponsive: [],
+      isolated: null,
     },
-    classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, left: 0 },
+    classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, aborted: 0 },
     latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
     gateways: [gateway()],
     stores: [store()],
@@ -51,15 +51,15 @@ test('nothing is wrong where nothing is, and where nothing is known', () => {
 
 test('gateways: silent, alone, without workers, stopping, busy; the worst comes first', () => {
   const gateways = [
-    gateway({ gateway: 'a', store: { open: 8, idle: 0, waiting: 3, most: 8 } }),
+    gateway({ gateway: 'a', store: { open: 8, idle: 0, waiting: 3, limit: 8 } }),
     gateway({ gateway: 'b', processes: 1 }),
-    gateway({ gateway: 'c', readiness: 'no_worker', processes: 0 }),
+    gateway({ gateway: 'c', readiness: 'no_workers', processes: 0 }),
     gateway({ gateway: 'd', readiness: 'stopping' }),
-    gateway({ gateway: 'e', readiness: 'state_away', aloneSince: AT }),
-    gateway({ gateway: 'f', readiness: 'state_away' }),
-    gateway({ gateway: 'h', readiness: 'stores_away' }),
+    gateway({ gateway: 'e', readiness: 'state_down', localSince: AT }),
+    gateway({ gateway: 'f', readiness: 'state_down' }),
+    gateway({ gateway: 'h', readiness: 'upstreams_down' }),
   ];
-  expect(words([tick({ gateways, silent: ['g'], apart: 'connection refused' })])).toEqual([
+  expect(words([tick({ gateways, unresponsive: ['g'], isolated: 'connection refused' })])).toEqual([
     'bad g did not respond. (gateways)',
     'bad Other gateways are unreachable: connection refused (gateways)',
     'bad b: 1 of 2 workers does not answer. (gateways)',
@@ -73,13 +73,13 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
 });
 
 test('stores: one that is away while others serve, one away for some processes, all of them, one alone', () => {
-  const away = { state: 'away', away: 4, reason: 'hanging' } as const;
+  const away = { state: 'down', down: 4, reason: 'hanging' } as const;
   const told = (stores: readonly Store[]) =>
     words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
-  expect(told([store(away), store({ store: 's2:80', state: 'returning' }), store({ upstream: 'orders' })])).toEqual([
+  expect(told([store(away), store({ store: 's2:80', state: 'recovering' }), store({ upstream: 'orders' })])).toEqual([
     'warn Store s1:80 of default is down since T: no response in time. (gateways)',
   ]);
-  expect(told([store({ ...away, state: 'partly', away: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
+  expect(told([store({ ...away, state: 'partial', down: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
     'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
   ]);
   expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
@@ -113,14 +113,14 @@ test('configurations: a refused reload, one that differs, one that waits', () =>
     plans: 'b',
     contract: 'c',
     differs: ['plans'],
-    waiting: ['listen.port'],
+    pendingRestart: ['listen.port'],
     lastReload,
   };
   const status = {
     gateways: [{ gateway: 'one', configuration } as unknown as Gateway],
-    silent: [],
+    unresponsive: [],
     lost: [{ gateway: 'hung', at: '2030-01-31T00:00:00Z' }],
-    apart: null,
+    isolated: null,
   };
   expect(words([], status)).toEqual([
     expect.stringMatching(/^bad hung was last seen at .* and did not shut down\. \(gateways\)$/),

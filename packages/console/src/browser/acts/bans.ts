@@ -26,7 +26,7 @@ async function endText(sent: Promise<unknown>, done: () => void): Promise<string
   done();
   const [ban] = bans;
   if (bans.length !== 1 || !ban) return `${bans.length} keys or accounts are banned.`;
-  const next = ban.next === null ? '' : ` The next ban would last ${ban.next}.`;
+  const next = ban.nextDuration === null ? '' : ` The next ban would last ${ban.nextDuration}.`;
   return `${ban.key ?? ban.account} is banned until ${clockTime(ban.until)}.${next}`;
 }
 

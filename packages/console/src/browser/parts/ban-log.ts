@@ -28,7 +28,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
         : [{ title: 'Key or account', names: true, cell: ({ target }: BanEntry) => h(ClientLink, { who: target }) }]),
       { title: 'What', cell: ({ action }) => actionInWords(action) },
       { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
-      { title: 'Level', figure: true, cell: ({ after }) => after?.rung || '–' },
+      { title: 'Level', figure: true, cell: ({ after }) => after?.level || '–' },
       { title: 'Ended', cell: endOf },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
       { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)) },
@@ -37,7 +37,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
 }
 
 function endOf({ action, ended }: BanEntry) {
-  if (action === 'bans.pardon' || action.endsWith('.failed')) return '–';
+  if (action === 'bans.lift' || action.endsWith('.failed')) return '–';
   if (ended === null) return h(Badge, { tone: 'bad' }, 'in force');
   return endInWords(ended, clockTime);
 }

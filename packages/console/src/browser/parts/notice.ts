@@ -1,5 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
-import type { OfFleet } from '../../admin-api.ts';
+import type { PeerCoverage } from '../../admin-api.ts';
 import type { ApiError } from '../api/client.ts';
 import { missingGateways } from '../sentences/gateways.ts';
 
@@ -31,7 +31,7 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children?: Co
 }
 
 /** Which gateways an answer lacks. Nothing if it lacks none. */
-export function Missing(answer: OfFleet) {
+export function Missing(answer: PeerCoverage) {
   const missing = missingGateways(answer);
   if (missing.length === 0) return null;
   return h(

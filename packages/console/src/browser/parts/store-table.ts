@@ -6,7 +6,7 @@ import { Badge, type Tone } from './notice.ts';
 import { type Column, Table } from './table.ts';
 import { Time } from './time.ts';
 
-const TONES = { up: 'good', returning: 'warn', partly: 'warn', away: 'bad' } as const satisfies Record<string, Tone>;
+const TONES = { up: 'good', recovering: 'warn', partial: 'warn', down: 'bad' } as const satisfies Record<string, Tone>;
 
 interface StoreTableProps<S extends Store> {
   readonly stores: readonly S[];
@@ -21,7 +21,7 @@ export function StoreTable<S extends Store>({ stores, more = [] }: StoreTablePro
     rows: stores,
     keyOf: ({ upstream, store }) => `${upstream} ${store}`,
     empty: 'No store data available.',
-    toneOf: (store) => (isWell(store) ? undefined : store.state === 'away' ? 'bad' : 'warn'),
+    toneOf: (store) => (isWell(store) ? undefined : store.state === 'down' ? 'bad' : 'warn'),
     columns: [
       { title: 'Store', names: true, cell: ({ store }) => store },
       { title: 'Upstream', cell: ({ upstream }) => upstream },

@@ -5,10 +5,10 @@ import type { WriteTime } from './gateways.ts';
 // Bans in words, for the console and the command line.
 
 const ACTIONS: Readonly<Record<string, string>> = {
-  'bans.begin': 'banned',
-  'bans.impose': 'banned',
+  'bans.start': 'banned',
+  'bans.add': 'banned',
   'bans.extend': 'extended',
-  'bans.pardon': 'lifted',
+  'bans.lift': 'lifted',
 };
 
 /** The actor of automatic bans. */
@@ -23,7 +23,7 @@ export function actionInWords(action: string): string {
 }
 
 /** `3 bans in 30 days, last lifted by alice at 2030-01-31T00:00:00Z`. */
-export function recordInWords({ bans, pardoned }: BanRecord, time: WriteTime): string {
+export function recordInWords({ bans, lifted: pardoned }: BanRecord, time: WriteTime): string {
   const last = pardoned ? `, last lifted by ${pardoned.by} at ${time(pardoned.at)}` : '';
   return `${plural(bans, 'ban')} in 30 days${last}`;
 }
@@ -31,6 +31,5 @@ export function recordInWords({ bans, pardoned }: BanRecord, time: WriteTime): s
 /** `expired at 10:20:30`, `lifted by alice at 10:20:30`, `never began`. */
 export function endInWords({ how, by, at }: NonNullable<BanEntry['ended']>, time: WriteTime): string {
   if (how === 'failed') return 'never began';
-  const word = how === 'pardoned' ? 'lifted' : how;
-  return `${word}${by === null || by === AUTOMATIC ? '' : ` by ${by}`} at ${time(at)}`;
+  return `${how}${by === null || by === AUTOMATIC ? '' : ` by ${by}`} at ${time(at)}`;
 }

@@ -1,4 +1,4 @@
-import type { BansDiff, ConfigDiff, ContractDiff, ContractSummary, Ladder } from '../../admin-api.ts';
+import type { BanEscalation, BansDiff, ConfigDiff, ContractDiff, ContractSummary } from '../../admin-api.ts';
 import { plural } from '../format.ts';
 import { planInWords } from './plans.ts';
 
@@ -37,7 +37,7 @@ export function differencesIn({ settings, plans, accounts, bans, contract }: Con
 }
 
 function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
-  const words = (ladder: Ladder | null, name: string) => {
+  const words = (ladder: BanEscalation | null, name: string) => {
     const value: unknown = Object(ladder)[name];
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : String(value);
   };

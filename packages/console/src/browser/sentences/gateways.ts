@@ -1,4 +1,4 @@
-import type { Configuration, CountingGateway, Gateway, OfFleet, Store } from '../../admin-api.ts';
+import type { Configuration, CountingGateway, Gateway, PeerCoverage, Store } from '../../admin-api.ts';
 import { plural } from '../format.ts';
 import { reasonInWords, stateInWords } from './stores.ts';
 
@@ -10,7 +10,7 @@ export type WriteTime = (at: string) => string;
 export const NO_GATEWAY = 'No gateway is running.';
 
 /** The gateways that an answer lacks. */
-export function missingGateways({ silent, apart }: OfFleet): string[] {
+export function missingGateways({ unresponsive: silent, isolated: apart }: PeerCoverage): string[] {
   return [
     ...silent.map((gateway) => `${gateway} did not respond.`),
     ...(apart === null ? [] : [`Other gateways are unreachable: ${apart}`]),
@@ -42,7 +42,7 @@ export function configurationProblems(
   { gateway, configuration }: Pick<Gateway, 'gateway' | 'configuration'>,
   time: WriteTime,
 ): ConfigurationProblem[] {
-  const { differs, waiting, lastReload }: Configuration = configuration;
+  const { differs, pendingRestart: waiting, lastReload }: Configuration = configuration;
   const problems: ConfigurationProblem[] = [];
   if (lastReload && lastReload.problems.length > 0) {
     const words = `${gateway} rejected its files at ${time(lastReload.at)}: ${lastReload.problems.join('; ')}`;

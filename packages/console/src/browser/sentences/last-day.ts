@@ -1,4 +1,4 @@
-import type { LastDay, RefusedUnits, TriedWindow } from '../../admin-api.ts';
+import type { LastDay, RefusedUnits, SimulatedWindow } from '../../admin-api.ts';
 import { number, plural } from '../format.ts';
 import type { WriteTime } from './gateways.ts';
 
@@ -31,7 +31,7 @@ export function simulationGaps({ since, windows }: LastDay, time: WriteTime): st
   ];
 }
 
-export function limitedInWords(window: TriedWindow): string {
+export function limitedInWords(window: SimulatedWindow): string {
   return window.counted ? `${number(window.limited)}${isIncomplete(window) ? ' or more' : ''}` : 'unknown';
 }
 
@@ -41,4 +41,4 @@ export function unitsInWords({ least, most }: RefusedUnits): string {
   return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }
 
-const isIncomplete = ({ floor, limit }: TriedWindow): boolean => floor !== null && floor > limit;
+const isIncomplete = ({ floor, limit }: SimulatedWindow): boolean => floor !== null && floor > limit;

@@ -13,11 +13,11 @@ export interface ExplainedStep {
 }
 
 /** The steps of a request that needs a key. */
-const STEPS = ['door', 'authenticate', 'admit', 'contract', 'store'] as const;
+const STEPS = ['http', 'authenticate', 'admit', 'contract', 'store'] as const;
 /** The steps of operations that the gateway serves itself. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
-  reference: ['door', 'pages'],
-  usage: ['door', 'authenticate', 'usage'],
+  reference: ['http', 'pages'],
+  usage: ['http', 'authenticate', 'usage'],
 };
 
 export function answerInWords({ status, complete }: ExplainedRequest): string {
@@ -56,13 +56,13 @@ function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly 
   // An operation of the contract, which has a path, may have any name.
   if (path === null && Object.hasOwn(OWN, operation)) return OWN[operation]!;
   // Only a CORS preflight gets this far without a key.
-  return key === null && step === null ? ['door', 'preflight'] : STEPS;
+  return key === null && step === null ? ['http', 'preflight'] : STEPS;
 }
 
 type InWords = (request: ExplainedRequest, time: WriteTime) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
-  door: ({ step, code, reason }) => (step === 'door' ? `${code}${because(reason)}` : 'accepted'),
+  http: ({ step, code, reason }) => (step === 'http' ? `${code}${because(reason)}` : 'accepted'),
   preflight: () => 'answered by the gateway, no key needed',
   pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway'),
   usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway'),
@@ -96,7 +96,7 @@ const WORDS: Readonly<Record<string, InWords>> = {
 };
 
 /** The store of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
-export function storeInWords({ asked }: NonNullable<ExplainedRequest['store']>): string {
+export function storeInWords({ target: asked }: NonNullable<ExplainedRequest['store']>): string {
   return asked ? `${asked.store} of ${asked.upstream}` : '';
 }
 
@@ -117,18 +117,18 @@ function outageInWords(outage: string | null): string {
 const BY = {
   state: '',
   memory: ', from a cached refusal',
-  alone: ', decided locally without Redis',
+  local: ', decided locally without Redis',
 } as const;
 
 function decisionInWords(decision: Decision, time: WriteTime): string {
-  const { verdict, by, cost, violated, retryAt, retryAfter, strikes, strikesToBan, bannedUntil, banBegan, rung } =
+  const { verdict, by, cost, violated, retryAt, retryAfter, strikes, strikesToBan, bannedUntil, banStarted, level } =
     decision;
   const units = plural(cost, 'unit');
   if (verdict === 'admitted') return `admitted, ${units}${BY[by]}`;
   const ban = bannedUntil === null ? '' : ` until ${time(bannedUntil)}`;
   const parts = [
     verdict === 'banned' ? `banned${ban}` : `limited`,
-    ...(banBegan ? [`the ban began with this request${rung === null ? '' : `, level ${rung}`}`] : []),
+    ...(banStarted ? [`the ban began with this request${level === null ? '' : `, level ${level}`}`] : []),
     ...(violated === null ? [] : [`${violated} has less than ${units} left`]),
     ...(strikesToBan === null || verdict === 'banned' ? [] : [`${strikes} of ${strikesToBan} strikes`]),
     ...(retryAt === null ? [] : [`retry at ${time(retryAt)}, in ${retryAfter} s`]),

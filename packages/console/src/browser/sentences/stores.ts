@@ -3,7 +3,7 @@ import { number } from '../format.ts';
 
 // Stores in words, for the console and the command line.
 
-const STATES: Readonly<Record<string, string>> = { up: 'up', returning: 'recovering', away: 'down' };
+const STATES: Readonly<Record<string, string>> = { up: 'up', recovering: 'recovering', down: 'down' };
 
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'connection failed',
@@ -19,8 +19,8 @@ const REASONS: Readonly<Record<string, string>> = {
 export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'up';
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
-export function stateInWords({ state, away, of }: Pick<Store, 'state' | 'away' | 'of'>): string {
-  return state === 'partly' ? `down for ${away} of ${of} processes` : STATES[state]!;
+export function stateInWords({ state, down, total }: Pick<Store, 'state' | 'down' | 'total'>): string {
+  return state === 'partial' ? `down for ${down} of ${total} processes` : STATES[state]!;
 }
 
 /** Why it is or was down; empty without a reason. */
@@ -30,6 +30,6 @@ export function reasonInWords({ reason }: Pick<Store, 'reason'>): string {
 }
 
 /** Connections in use: `3 of 64, 2 waiting`. */
-export function connectionsInWords({ open, idle, waiting, most }: Connections): string {
+export function connectionsInWords({ open, idle, waiting, limit: most }: Connections): string {
   return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }

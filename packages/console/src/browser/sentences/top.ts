@@ -8,7 +8,7 @@ import type { WriteTime } from './gateways.ts';
 export const COUNTED: Readonly<Record<Top['by'], string>> = {
   requests: 'requests with a valid key',
   refused: 'refused requests with a valid key',
-  near: 'admitted requests with 20 % or less of a window remaining',
+  'near-limit': 'admitted requests with 20 % or less of a window remaining',
   strikes: 'refused requests of keys with strikes or a ban',
   deprecated: 'calls of deprecated operations',
   operations: 'refused requests',

@@ -65,10 +65,16 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
       },
       {
         title: 'Level',
-        cell: ({ rung, next }) => [rung ?? '–', next !== null && h('small', { key: 'next' }, `next ${next}`)],
+        cell: ({ level: rung, nextDuration: next }) => [
+          rung ?? '–',
+          next !== null && h('small', { key: 'next' }, `next ${next}`),
+        ],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
-      { title: 'By', cell: ({ by, rung }) => h('span', { class: 'by' }, by ?? (rung === null ? '–' : 'automatic')) },
+      {
+        title: 'By',
+        cell: ({ by, level: rung }) => h('span', { class: 'by' }, by ?? (rung === null ? '–' : 'automatic')),
+      },
       ...(acts === null
         ? []
         : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts, done)) }]),

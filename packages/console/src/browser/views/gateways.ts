@@ -34,7 +34,7 @@ export function Gateways() {
           h(StoreTable<StoreWithProcesses>, {
             key: 'stores',
             stores: told.stores,
-            more: told.stores.some((one) => one.state === 'partly') ? [...MORE, AWAY_FOR] : MORE,
+            more: told.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
           }),
         ],
       }),
@@ -45,9 +45,9 @@ export function Gateways() {
 const WORDS = {
   ready: 'ready',
   stopping: 'stopping',
-  state_away: 'state away',
-  stores_away: 'stores away',
-  no_worker: 'no worker',
+  state_down: 'state away',
+  upstreams_down: 'stores away',
+  no_workers: 'no worker',
 } as const;
 
 function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
@@ -86,14 +86,14 @@ const MORE: readonly Column<StoreWithProcesses>[] = [
 const AWAY_FOR: Column<StoreWithProcesses> = {
   title: 'Down for',
   cell: ({ processes }) => {
-    const away = processes.filter((one) => one.state === 'away');
+    const away = processes.filter((one) => one.state === 'down');
     if (away.length === 0) return '–';
     return away.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
   },
 };
 
 function stateOf({ state, processes }: Gateway) {
-  const alone = processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
+  const alone = processes.flatMap(({ localSince: aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
   if (alone !== undefined) return [`${state}, down since `, h(Time, { at: alone })];
   const times = processes.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
   return times.length === 0 ? state : `${state}, ${milliseconds(Math.max(...times))}`;
@@ -104,7 +104,7 @@ function processesOf({ workers, processes }: Gateway) {
   return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers respond`;
 }
 
-function configurationOf({ configuration: { differs, waiting, lastReload } }: Gateway) {
+function configurationOf({ configuration: { differs, pendingRestart: waiting, lastReload } }: Gateway) {
   if (differs.length > 0) return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
   if (lastReload && lastReload.problems.length > 0) return h(Badge, { tone: 'bad' }, 'last reload refused');
   return waiting.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Ladder, Plan, Plans as PlansAnswer } from '../../admin-api.ts';
+import type { BanEscalation, Plan, Plans as PlansAnswer } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { number, plural } from '../format.ts';
 import { Facts } from '../parts/facts.ts';
@@ -48,9 +48,9 @@ function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
 }
 
 /** How keys that go on after refusals are banned. It is the same for all plans. */
-function Bans({ ladder }: { ladder: Ladder | null }) {
+function Bans({ ladder }: { ladder: BanEscalation | null }) {
   if (ladder === null) return h('p', { class: 'empty' }, 'No keys are banned individually.');
-  const { strikes, within, grace, lengths, forget } = ladder;
+  const { strikes, window: within, grace, durations: lengths, decay: forget } = ladder;
   return h(Facts, {
     facts: [
       ['Banned after', `${plural(strikes, 'strike')} within ${within}, on every plan`],

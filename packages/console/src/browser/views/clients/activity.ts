@@ -90,7 +90,7 @@ function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
     JSON.stringify([method, operation, code, status, key?.id, address]);
   for (const one of requests) {
     const last = rows.at(-1);
-    const times = one.more + 1;
+    const times = one.repeated + 1;
     if (last && like(last) === like(one)) rows[rows.length - 1] = { ...last, times: last.times + times, since: one.at };
     else rows.push({ ...one, times, since: one.at });
   }

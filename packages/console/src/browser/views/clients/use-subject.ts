@@ -1,4 +1,4 @@
-import type { Audit, BanHistory, Requests, Standings } from '../../../admin-api.ts';
+import type { Audit, BanHistory, Requests, UsageList } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { type Answer, useAnswer, useRefreshWith } from '../../api/use-answer.ts';
 import { isKeyId } from '../../key-id.ts';
@@ -7,7 +7,7 @@ const SHOWN = 20;
 
 /** What a key or an account has left behind. */
 export interface SubjectRecords {
-  readonly usage: Answer<Standings>;
+  readonly usage: Answer<UsageList>;
   readonly bans: Answer<BanHistory>;
   readonly refusals: Answer<Requests>;
   readonly changes: Answer<Audit>;
@@ -17,7 +17,7 @@ export interface SubjectRecords {
 export function useSubject(name: string): SubjectRecords {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
-  const usage = useAnswer<Standings>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
+  const usage = useAnswer<UsageList>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
   const bans = useAnswer<BanHistory>('/ban-history', { query: { party: name, limit: SHOWN } });
   const refusals = useAnswer<Requests>('/requests', {
     query: { [isKey ? 'key' : 'account']: name, limit: SHOWN },

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { BanEntry, Standing, Standings } from '../../../admin-api.ts';
+import type { BanEntry, Usage, UsageList } from '../../../admin-api.ts';
 import { type BanTarget, banTargetOf } from '../../acts/ban-target.ts';
 import { banAct, extendAct, pardonAct } from '../../acts/bans.ts';
 import { grantAct, resetAct } from '../../acts/usage.ts';
@@ -25,7 +25,7 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
     return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
   return [
     h('h2', { key: 'title' }, 'Now'),
-    h(AnswerView<Standings>, {
+    h(AnswerView<UsageList>, {
       key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [
@@ -50,7 +50,7 @@ function Buttons({
   acts,
   done,
 }: {
-  usage: readonly Standing[];
+  usage: readonly Usage[];
   whom: BanTarget;
   acts: Acts;
   done: () => void;
@@ -59,7 +59,7 @@ function Buttons({
   // Without limits nothing is counted, and nothing can be done about it.
   if (windows.length === 0) return null;
   const banned = usage.filter((one) => one.banned !== null);
-  const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.rung > 0);
+  const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.level > 0);
   return h(
     'div',
     { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
@@ -74,8 +74,8 @@ function Buttons({
   );
 }
 
-function One({ standing, named, ban }: { standing: Standing; named: boolean; ban: BanEntry | null }) {
-  const { key, account, plan, windows, banned, strikes, rung, history } = standing;
+function One({ standing, named, ban }: { standing: Usage; named: boolean; ban: BanEntry | null }) {
+  const { key, account, plan, windows, banned, strikes, level: rung, history } = standing;
   return h(
     'section',
     { class: 'standing' },
@@ -94,7 +94,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
           { tone: 'bad' },
           'No limits are set: every request is refused with 403. Set own limits, or another plan.',
         )
-      : h(Table<Standing['windows'][number]>, {
+      : h(Table<Usage['windows'][number]>, {
           caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,
           rows: windows,
           keyOf: (window) => window.name,
@@ -128,13 +128,13 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
     ban !== null && [
       ', since ',
       h(Time, { key: 'since', at: ban.at }),
-      ban.action === 'bans.begin' ? ' automatically' : ` by ${ban.actor}`,
+      ban.action === 'bans.start' ? ' automatically' : ` by ${ban.actor}`,
       ban.reason !== null && `: ${ban.reason}`,
     ],
   );
 }
 
-function strikeText(strikes: number, rung: number, history: Standing['history']): string {
+function strikeText(strikes: number, rung: number, history: Usage['history']): string {
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
     rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,
@@ -144,25 +144,25 @@ function strikeText(strikes: number, rung: number, history: Standing['history'])
 }
 
 /** The entry of the ban in force. */
-function banOf({ key, account, plan }: Standing, entries: readonly BanEntry[]): BanEntry | null {
+function banOf({ key, account, plan }: Usage, entries: readonly BanEntry[]): BanEntry | null {
   const isOfThis = ({ target, after }: BanEntry) =>
     key === null ? target === account && after?.plan === plan : target === key;
-  return entries.find((entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.pardon') ?? null;
+  return entries.find((entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.lift') ?? null;
 }
 
 /** Of several, those that are banned, have strikes or have used something; first the banned, then those with the least left. */
-function shownOf(usage: readonly Standing[]): readonly Standing[] {
+function shownOf(usage: readonly Usage[]): readonly Usage[] {
   if (usage.length === 1) return usage;
-  const left = ({ banned, windows }: Standing) =>
+  const left = ({ banned, windows }: Usage) =>
     banned !== null ? -1 : Math.min(1, ...windows.map(({ remaining, limit }) => remaining / limit));
-  const isIdle = (one: Standing) => left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
+  const isIdle = (one: Usage) => left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
   return usage
     .filter((one) => !isIdle(one))
     .toSorted((a, b) => left(a) - left(b))
     .slice(0, SHOWN);
 }
 
-function LeftOut({ usage }: { usage: readonly Standing[] }) {
+function LeftOut({ usage }: { usage: readonly Usage[] }) {
   const shown = shownOf(usage).length;
   const others = usage.length - shown;
   if (others === 0) return null;

@@ -26,7 +26,7 @@ export function GatewayConfigurations({ status }: { status: Status }) {
         })),
         {
           title: 'Restart required',
-          cell: ({ configuration: { waiting } }) => (waiting.length === 0 ? '–' : waiting.join(', ')),
+          cell: ({ configuration: { pendingRestart: waiting } }) => (waiting.length === 0 ? '–' : waiting.join(', ')),
         },
         { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
       ],

@@ -8,9 +8,9 @@ import { Time } from '../../parts/time.ts';
 /** A tone and the words for it. */
 const STATUSES = {
   new: ['plain', 'nothing sent yet'],
-  well: ['good', 'well'],
+  ok: ['good', 'OK'],
   failing: ['bad', 'failing'],
-  gone: ['bad', 'wants no more'],
+  disabled: ['bad', 'disabled'],
 } as const;
 
 /** Who is told of events, and whether they arrive. */
@@ -20,20 +20,20 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
     rows: receivers,
     keyOf: ({ id }) => id,
     empty: 'No webhook endpoints configured.',
-    toneOf: ({ standing }) => (standing === 'failing' || standing === 'gone' ? 'bad' : undefined),
+    toneOf: ({ status }) => (status === 'failing' || status === 'disabled' ? 'bad' : undefined),
     columns: [
       { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
       { title: 'Status', cell: statusOf },
-      { title: 'Pending', figure: true, cell: ({ waiting }) => number(waiting) },
-      { title: 'Dropped', figure: true, cell: ({ lost }) => number(lost) },
+      { title: 'Pending', figure: true, cell: ({ pending }) => number(pending) },
+      { title: 'Dropped', figure: true, cell: ({ dropped }) => number(dropped) },
       { title: 'Last delivered', cell: ({ delivered }) => h(Time, { at: delivered }) },
       { title: 'Events', cell: ({ events }) => events.join(', ') },
     ],
   });
 }
 
-function statusOf({ standing, failingSince, error }: WebhookEndpoint) {
-  const [tone, words] = STATUSES[standing];
+function statusOf({ status, failingSince, error }: WebhookEndpoint) {
+  const [tone, words] = STATUSES[status];
   const badge = h(Badge, { key: 'standing', tone }, words);
   return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];
 }

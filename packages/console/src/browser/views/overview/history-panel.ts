@@ -28,11 +28,11 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
     h('h2', null, title),
     h(AnswerView<History>, {
       answer,
-      children: ({ steps, silent, apart }) => {
+      children: ({ steps, unresponsive, isolated }) => {
         const line = onLine(steps, length, count);
         const names = line.map(({ at }) => dayTime(at));
         return [
-          h(Missing, { key: 'missing', silent, apart }),
+          h(Missing, { key: 'missing', unresponsive, isolated }),
           h(
             'div',
             { key: 'charts', class: 'charts' },
@@ -59,10 +59,10 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
 }
 
 function Alone({ steps }: { steps: readonly HistoryStep[] }) {
-  const alone = steps.filter((step) => step.alone.length > 0);
+  const alone = steps.filter((step) => step.outagePolicies.length > 0);
   if (alone.length === 0) return null;
   const [first, last] = [alone[0]!, alone.at(-1)!].map(({ at }) => dayTime(Date.parse(at)));
-  const policies = [...new Set(alone.flatMap((step) => step.alone))].join(', ');
+  const policies = [...new Set(alone.flatMap((step) => step.outagePolicies))].join(', ');
   const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
   return h('p', { class: 'about' }, `The shared state was down ${when}; the outage policy ${policies} applied.`);
 }

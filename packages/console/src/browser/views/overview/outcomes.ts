@@ -16,7 +16,7 @@ export function kindsOf({ limited, banned, classes }: Outcomes): Kinds {
     answered: classes['2xx'] + classes['3xx'],
     limited: byLimits,
     // Of those that limits refused some left before their answer, which is no 4xx then.
-    refused: Math.max(0, classes['4xx'] + classes.left - byLimits),
+    refused: Math.max(0, classes['4xx'] + classes.aborted - byLimits),
     failed: classes['5xx'],
   };
 }

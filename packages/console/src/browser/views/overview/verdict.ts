@@ -52,11 +52,11 @@ function ofFleet(now: LiveNow): Trouble[] {
   return words.map((one) => bad('gateways', one));
 }
 
-function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }: LiveGateway): Trouble[] {
+function ofGateway({ gateway, readiness, localSince: aloneSince, workers, processes, store }: LiveGateway): Trouble[] {
   const troubles: Trouble[] = [];
   const missing = workers - processes;
   if (readiness === 'stopping') troubles.push(warn('gateways', `${gateway} is stopping.`));
-  if (readiness === 'no_worker') troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
+  if (readiness === 'no_workers') troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
   else if (workers > 0 && missing > 0)
     troubles.push(
       bad(
@@ -65,12 +65,12 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
       ),
     );
   if (aloneSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, aloneSince, clockTime)));
-  else if (readiness === 'state_away')
+  else if (readiness === 'state_down')
     troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
-  if (readiness === 'stores_away')
+  if (readiness === 'upstreams_down')
     troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are down.`));
   if (store.waiting > 0) {
-    const use = `${number(store.open - store.idle)} of ${number(store.most)} are in use`;
+    const use = `${number(store.open - store.idle)} of ${number(store.limit)} are in use`;
     troubles.push(
       warn('gateways', `${gateway}: ${plural(store.waiting, 'request')} waiting for a store connection, ${use}.`),
     );
@@ -81,8 +81,8 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
 /** A store that is back and gets its share little by little is no trouble. */
 function ofStores(stores: readonly Store[]): Trouble[] {
   return [...Map.groupBy(stores, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
-    const away = all.filter(({ state }) => state === 'away');
-    const partly = all.filter(({ state }) => state === 'partly');
+    const away = all.filter(({ state }) => state === 'down');
+    const partly = all.filter(({ state }) => state === 'partial');
     const told = [...away, ...partly].map((store) => {
       const words = storeProblem(store, clockTime);
       return away.length === all.length ? bad('gateways', words) : warn('gateways', words);

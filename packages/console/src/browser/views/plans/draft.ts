@@ -1,4 +1,4 @@
-import type { Plan, Trial } from '../../../admin-api.ts';
+import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 
 /** What the admin API is told of a change of a plan. */
 export interface Draft {
@@ -10,7 +10,7 @@ export interface Draft {
 /** A change that was tried, and what it would do. */
 export interface SimulatedDraft {
   readonly draft: Draft;
-  readonly trial: Trial;
+  readonly trial: PlanSimulation;
 }
 
 /** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */

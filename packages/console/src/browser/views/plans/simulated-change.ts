@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Trial } from '../../../admin-api.ts';
+import type { PlanSimulation } from '../../../admin-api.ts';
 import { plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Notice } from '../../parts/notice.ts';
@@ -8,7 +8,7 @@ import { Notice } from '../../parts/notice.ts';
 const MOST_NAMED = 20;
 
 /** What the change would do to keys as they stand now. */
-export function SimulatedChange({ trial: { before, after, keys, overLimit, unusable } }: { trial: Trial }) {
+export function SimulatedChange({ trial: { before, after, keys, overLimit, unusable } }: { trial: PlanSimulation }) {
   return [
     h('h3', { key: 'title' }, 'Now'),
     h(

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { LastDay, RefusedParty, Trial, TriedWindow } from '../../../admin-api.ts';
+import type { LastDay, PlanSimulation, RefusedSubject, SimulatedWindow } from '../../../admin-api.ts';
 import { clockTime, number, plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Badge, Missing, Notice } from '../../parts/notice.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../sentences/last-day.ts';
 
 /** What the limits would have done in the last day. */
-export function SimulatedDay({ trial: { lastDay } }: { trial: Trial }) {
+export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) {
   if (!lastDay) return null;
   return [
     h('h3', { key: 'title' }, 'On the last day'),
@@ -26,7 +26,7 @@ export function SimulatedDay({ trial: { lastDay } }: { trial: Trial }) {
 }
 
 function Day({ day }: { day: LastDay }) {
-  const { windows, parties, gateways } = day;
+  const { windows, subjects: parties, gateways } = day;
   return [
     h(Missing, { key: 'missing', ...day }),
     h(Verdict, { key: 'verdict', day }),
@@ -42,7 +42,7 @@ function Day({ day }: { day: LastDay }) {
 
 /** The answer in a sentence, as far as there is one. */
 function Verdict({ day }: { day: LastDay }) {
-  const { windows, parties, silent, gateways, apart } = day;
+  const { windows, subjects: parties, unresponsive: silent, gateways, isolated: apart } = day;
   const limited = Math.max(0, ...windows.map((window) => window.limited));
   const remarks = simulationGaps(day, clockTime);
   const isWhole =
@@ -57,13 +57,13 @@ function Verdict({ day }: { day: LastDay }) {
 const asParagraph = (text: string) => h('p', { key: text }, text);
 
 /** At most 100 are named; windows count all. */
-function wouldHave(parties: readonly RefusedParty[], limited: number): string {
+function wouldHave(parties: readonly RefusedSubject[], limited: number): string {
   const count = plural(Math.max(parties.length, limited), parties.some(({ key }) => key === null) ? 'account' : 'key');
   return `${limited > parties.length ? 'At least ' : ''}${count} would have been limited.`;
 }
 
-function Windows({ windows }: { windows: readonly TriedWindow[] }) {
-  return h(Table<TriedWindow>, {
+function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
+  return h(Table<SimulatedWindow>, {
     caption: 'Refusals by window',
     rows: windows,
     keyOf: ({ name }) => name,
@@ -82,9 +82,9 @@ function Windows({ windows }: { windows: readonly TriedWindow[] }) {
   });
 }
 
-type Row = RefusedParty['windows'][number] & Pick<RefusedParty, 'key' | 'account'>;
+type Row = RefusedSubject['windows'][number] & Pick<RefusedSubject, 'key' | 'account'>;
 
-function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windows: readonly TriedWindow[] }) {
+function Parties({ parties, windows }: { parties: readonly RefusedSubject[]; windows: readonly SimulatedWindow[] }) {
   const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
     caption: 'Limited clients',

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan, Trial } from '../../../admin-api.ts';
+import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 import { ApiError, call, path } from '../../api/client.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure } from '../../parts/notice.ts';
@@ -24,7 +24,10 @@ export function SimulationForm({ plan, onTried }: { plan: Plan; onTried: (tried:
     setError(null);
     onTried(null);
     try {
-      onTried({ draft, trial: await call<Trial>('POST', path`/plans/${plan.name}/try`, { body: draft }) });
+      onTried({
+        draft,
+        trial: await call<PlanSimulation>('POST', path`/plans/${plan.name}/simulate`, { body: draft }),
+      });
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
       setError(failure);

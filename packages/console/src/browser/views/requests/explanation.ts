@@ -56,7 +56,7 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
 
 /** What the caller got. */
 function Outcome({ request }: { request: Explained }) {
-  const { status, code, message, step, times, more, key } = request;
+  const { status, code, message, step, times, repeated: more, key } = request;
   const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
   return h(
     Notice,

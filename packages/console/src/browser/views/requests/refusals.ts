@@ -45,7 +45,7 @@ export function Refusals({ place }: { place: Place }) {
         h(Missing, { key: 'missing', ...asked }),
         h(List, {
           key: 'list',
-          tail: withRefused(tail, { requests: asked.requests, left: 0 }),
+          tail: withRefused(tail, { requests: asked.requests, omitted: 0 }),
           filtered: key !== '' || account !== '' || code !== '',
         }),
       ],
@@ -98,7 +98,7 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
         },
         { title: 'Address', cell: ({ address }) => address },
         // Only some of those that are equal are kept: each stands for those before it too.
-        { title: 'Times', figure: true, cell: ({ more }) => number(more + 1) },
+        { title: 'Times', figure: true, cell: ({ repeated: more }) => number(more + 1) },
       ],
     }),
   ];

@@ -14,9 +14,9 @@ export const NO_TAIL: Tail = { requests: [], left: 0 };
 const MOST = 200;
 
 /** With the requests that are not in it yet. */
-export function withRefused({ requests, left }: Tail, more: Pick<LiveRefused, 'requests' | 'left'>): Tail {
+export function withRefused({ requests, left }: Tail, more: Pick<LiveRefused, 'requests' | 'omitted'>): Tail {
   const known = new Set(requests.map(({ id }) => id));
   const all = [...more.requests.filter(({ id }) => !known.has(id)), ...requests];
   const newest = all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST);
-  return { requests: newest, left: left + more.left };
+  return { requests: newest, left: left + more.omitted };
 }

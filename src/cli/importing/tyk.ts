@@ -6,14 +6,14 @@ const MURMUR: Readonly<Record<number, string>> = { 8: 'murmur32', 16: 'murmur64'
 
 /**
  * Keys of Tyk: a JSON object on each line, with `hash` (or `key` where Tyk hashes none) as `GET /tyk/keys` lists it, and
- * `session` as `GET /tyk/keys/{key}` answers. docs/importing.md has the command that writes it.
+ * `session` as `GET /tyk/keys/{key}` answers. docs/import-keys.md has the command that writes it.
  */
 export async function* tykRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) yield 'value' in one ? rowOf(one.at, one.value) : one;
 }
 
 function rowOf(at: string, { hash, key, session }: JsonObject): Read {
-  if (!isObject(session)) return bad(at, null, 'has no session: see docs/importing.md for the form of a line');
+  if (!isObject(session)) return bad(at, null, 'has no session: see docs/import-keys.md for the form of a line');
   const other = otherCredential(session);
   if (other) return bad(at, null, `is no key, but ${other}`);
   if (typeof hash === 'string' && MURMUR[hash.length] && /^[0-9a-f]+$/i.test(hash))

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source } from './rows.ts';
 
 /**
- * Keys of Unkey, a JSON object on each line: rows of its table `keys` (docs/importing.md has the query), or entries of
+ * Keys of Unkey, a JSON object on each line: rows of its table `keys` (docs/import-keys.md has the query), or entries of
  * `apis.listKeys` with `decrypt`. Its hash is the SHA-256 of the whole key in base64.
  */
 export async function* unkeyRows(source: Source): AsyncGenerator<Read> {

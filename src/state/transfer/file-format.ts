@@ -11,7 +11,7 @@ import type { Counts } from './records.ts';
  *
  * Records come type after type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has their numbers (of bans only if
  * there are any: a file without them is one that versions before the log of bans can read), and the SHA-256 of all
- * bytes before its line, in hexadecimal digits. docs/upgrading.md says what the records hold.
+ * bytes before its line, in hexadecimal digits. `records.ts` has their fields.
  */
 export const FORMAT = 'storegate-state';
 /** Rises with every change that an older reader would not understand. Files of all earlier versions stay readable. */

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+/** Words of text, tables and code; what has no letter and no digit, such as the bars of tables, is none. */
+const words = (file: string) => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)!.length;
+
+/** Most words of each page that people write. The generated ones are within that of docs/ as a whole. */
+const BUDGETS: Record<string, number> = {
+  'README.md': 800,
+  'CONTRIBUTING.md': 350,
+  'docs/quickstart.md': 600,
+  'docs/deploy.md': 1500,
+  'docs/redis.md': 1100,
+  'docs/tls.md': 750,
+  'docs/openapi.md': 800,
+  'docs/keys-plans-bans.md': 1300,
+  'docs/import-keys.md': 700,
+  'docs/backup-upgrade.md': 900,
+  'docs/monitoring.md': 1100,
+  'docs/troubleshooting.md': 1500,
+  'docs/clients.md': 700,
+  'docs/limits-and-bans.md': 700,
+  'docs/failure-modes.md': 1400,
+  'docs/security.md': 1200,
+  'docs/performance.md': 600,
+  'docs/validation.md': 1900,
+};
+const MOST_IN_ALL = 32_000;
+const MOST_LINES_OF_CHANGELOG = 40;
+
+describe('budgets', () => {
+  test.each(Object.entries(BUDGETS))('%s has at most %d words', (file, most) => {
+    expect(words(file)).toBeLessThanOrEqual(most);
+  });
+
+  test('the pages of docs/ have at most 32,000 words', () => {
+    const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+    const all = pages.map((file) => words(`docs/${file}`)).reduce((sum, one) => sum + one, 0);
+    expect(all).toBeLessThanOrEqual(MOST_IN_ALL);
+  });
+
+  test('CHANGELOG.md has at most 40 lines', () => {
+    expect(read('CHANGELOG.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES_OF_CHANGELOG);
+  });
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { blocksOf, missingLines, runPage } from '../support/shell-pages.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = temporaryFolders();
+const PAGES = [
+  'README',
+  ...['quickstart', 'deploy', 'tls', 'openapi', 'keys-plans-bans', 'import-keys', 'monitoring'],
+  ...['troubleshooting', 'clients'],
+].map((name) => (name === 'README' ? `${name}.md` : `docs/${name}.md`));
+const WITH_REDIS = ['docs/redis.md', 'docs/backup-upgrade.md'];
+
+async function check(file: string, redis?: RedisServer): Promise<void> {
+  const page = readFileSync(join(root, file), 'utf8');
+  const blocks = blocksOf(page).filter(({ notRun }) => notRun === null);
+  const { code, printed } = await runPage(page, folder(), redis === undefined ? {} : { 6379: redis.port });
+  const last = `${file}:${blocks[printed.length - 1]?.line}\n${printed.at(-1)}`;
+  expect({ code, last }).toEqual({ code: 0, last });
+  const missing = blocks.map(({ line, output }, index) => {
+    const lines = output === null ? [] : missingLines(output, printed[index]!);
+    return lines.length === 0 ? null : { line, lines, printed: printed[index] };
+  });
+  expect(missing.filter((one) => one !== null)).toEqual([]);
+}
+
+describe('shell lines', () => {
+  test.each(PAGES)('%s: every shell block runs and prints what the page shows', (file) => check(file));
+
+  describe('with a Redis', () => {
+    let redis: RedisServer;
+    beforeAll(async () => {
+      redis = await startRedis();
+    });
+    afterAll(() => redis.stop());
+
+    test.each(WITH_REDIS)('%s: every shell block runs and prints what the page shows', async (file) => {
+      await redis.admin.flushall();
+      await check(file, redis);
+    });
+  });
+
+  test('a block that is not run has a reason', () => {
+    const unexplained = [...PAGES, ...WITH_REDIS].flatMap((file) =>
+      blocksOf(readFileSync(join(root, file), 'utf8')).filter(({ notRun }) => notRun !== null && notRun.length < 10),
+    );
+    expect(unexplained).toEqual([]);
+  });
+});
+
+describe('the runner of shell lines', () => {
+  test('ends at the first command that fails, and shows what it printed', async () => {
+    const page = '```sh\necho one\n```\n\n```sh\nnpx storegate keys get nothing\n```\n\n```sh\necho three\n```\n';
+    const { code, printed } = await runPage(page, folder());
+    expect(code).not.toBe(0);
+    expect(printed).toEqual(['one\n', expect.stringContaining('nothing')]);
+  });
+
+  test('compares output by shape', () => {
+    expect(
+      missingLines('HTTP/1.1 200 OK\nX-RateLimit-Limit: 60\n…', 'HTTP/1.1 200 OK\nDate: x\nX-RateLimit-Limit: 59\n'),
+    ).toEqual([]);
+    expect(missingLines('one …\ntwo', 'one 7\n')).toEqual(['two']);
+  });
+});

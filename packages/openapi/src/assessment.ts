@@ -5,24 +5,23 @@ import { type Described, METHODS } from './operations.ts';
 import type { Problem } from './problems.ts';
 import { Reach } from './reach.ts';
 
-/** What the mistakes of a document mean. All lists are in the order of the document. */
+/** What the mistakes of a document affect. All lists are in document order. */
 export interface Assessment {
-  /** The mistakes of each operation that has some, by its Operation Object. */
+  /** By Operation Object. */
   readonly operations: ReadonlyMap<Json, readonly Problem[]>;
-  /** Those of no operation. */
+  /** Mistakes that belong to no operation. */
   readonly document: readonly Problem[];
-  /** Those that nobody can tolerate: in files that could not be read because of them, and in who is let in. */
+  /** Mistakes that cannot be tolerated: unreadable files, and mistakes in authentication. */
   readonly fatal: readonly Problem[];
-  /** Those in parts that nothing enforces. */
+  /** Mistakes in parts that are not enforced. */
   readonly unused: readonly Problem[];
 }
 
-/** Fields of an Operation Object that no request is checked against. */
 const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
 
 /**
- * Finds the operations that each mistake belongs to. With `answers: false`, answers are not checked: mistakes that only they,
- * or nobody, can meet are mistakes in parts that nothing enforces.
+ * Finds the operations that each mistake affects. With `answers: false`, responses are not checked, and mistakes that
+ * only affect responses are `unused`.
  */
 export function assess(
   document: Document,
@@ -68,7 +67,7 @@ function mistakesOf(
   });
 }
 
-/** Whether the mistake is in what holds the document together, and not in a part that an operation could use. */
+/** Whether the mistake is in the structure of the document and not in a part that an operation could use. */
 function isOfDocument({ node }: Mistake, document: Document): boolean {
   const { root } = document;
   if ([root, root.info, root.paths, root.components].includes(node)) return true;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Bytes in the place of a string of `format: binary`: a file of a multipart body, or a body that is no text. A check takes
- * their number for the length. They are not copied.
+ * Bytes in place of a string of `format: binary`: a file of a multipart body, or a body that is not text. Length checks
+ * count the bytes. The bytes are not copied.
  */
 export class Binary {
   readonly #bytes: Uint8Array;
@@ -16,13 +16,12 @@ export class Binary {
     return this.#bytes.length;
   }
 
-  /** Equal for equal bytes. */
   get digest(): string {
     return hash('sha256', this.#bytes);
   }
 }
 
-/** The length of a string in characters, or of bytes; NaN for any other value. */
+/** The length in characters or bytes; NaN for any other value. */
 export function sizeOf(value: unknown): number {
   if (value instanceof Binary) return value.size;
   if (typeof value !== 'string') return Number.NaN;
@@ -31,5 +30,4 @@ export function sizeOf(value: unknown): number {
   return characters;
 }
 
-/** Whether the value is one that a schema of `type: string` and `format: binary` describes. */
 export const isContent = (value: unknown): boolean => typeof value === 'string' || value instanceof Binary;

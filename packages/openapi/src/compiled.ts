@@ -5,27 +5,24 @@ import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
 import type { Exempted } from './types.ts';
 
-/** All that serving needs of a document without mistakes, or with mistakes that are tolerated. */
+/** Everything that serving needs of a document that has no mistakes, or only tolerated ones. */
 export interface Compiled<Fields = unknown, Shared = unknown> {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly (Description & Fields)[];
-  /** The document's own fields, see `ExtensionReader`. */
   readonly shared: Shared;
   readonly exempted: readonly Exempted[];
-  /** What the paths of requests begin with, longest first; see `serverPaths`. */
+  /** The path prefixes of requests, longest first; see `serverPaths`. */
   readonly prefixes: readonly string[];
-  /** Without the texts of its files, if another process has read it. */
+  /** Without the texts of its files if another process read it. */
   readonly document: Document;
   readonly definitions: Definitions;
-  /** See `Contract`. */
   readonly files: ReadonlyMap<string, string>;
   readonly fingerprint: string;
   readonly digests: ReadonlyMap<string, string>;
   readonly names: ReadonlySet<string>;
 }
 
-/** Equal for equal texts, and for no others that anybody can find. */
 export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');
 
 /** Names of all members and parameters in a document. */

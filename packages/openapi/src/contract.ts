@@ -18,15 +18,14 @@ import type { ReadContract } from './types.ts';
 import { treat } from './unsupported.ts';
 
 export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
-  /** The text of the file, if it is known; the file is then not read. */
+  /** If set, the file is not read. */
   readonly text?: string | undefined;
-  /** Reads the `x-` fields that only the caller knows. */
   readonly extensions?: ExtensionReader<Fields, Shared>;
 }
 
 /**
- * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) and the files it refers to, and checks all of it. This takes seconds for a large
- * document: a process that serves requests leaves `checkContract` to another process.
+ * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) with the files it refers to, and checks all of it. This
+ * takes seconds for a large document, so a process that serves requests calls `checkContract` in another process.
  *
  * @throws ContractError with every mistake.
  */
@@ -38,7 +37,7 @@ export function loadContract<Fields = unknown, Shared = unknown>(
   return Object.assign(createContract(compiled), { notes });
 }
 
-/** The same, but returns what a contract is made of. */
+/** Like `loadContract`, but returns the parts of a contract. */
 export function checkContract<Fields = unknown, Shared = unknown>(
   file: string,
   options: ContractOptions<Fields, Shared> = {},

@@ -4,14 +4,14 @@ import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 
-/** A part of the document: its own text, and the parts that it names. */
+/** A part of the document: its own text, and the parts it refers to. */
 interface Part {
   readonly text: string;
   readonly names: ReadonlySet<string>;
 }
 
 /**
- * The fingerprint of each operation with all that it refers to, by its id. Another text of a description makes another
+ * The fingerprint of each operation and everything it refers to, by operation id. A changed description changes the
  * fingerprint too.
  */
 export function digestsOf(operations: readonly Description[], document: Document): ReadonlyMap<string, string> {
@@ -37,7 +37,7 @@ export function digestsOf(operations: readonly Description[], document: Document
     const own = partOf([path, method, item[method.toLowerCase()], parameters, ofPath, security, servers], dynamic);
     const reached = new Set(own.names);
     const texts = [own.text];
-    // The set grows while it is walked.
+    // The set grows during the loop.
     for (const name of reached) {
       const part = partAt(name);
       if (part === null) continue;
@@ -50,11 +50,11 @@ export function digestsOf(operations: readonly Description[], document: Document
   return new Map(operations.map((operation) => [operation.id, digestOf(operation)]));
 }
 
-/** `dynamic`: all that a dynamic reference may lead to. */
+/** `dynamic`: every possible target of a dynamic reference. */
 function partOf(value: unknown, dynamic: readonly string[]): Part {
   const names = new Set<string>();
   const walk = (inner: unknown): void => {
-    // References, and the mappings of discriminators.
+    // References and discriminator mappings.
     if (typeof inner === 'string' && inner.startsWith('#/')) names.add(inner);
     else if (Array.isArray(inner)) inner.forEach(walk);
     else if (isObject(inner)) {

@@ -1,6 +1,6 @@
-/** The value as JSON, every digit kept. */
+/** The value as JSON with all digits. */
 export const toJson = (value: unknown, indent?: number): string => JSON.stringify(value, exactly, indent);
 
-/** JSON.stringify cannot write a bigint by itself. */
+/** JSON.stringify throws for a bigint. */
 const exactly = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;

@@ -3,13 +3,13 @@ import type { Json } from '../document/source.ts';
 import type { Grammar, Sections } from './grammar.ts';
 import type { KeywordValues } from './keyword-values.ts';
 
-/** The types that a schema names; `types` is without null, and `null` if it names none. */
+/** The types of a schema. `types` excludes null, and is `null` if the schema names no types. */
 export interface Types {
   readonly types: readonly string[] | null;
   readonly nullable: boolean;
 }
 
-/** Schemas in a schema that OpenAPI 3.0 does not have. */
+/** Subschemas that OpenAPI 3.0 does not have. */
 export interface Applicators {
   readonly if?: unknown;
   readonly then?: unknown;
@@ -25,44 +25,39 @@ export interface Applicators {
   readonly unevaluatedProperties?: unknown;
 }
 
-/** All that differs between the versions of OpenAPI: their fields, their references, and their language of schemas. */
+/** The differences between OpenAPI versions. */
 export interface Dialect {
   /** Such as `OpenAPI 3.0`. */
   readonly name: string;
   readonly grammar: Grammar;
   readonly sections: Sections;
-  /** Whether schemas may say `$id` and anchors, by which references find them. */
+  /** Whether schemas may have `$id` and anchors. */
   readonly identifiers: boolean;
-  /** What an operation may lack. */
   readonly optional: ReadonlySet<'responses'>;
-  /** What is wrong with a document without paths. */
+  /** The error message for a document without paths. */
   readonly withoutPaths: string;
-  /** Whether an object is a reference and no more: what stands beside `$ref` then means nothing. */
+  /** Whether an object is only a reference, so that other fields beside `$ref` are ignored. */
   isReference(node: Json): boolean;
 
-  /** The valid values of keywords. */
   readonly keywordValues: Readonly<Record<string, KeywordValues>>;
-  /** The types of a schema. Its keywords are sound here, and for the functions below. */
+  /** The keywords must be valid, here and for the functions below. */
   typesOf(said: Json): Types;
-  /** The limits of numbers, in keywords of the compiler. */
   limitsOf(said: Json): Json;
-  /** Whether a string may be bytes that are no text. */
+  /** Whether a string may be bytes that are not text. */
   isBinary(schema: Json): boolean;
-  /** Whether a string is bytes in another form, such as Base64. */
+  /** Whether a string is encoded bytes, for example Base64. */
   isEncoded(schema: Json): boolean;
-  /** What a schema of the document, whose keywords may be unsound, says of types; `null` if nothing. */
+  /** The types of a schema whose keywords may be invalid; `null` if it names no types. */
   shownTypes(schema: Json): ReadonlySet<string> | null;
-  /** The values that a schema lists. */
   valuesIn(schema: Json): readonly unknown[] | null;
-  /** Keywords that are checked, but by which no text (a parameter, a form, XML) is read as a number or a list. */
+  /** Keywords that are checked, but are not used to read text (a parameter, a form, XML) as a number or a list. */
   readonly unread: readonly string[];
-  /** The keywords that only text can fit. */
+  /** The keywords that apply only to text. */
   readonly textual: readonly string[];
-  /** Notes about keywords that change nothing. */
+  /** Notes about keywords that have no effect. */
   notes(schema: Json, said: Json): readonly (readonly [keyword: string, message: string])[];
-  /** The keywords that only this dialect has. */
   applicators(schema: Json): Applicators;
-  /** The schemas that a schema applies to the same value besides `allOf`, `oneOf` and `anyOf`. */
+  /** The subschemas for the same value, other than `allOf`, `oneOf` and `anyOf`. */
   inPlace(schema: Json): readonly unknown[];
   createAjv(options: Options): Ajv;
 }

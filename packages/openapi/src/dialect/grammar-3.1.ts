@@ -4,7 +4,7 @@ const SCHEMA: Field = { oneOrBoolean: 'schema' };
 
 const each = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
 
-/** The keywords of JSON Schema 2020-12, and those that OpenAPI 3.1 adds to them (Schema Object). */
+/** The keywords of JSON Schema 2020-12 and of the Schema Object of OpenAPI 3.1. */
 const SCHEMA_FIELDS: Fields = {
   ...each(['$id', '$schema', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef'], 'string'),
   ...each(['$comment', '$vocabulary', 'title', 'description', 'default', 'examples', 'example'], 'any'),
@@ -21,7 +21,6 @@ const SCHEMA_FIELDS: Fields = {
   ...each(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'], { map: 'schema' }),
 };
 
-/** Fixed fields of OpenAPI 3.1. */
 export const GRAMMAR_31: Grammar = {
   ...GRAMMAR,
   openapi: { ...GRAMMAR.openapi, jsonSchemaDialect: 'string', webhooks: { map: 'pathItem' } },
@@ -33,7 +32,7 @@ export const GRAMMAR_31: Grammar = {
   schema: SCHEMA_FIELDS,
 };
 
-/** The same of OpenAPI 3.2. What it adds to requests and answers nobody here checks. */
+/** The additions of OpenAPI 3.2 to requests and responses are not checked. */
 export const GRAMMAR_32: Grammar = {
   ...GRAMMAR_31,
   openapi: { ...GRAMMAR_31.openapi, $self: 'foreign' },

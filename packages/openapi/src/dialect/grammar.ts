@@ -1,4 +1,3 @@
-/** The objects of OpenAPI whose fields the loader checks. */
 export type Kind =
   | 'openapi'
   | 'info'
@@ -20,8 +19,8 @@ export type Kind =
   | 'securityScheme';
 
 /**
- * The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. A `foreign` field
- * changes what a request may be, and nobody here knows how: that is a mistake.
+ * The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. A
+ * `foreign` field affects requests but is not supported, which is a mistake.
  */
 export type Field =
   | { readonly one: Kind }
@@ -33,10 +32,9 @@ export type Field =
   | 'boolean'
   | 'any';
 
-/** The fields of a kind; `*` stands for every other name but extensions (`x-…`). */
+/** `*` stands for every other name except extensions (`x-…`). */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** Fields that a Parameter Object and a Header Object share. */
 const PARAMETER: Fields = {
   description: 'string',
   required: 'boolean',
@@ -57,7 +55,7 @@ const METHODS_OF: Fields = Object.fromEntries(
 
 export type Grammar = Readonly<Record<Kind, Fields>>;
 
-/** Fixed fields of OpenAPI 3.0.3, section "Schema" of the specification. */
+/** Fixed fields of OpenAPI 3.0.3, section "Schema". */
 export const GRAMMAR: Grammar = {
   openapi: {
     openapi: 'string',
@@ -183,7 +181,7 @@ export const GRAMMAR: Grammar = {
   securityScheme: { '*': 'any' },
 };
 
-/** The sections of `components` for the kinds that a `$ref` may stand for. */
+/** The `components` section of each kind that a `$ref` may stand for. */
 export type Sections = Readonly<Partial<Record<Kind, string>>>;
 
 export const SECTIONS: Sections = {

@@ -1,4 +1,3 @@
-/** What is wrong with a value of a keyword, and the test that tells. */
 export type KeywordValues = readonly [complaint: string, test: (value: unknown) => boolean];
 
 export const isNumber = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint';
@@ -19,7 +18,7 @@ const someSchemas: KeywordValues = [
 export const isListOfNames = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length;
 
-/** The valid values of keywords that are the same in all versions. Reading has already checked that lists of schemas are lists. */
+/** The valid keyword values that all versions share. Lists of schemas were already checked to be lists. */
 export const KEYWORD_VALUES: Readonly<Record<string, KeywordValues>> = {
   multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
   maximum: aNumber,

@@ -9,7 +9,7 @@ import { typeOfValue } from './values.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 
-/** What may stand beside `$ref` in a schema and asks nothing of a value. */
+/** Keywords beside `$ref` that do not constrain a value. */
 const ANNOTATIONS = new Set(
   ['$ref', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', 'title'].concat(
     ['description', 'summary', 'default', 'deprecated', 'example', 'examples', 'externalDocs', 'nullable'],
@@ -82,7 +82,7 @@ export const OPENAPI_31: Dialect = {
   createAjv,
 };
 
-/** The same for schemas; what it adds otherwise is foreign to this package. */
+/** Schemas are those of 3.1. Other additions of 3.2 are not supported. */
 export const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',
@@ -90,7 +90,7 @@ export const OPENAPI_32: Dialect = {
   sections: SECTIONS_32,
 };
 
-/** Ajv's own 2020 build; its bookkeeping of evaluated members costs time, and ours (`evaluated.ts`) is exact. */
+/** Ajv's 2020 build is not used: its tracking of evaluated members costs time, and `evaluated.ts` is exact. */
 function createAjv(options: Options): Ajv {
   const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
   ajv.opts.unevaluated = false;
@@ -99,7 +99,7 @@ function createAjv(options: Options): Ajv {
 
 function isReference(node: Json): boolean {
   if (typeof node.$ref !== 'string') return false;
-  // Of the fields of objects that are read beside schemas, only this one has the name of a keyword.
+  // Of the fields that are read beside schemas, only this one has the name of a keyword.
   return Object.keys(node).every(
     (key) =>
       ANNOTATIONS.has(key) || !(key in GRAMMAR_31.schema) || (key === 'required' && !Array.isArray(node.required)),
@@ -111,7 +111,10 @@ function isTypes(type: unknown): boolean {
   return type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length;
 }
 
-/** A media type of text, JSON or XML is about characters; all others are bytes where no `contentEncoding` makes text of them. */
+/**
+ * Text, JSON and XML media types describe characters. All others describe bytes, unless `contentEncoding` makes them
+ * text.
+ */
 function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean {
   if (format === 'binary') return true;
   if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;

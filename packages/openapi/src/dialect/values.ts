@@ -1,4 +1,3 @@
-/** The type of a value of the document. */
 export function typeOfValue(value: unknown): string {
   if (typeof value === 'bigint') return 'integer';
   if (Array.isArray(value)) return 'array';

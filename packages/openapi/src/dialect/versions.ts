@@ -9,13 +9,12 @@ const DIALECTS: readonly (readonly [version: RegExp, dialect: Dialect])[] = [
   [/^3\.2\.\d+(?:-.+)?$/, OPENAPI_32],
 ];
 
-/** The dialect of a document; `null` if its version is unknown here. */
+/** `null` if the version is not supported. */
 export function dialectOf({ openapi }: Json): Dialect | null {
   if (typeof openapi !== 'string') return null;
   return DIALECTS.find(([version]) => version.test(openapi))?.[1] ?? null;
 }
 
-/** The complaint about a document whose version is unknown here. */
 export function versionComplaint({ openapi, swagger }: Json): string {
   const found = openapi ?? swagger;
   if (found === undefined) return 'must be an OpenAPI 3.0, 3.1 or 3.2 document, but has no field openapi';

@@ -9,13 +9,14 @@ import { Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
-/** Fields that may stand beside `$ref`, because they constrain nothing. */
+/** Fields that may stand beside `$ref` because they constrain nothing. */
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
 
-/** By what names the bundled document has identifiers. Two files may have the same ones, and nothing refers to them there. */
+/**
+ * Identifiers are renamed in the bundled document: two files may have the same ones, and references are local there.
+ */
 const IDENTIFIERS = { $id: 'x-id', $anchor: 'x-anchor', $dynamicAnchor: 'x-dynamic-anchor' };
 
-/** The usual names of kinds, where they differ. */
 const NAMES: Partial<Record<Kind, string>> = {
   openapi: 'whole document',
   pathItem: 'path item',
@@ -27,11 +28,11 @@ const NAMES: Partial<Record<Kind, string>> = {
 const MUST_BE = { string: 'must be a string', boolean: 'must be true or false' };
 
 /**
- * Walks a whole document from its root and makes one file of it: it moves the contents of other files into `components`
- * and makes every `$ref` local. On the way it checks each object against the fields that OpenAPI gives it.
+ * Bundles a document into one file: it moves the contents of other files into `components`, makes every `$ref` local,
+ * and checks each object against the fields that OpenAPI defines for it.
  */
 export class Bundler {
-  /** Every object that is a reference; all of them are local now. */
+  /** All reference objects, local after bundling. */
   readonly references: Json[] = [];
   readonly #visited = new Map<object, Kind>();
   readonly #inlining = new Set<object>();
@@ -70,7 +71,7 @@ export class Bundler {
     this.#visit(this.#root, 'openapi');
   }
 
-  /** What dynamic references may lead to; `null` if there are none. Call it behind `bundle`. */
+  /** Call it after `bundle`. `null` if there are no dynamic references. */
   dynamics(): Dynamics | null {
     const resources = this.#resources;
     if (!resources?.isDynamic) return null;
@@ -109,7 +110,7 @@ export class Bundler {
     if (kind === 'schema') this.#identified(node);
   }
 
-  /** A dynamic reference becomes local too; and its identifiers get names of ours. */
+  /** Makes a dynamic reference local and renames identifiers. */
   #identified(node: Json): void {
     if (!this.#resources) return;
     if (typeof node.$dynamicRef === 'string') this.#dynamic(node, node.$dynamicRef, this.#resources);
@@ -121,7 +122,7 @@ export class Bundler {
     }
   }
 
-  /** A dynamic reference that does not mean a dynamic anchor by its name is like any other. */
+  /** A dynamic reference that does not name a dynamic anchor acts like `$ref`. */
   #dynamic(node: Json, ref: string, resources: Resources): void {
     const target = this.#target(node, '$dynamicRef', ref, 'schema');
     if (!target) return;
@@ -159,7 +160,7 @@ export class Bundler {
     }
   }
 
-  /** A method of its own is a mistake of itself, and of no other method of its path. */
+  /** A custom method is its own mistake and does not affect the other methods of its path. */
   #foreign(node: Json, key: string, value: unknown): void {
     const message = `${key} of ${this.#dialect.name} is not supported: requests or answers of it cannot be checked`;
     const own = this.#visited.get(node) === 'pathItem' && isObject(value);
@@ -193,8 +194,8 @@ export class Bundler {
   }
 
   /**
-   * `components` has no section for path items and operations, so what a reference leads to goes where it is used. OpenAPI has no
-   * references to operations, but documents in use do.
+   * `components` has no section for path items and operations, so the target of a reference is inlined. OpenAPI does
+   * not define references to operations, but real documents use them.
    */
   #inline(parent: Json, key: string | number, node: Json, kind: 'pathItem' | 'operation'): void {
     const target = this.#target(node, '$ref', String(node.$ref), kind);
@@ -219,7 +220,7 @@ export class Bundler {
     this.#inlining.delete(target);
   }
 
-  /** Mapping values are names of schemas or references (OpenAPI 3.0.3, Discriminator Object). */
+  /** Mapping values are schema names or references (OpenAPI 3.0.3, Discriminator Object). */
   #mapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {
@@ -238,7 +239,6 @@ export class Bundler {
     return isObject(target) ? target : null;
   }
 
-  /** References of schemas may lead to identifiers. */
   #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
     const { file } = this.#places.origin(node);
     const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : null;

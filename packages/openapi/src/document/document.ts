@@ -10,22 +10,21 @@ import type { Places } from './places.ts';
 import { follow, isObject, type Json, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
 
-/** The object behind a reference, or an inline object. */
+/** The target of a reference, or an inline object. */
 export interface Resolved {
   readonly node: Json;
-  /** Its place in the bundled document; `null` for an inline object. */
+  /** The place in the bundled document; `null` for an inline object. */
   readonly pointer: string | null;
 }
 
 /** An OpenAPI document in one piece: all references are local. */
 export class Document {
   readonly root: Json;
-  /** The texts of its files, by absolute path. */
+  /** File texts by absolute path. */
   readonly texts: ReadonlyMap<string, string>;
-  /** How it is read. */
   readonly reading: ReadingOptions;
   readonly dialect: Dialect;
-  /** What dynamic references may lead to; `null` if there are none. */
+  /** `null` if the document has no dynamic references. */
   readonly dynamics: Dynamics | null;
 
   constructor(
@@ -41,13 +40,16 @@ export class Document {
     this.dynamics = dynamics;
   }
 
-  /** Follows references to the end; `null` if they lead nowhere or in a circle, which loading has reported. */
+  /**
+   * Follows references to the end. `null` if the target is missing or the references form a circle, which loading has
+   * reported.
+   */
   resolve(node: Json): Resolved | null {
     const end = this.#follow(node);
     return end === 'nowhere' || end === 'circle' ? null : end;
   }
 
-  /** The pointers that a reference passes to the end, that one included. */
+  /** The pointers that a reference passes through, including the last. */
   way(ref: string): readonly string[] {
     const passed = new Set<string>();
     for (let target: unknown = { $ref: ref }; isObject(target) && this.dialect.isReference(target); ) {
@@ -59,7 +61,6 @@ export class Document {
     return [...passed];
   }
 
-  /** Whether a reference leads back to itself. */
   isCircle(node: Json): boolean {
     return this.#follow(node) === 'circle';
   }
@@ -78,31 +79,31 @@ export class Document {
     return isObject(target) ? { node: target, pointer } : 'nowhere';
   }
 
-  /** The object that a reference names, which may be a reference too; `null` if there is none. */
+  /** The object that a reference names, which may be a reference too; `null` if missing. */
   target(ref: string): Json | null {
     const pointer = pointerIn(ref);
     const target = pointer === null ? null : follow(this.root, pointer);
     return isObject(target) ? target : null;
   }
 
-  /** The object in a field, through references; `null` if there is none. */
+  /** The object in a field, through references; `null` if missing. */
   object(value: unknown): Json | null {
     return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
   }
 
-  /** The schema that a reference with other keywords beside it leads to; `null` if there is no such reference. */
+  /** The target of a `$ref` that has other keywords beside it; `null` without such a reference. */
   beside(schema: Json): Json | null {
     if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
     return this.object({ $ref: schema.$ref });
   }
 
-  /** The members of an object in a field; none if the field holds anything else. */
+  /** The members of an object in a field; empty for any other value. */
   members(value: unknown): [name: string, value: unknown][] {
     return isObject(value) ? Object.entries(value) : [];
   }
 }
 
-/** The pointer of a local reference; `null` for any other, which loading has reported. */
+/** `null` for a reference that is not local, which loading has reported. */
 function pointerIn(ref: string): string | null {
   if (!ref.startsWith('#')) return null;
   try {
@@ -114,9 +115,9 @@ function pointerIn(ref: string): string | null {
 }
 
 /**
- * Reads a document and the files it refers to, and adds its findings to `findings`.
+ * Reads a document and the files it refers to, and adds mistakes to `findings`.
  *
- * @throws ContractError if the file holds no OpenAPI document of a version that is known here.
+ * @throws ContractError if the file is not an OpenAPI document of a supported version.
  */
 export function loadDocument(
   written: SourceFile,

@@ -2,19 +2,19 @@ import type { Resources } from './resources.ts';
 import { follow, isObject, type Json } from './source.ts';
 
 /**
- * Where dynamic references may lead (JSON Schema 2020-12 section 8.2.3.2): to the schema of the outermost resource that a check has
- * gone through. Resources have numbers, the document itself 0. Plain data.
+ * The possible targets of dynamic references (JSON Schema 2020-12 section 8.2.3.2): the schema of the outermost
+ * resource that a check passed through. Resources have numbers; the document itself is 0. Plain data.
  */
 export interface Dynamics {
-  /** The pointers of the dynamic anchors of each resource, by name. */
+  /** For each resource, the pointers of its dynamic anchors by name. */
   readonly anchors: readonly ReadonlyMap<string, string>[];
-  /** The resource that the target of a reference is in, by its pointer. */
+  /** The resource of each reference target, by pointer. */
   readonly targets: ReadonlyMap<string, number>;
-  /** The resource that begins at a schema with this `x-id`. */
+  /** The resource that begins at the schema with this `x-id`. */
   readonly ids: ReadonlyMap<string, number>;
 }
 
-/** `home`: gives a schema its place in the bundled document, if it has none yet, and returns the reference to it. */
+/** `home` places a schema in the bundled document if necessary, and returns the reference to it. */
 export function dynamicsOf(
   resources: Resources,
   root: Json,

@@ -6,7 +6,7 @@ import type { Sources } from './sources.ts';
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
-/** The places of referenced objects in the bundled document. Objects of other files move into its `components`. */
+/** The places of referenced objects in the bundled document. Objects of other files move into `components`. */
 export class Homes {
   readonly #root: Json;
   readonly #sections: Sections;
@@ -21,7 +21,6 @@ export class Homes {
     this.#places = places;
   }
 
-  /** The reference to the target; moves the target if it is from another file. */
   of(target: Json, kind: Kind): string {
     const known = this.#known.get(target);
     if (known !== undefined) return known;

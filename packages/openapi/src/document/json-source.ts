@@ -4,7 +4,7 @@ import type { Origin, Places } from './places.ts';
 
 type Json = Record<string, unknown>;
 
-/** Deeper nesting, and longer names, than YAML can read are left to its reader, which tells what is wrong. */
+/** Deeper nesting and longer names than YAML allows are left to the YAML reader, which reports the error. */
 const DEEPEST = 200;
 const LONGEST_NAME = 1_000;
 
@@ -15,12 +15,12 @@ const LITERAL = /true|false|null/y;
 const UNUSUAL = /[\\\u0000-\u001f]/;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-/** Thrown where a text is no JSON, or JSON that a contract must not have. */
+/** Thrown if a text is not valid JSON, or is JSON that a contract must not contain. */
 class Unfit extends Error {}
 
 /**
- * Reads a document in JSON as the YAML reader would, with the same values and places, in a tenth of its time and memory. Answers
- * `null` for any other text, and for JSON with a mistake: the YAML reader tells it.
+ * Reads a JSON document with the same values and places as the YAML reader, in a tenth of its time and memory. Returns
+ * `null` for any other text and for invalid JSON; the YAML reader then reports the error.
  */
 export function readJsonSource(file: string, text: string, places: Places): Json | null {
   if (!/^[ \t\r\n]*\{/.test(text)) return null;
@@ -129,7 +129,7 @@ class Reader {
   }
 }
 
-/** Integers beyond 2^53 keep their digits, however they are written. */
+/** Integers beyond 2^53 keep their digits in any notation. */
 function exactly(value: number, text: string): number | bigint {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? (exact(text) ?? value) : value;
 }
@@ -142,7 +142,7 @@ function parsed(text: string): string {
   }
 }
 
-/** The place behind the string that begins at `start`. */
+/** The offset after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = start;
   do {
@@ -158,7 +158,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** One file; its lines are counted when a place is asked for. */
+/** One file. Lines are counted on the first request for a place. */
 class JsonText {
   readonly file: string;
   readonly text: string;
@@ -208,7 +208,7 @@ class JsonOrigin implements Origin {
   }
 }
 
-/** The place of a member's name, or of an entry of a list; that of the whole collection if there is none. */
+/** The offset of a member's name or of a list entry; the offset of the whole collection if it is missing. */
 function offsetOf(text: string, start: number, key: string): number {
   const isList = text[start] === '[';
   let depth = 0;

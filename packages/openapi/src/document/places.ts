@@ -2,15 +2,13 @@ import { isCollection, isMap, isScalar, type LineCounter, type Node } from 'yaml
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
-/** The place of an object or array in the files of the document. */
 export interface Origin {
   readonly file: string;
   readonly tokens: readonly (string | number)[];
-  /** Its line and column; with a key, those of that member's name or entry, if there is one. */
+  /** With a key, the place of that member's name or entry, if it exists. */
   place(key: string | number | null): { readonly line: number; readonly col: number };
 }
 
-/** An origin in a file of YAML. */
 export class YamlOrigin implements Origin {
   readonly file: string;
   readonly tokens: readonly (string | number)[];
@@ -29,7 +27,7 @@ export class YamlOrigin implements Origin {
   }
 }
 
-/** Remembers the original place of every object and array of the document, even after the bundler has moved it. */
+/** Remembers the original place of every object and array, even after the bundler moved it. */
 export class Places {
   readonly #origins = new WeakMap<object, Origin>();
 
@@ -37,14 +35,15 @@ export class Places {
     this.#origins.set(value, origin);
   }
 
-  /** @throws Error if the object does not come from a file, which is a bug. */
+  /**
+   * @throws Error if the object is not from a file, which is a bug.
+   */
   origin(value: object): Origin {
     const origin = this.#origins.get(value);
     if (!origin) throw new Error('an object that is not from the contract has no place in it');
     return origin;
   }
 
-  /** A finding about an object, or about its member `key`. */
   of(value: object, key: string | number | null, message: string): Problem {
     const origin = this.origin(value);
     const { file, tokens } = origin;
@@ -53,7 +52,7 @@ export class Places {
   }
 }
 
-/** The place of a member is that of its name; a missing member has the place of the object. */
+/** A member's place is that of its name. A missing member has the place of its object. */
 function offset(node: Node, key: string | number | null): number {
   const own = node.range?.[0] ?? 0;
   if (key === null || !isCollection(node)) return own;

@@ -7,37 +7,36 @@ import type { Places } from './places.ts';
 import { follow, isObject, type Json } from './source.ts';
 import type { Found, Sources } from './sources.ts';
 
-/** Languages of schemas that are read here: JSON Schema 2020-12, and what OpenAPI makes of it. */
+/** Supported schema languages: JSON Schema 2020-12 and the OpenAPI variants of it. */
 const LANGUAGES =
   /^https:\/\/(?:json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.[12]\/(?:dialect|schema)\/[\w-]+)#?$/;
 
-/** Where true and false are as usual as schemas, and have words of their own. */
+/** Keywords whose values are commonly true or false, and which have messages of their own. */
 const ON_OFF = new Set(['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'items']);
 
-/** A schema that a name leads to, and whether a dynamic reference finds it too. */
+/** A named schema, and whether a dynamic reference finds it. */
 interface Anchor {
   readonly node: Json;
   readonly dynamic: boolean;
 }
 
-/** A file, or a schema with `$id`, and the names of the schemas in it. */
+/** A file or a schema with `$id`, and the named schemas in it. */
 interface Resource {
   readonly root: unknown;
   readonly anchors: Map<string, Anchor>;
 }
 
 /**
- * The identifiers of schemas (JSON Schema 2020-12 section 8.2): a file, or a schema with `$id`, is a resource, and anchors are names
- * of schemas in it.
+ * The identifiers of schemas (JSON Schema 2020-12 section 8.2): a file or a schema with `$id` is a resource, and
+ * anchors name the schemas in it.
  */
 export class Resources {
-  /** By their addresses. */
+  /** By address. */
   readonly #resources = new Map<string, Resource>();
-  /** The address of the resource that an object is in. */
+  /** The address of the resource of an object. */
   readonly #bases = new WeakMap<object, string>();
   readonly #kinds = new WeakMap<object, Kind>();
   readonly #dynamicNames = new WeakMap<object, string>();
-  /** Dynamic references that mean a dynamic anchor by its name. */
   #dynamic = false;
   readonly #dialect: Dialect;
   readonly #sources: Sources;
@@ -62,12 +61,11 @@ export class Resources {
     return this.#resources;
   }
 
-  /** The address of the resource that an object is in. */
   baseOf(node: object): string | undefined {
     return this.#bases.get(node);
   }
 
-  /** The schema that `ref` in `node` leads to; `null` if no identifier is involved. */
+  /** The target of `ref` in `node`; `null` if no identifier is involved. */
   find(ref: string, node: Json, file: string): Found | null {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
@@ -91,7 +89,7 @@ export class Resources {
     return { target: null, complaint: found === undefined ? `there is no ${ref}` : `${ref} is not an object` };
   }
 
-  /** Whether a dynamic reference means its target by the name of a dynamic anchor; if not, it is like any other reference. */
+  /** Whether a dynamic reference names a dynamic anchor. If not, it acts like `$ref`. */
   isByName({ $dynamicRef }: Json, target: Json): boolean {
     const byName = this.#dynamicNames.get(target) === String($dynamicRef).replace(/^[^#]*#?/s, '');
     this.#dynamic ||= byName;
@@ -102,7 +100,7 @@ export class Resources {
     return this.#dynamicNames.has(schema);
   }
 
-  /** Reads the identifiers in a part of a file that is of this kind, as a reference says. */
+  /** Reads the identifiers in a part of a file whose kind is known from a reference. */
   add(target: Json, kind: Kind): void {
     const { file } = this.#places.origin(target);
     this.#file(this.#sources.find('', file).target ?? {}, file);
@@ -118,7 +116,7 @@ export class Resources {
 
   #walk(node: Json, kind: Kind, outer: string): void {
     if (this.#kinds.get(node) === kind) return;
-    // A file is taken for a schema until a reference says what it is.
+    // A file is treated as a schema until a reference determines its kind.
     this.#kinds.set(node, kind);
     const base = kind === 'schema' ? this.#enter(node, outer) : outer;
     this.#bases.set(node, base);
@@ -134,7 +132,7 @@ export class Resources {
     }
   }
 
-  /** A schema that is true or false becomes an object that says the same. */
+  /** Replaces a boolean schema with an equivalent object. */
   #spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
     const { file, tokens } = this.#places.origin(holder);
@@ -144,7 +142,7 @@ export class Resources {
     holder[name] = schema;
   }
 
-  /** The address of the resource that a schema is in; it may be one itself. */
+  /** The address of the resource that a schema is in or starts. */
   #enter(node: Json, outer: string): string {
     const { $id, $schema } = node;
     if (typeof $schema === 'string' && !LANGUAGES.test($schema)) this.#unknown(node, '$schema', $schema);
@@ -167,7 +165,7 @@ export class Resources {
       this.#findings.problem(node, '$id', 'must be a reference without a fragment');
       return outer;
     }
-    // An empty fragment is none.
+    // An empty fragment has no effect.
     const base = url.href.replace(/#$/, '');
     if (this.#resources.has(base)) {
       this.#findings.problem(node, '$id', `${id} is the $id of another schema too`);
@@ -185,7 +183,7 @@ export class Resources {
     );
   }
 
-  /** Reports a language for all schemas of a document that is not known here. */
+  /** Reports an unsupported default schema language of a document. */
   checkLanguage(root: Json): void {
     const { jsonSchemaDialect } = root;
     if (typeof jsonSchemaDialect === 'string' && !LANGUAGES.test(jsonSchemaDialect))
@@ -204,7 +202,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** The members of a field that may be objects: what holds each, its name there, and its kind. */
+/** The possible objects in a field: what holds each object, its name there, and its kind. */
 function membersOf(node: Json, key: string, field: Field): (readonly [holder: Json, name: string, kind: Kind])[] {
   if (typeof field === 'string') return [];
   const { [key]: value } = node;

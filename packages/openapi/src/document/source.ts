@@ -19,18 +19,17 @@ import { type Places, YamlOrigin } from './places.ts';
 
 type Collection = YAMLMap | YAMLSeq;
 
-/** An object of the document. */
 export type Json = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The objects in a list; none if the value is no list. */
+/** Empty if the value is not a list. */
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
 
-/** A YAML or JSON file, and its text if that is known already. */
+/** A YAML or JSON file, and its text if already known. */
 export interface SourceFile {
   readonly file: string;
   readonly text?: string | undefined;
@@ -44,9 +43,9 @@ export interface Source {
 }
 
 /**
- * Reads one file. Integers outside the safe range become bigints, however they are written (`1e23`).
+ * Reads one file. Integers outside the safe range become bigints in any notation (`1e23`).
  *
- * @throws ContractError if it cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
+ * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
 export function readSource({ file, text = readText(file) }: SourceFile, places: Places): Source {
   const json = readJsonSource(file, text, places);
@@ -60,7 +59,9 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
   });
   const problems: Problem[] = document.errors.map(({ pos, message }) => problem(pos[0], [], message));
   const read = new Map<Node, unknown>();
-  /** An anchor may be set again: an alias means the last one before it, so they are collected in the order of the file. */
+  /**
+   * An anchor may be redefined and an alias refers to the previous definition, so anchors are collected in file order.
+   */
   const anchors = new Map<string, Scalar | Collection>();
 
   function problem(offset: number, tokens: readonly (string | number)[], message: string): Problem {
@@ -131,7 +132,7 @@ function readText(file: string): string {
   }
 }
 
-/** The part of a value that a JSON pointer names (RFC 6901); `undefined` if there is none. */
+/** Resolves a JSON pointer (RFC 6901); `undefined` if the part is missing. */
 export function follow(root: unknown, pointer: string): unknown {
   if (pointer === '') return root;
   if (!pointer.startsWith('/')) return undefined;

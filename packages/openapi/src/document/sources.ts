@@ -6,7 +6,7 @@ import { follow, isObject, type Json, readSource, type Source, type SourceFile }
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
-/** The target of a reference. For a `null` target without a complaint, the loader has already reported the fault. */
+/** The target of a reference. For a `null` target without a complaint, the loader has already reported the mistake. */
 export interface Found {
   readonly target: Json | null;
   readonly complaint: string | null;
@@ -27,7 +27,7 @@ export class Sources {
     this.#read.set(resolve(main.file), this.main);
   }
 
-  /** The texts of the files read, by absolute path; the main file comes first. */
+  /** By absolute path; the main file comes first. */
   get texts(): ReadonlyMap<string, string> {
     return new Map([...this.#read].flatMap(([path, source]) => (source ? [[path, source.text]] : [])));
   }
@@ -36,7 +36,6 @@ export class Sources {
     return this.#places.origin(node).file === this.main.file;
   }
 
-  /** The object that `ref` in the file `from` leads to. */
   find(ref: string, from: string): Found {
     if (SCHEME.test(ref)) return lost(`${ref} is on the network: only files are read`);
     const [address, pointer] = split(ref) ?? [];
@@ -54,7 +53,10 @@ export class Sources {
     }
   }
 
-  /** `null` if the file exists but is no YAML, which is reported once. @throws ContractError if it cannot be read. */
+  /**
+   * `null` if the file exists but is not valid YAML, which is reported once. @throws ContractError if it cannot be
+   * read.
+   */
   #source(file: string): Source | null {
     const path = resolve(file);
     let source = this.#read.get(path);
@@ -78,7 +80,7 @@ export class Sources {
 
 const lost = (complaint: string): Found => ({ target: null, complaint });
 
-/** File and pointer of a reference, percent-decoded; `null` if they cannot be decoded. */
+/** The percent-decoded file and pointer of a reference; `null` if they cannot be decoded. */
 function split(ref: string): [file: string, pointer: string] | null {
   const hash = ref.indexOf('#');
   try {

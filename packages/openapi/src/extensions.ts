@@ -7,30 +7,27 @@ const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 export type Stability = (typeof STABILITIES)[number];
 
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
-/** Lets bodies of an operation pass that cannot be checked. */
 export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 
-/** The values of the `x-` fields of an operation that say how it is checked, and how long it lasts. */
+/** The `x-` fields of an operation that control its checks and its lifetime. */
 export interface Extensions {
-  /** `x-stability-level`. */
   readonly stability: Stability;
   /** `x-deprecated-at`, in Unix seconds. */
   readonly deprecatedAt: number | null;
   /** `x-sunset`, in Unix seconds. */
   readonly sunset: number | null;
-  /** `x-successor`: an operationId, which may not exist; this module does not check it. */
+  /** `x-successor`: an operationId. This module does not check that it exists. */
   readonly successor: string | null;
-  /** `x-report-only`: faults of a request are reported, and the request goes on. */
+  /** `x-report-only`: faults of a request are reported, and the request is forwarded. */
   readonly reportOnly: boolean;
-  /** `x-storegate-unchecked-body`: bodies of media types that nobody can check pass. */
+  /** `x-storegate-unchecked-body`: bodies of media types that cannot be checked pass. */
   readonly uncheckedBody: boolean;
-  /** `x-max-body-bytes`: the largest body of a request; `null`: the operation says nothing. */
+  /** `x-max-body-bytes`: the largest request body; `null` if not set. */
   readonly maxBodyBytes: number | null;
-  /** `x-try-it`. */
   readonly tryIt: boolean;
 }
 
-/** Reads the extensions of an Operation Object. It reports a mistake and takes the default. */
+/** Reports each mistake and uses the default. */
 export function readExtensions(operation: Json, findings: Findings): Extensions {
   const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
     if (operation[key] === undefined) return fallback;
@@ -71,14 +68,14 @@ const whole = (value: unknown): number | undefined =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Unix seconds of a full-date (its first moment in UTC) or date-time (RFC 3339). */
+/** Unix seconds of a full-date (start of the day in UTC) or date-time (RFC 3339). */
 function seconds(value: unknown): number | undefined {
   if (typeof value !== 'string' || !(isDate(value) || isDateTime(value))) return undefined;
   const milliseconds = Date.parse(value.toUpperCase());
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
 }
 
-/** The headers that tell a client about the future of an operation: name, value, name, value, … */
+/** The deprecation headers of an operation: name, value, name, value, … */
 export function replyHeaders(
   { deprecatedAt, sunset, stability }: Extensions,
   successorPath: string | null,
@@ -91,7 +88,7 @@ export function replyHeaders(
   return Object.freeze(headers);
 }
 
-/** RFC 5829 section 3. A path with templates is no URI, so its link is a template (RFC 9652 section 2). */
+/** RFC 5829 section 3. A path with templates is not a valid URI, so its link is a template (RFC 9652 section 2). */
 function successorLink(path: string): [name: string, value: string] {
   const ascii = path.replace(/[^!-~]+/g, encodeURIComponent).replace(/["<>\\]/g, encodeURIComponent);
   if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];

@@ -1,6 +1,6 @@
 /**
- * The rules that a fault can violate, for programs: keywords of JSON Schema, and words of our own. A rule never changes its meaning.
- * The texts go into the documentation; `limit` describes the member `limit` of such a fault.
+ * The rules that a fault can violate, for programs: JSON Schema keywords and names of this package. The meaning of a
+ * rule never changes. The texts are used in the documentation; `limit` describes the member `limit` of the fault.
  */
 export const RULES = {
   required: { title: 'Required field is missing.' },
@@ -60,19 +60,18 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES;
 
-/** What the contract asks for. A number that a double cannot hold exactly is a text of its digits. */
+/** What the contract requires. A number that a double cannot hold exactly is a string of its digits. */
 export type Limit = number | string | boolean | null | readonly Limit[];
 
-/** One thing that is wrong with a request or an answer. It names what the contract says, never a value that was sent. */
+/** A fault in a request or response. It never contains a value that was sent. */
 export interface Fault {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
-  /** JSON pointer (RFC 6901); for a parameter `/<name>` and deeper. */
+  /** JSON pointer (RFC 6901); for a parameter, `/<name>` and deeper. */
   readonly pointer: string;
   readonly message: string;
   readonly rule: Rule;
   readonly limit?: Limit;
 }
 
-/** A number of the contract as a limit. */
 export const limitOf = (value: number | bigint): number | string =>
   typeof value === 'bigint' && !Number.isSafeInteger(Number(value)) ? String(value) : Number(value);

@@ -2,10 +2,10 @@ import type { ErrorObject } from 'ajv';
 import type { Fault, Limit, Rule } from './fault.ts';
 import { escapeToken, printable, unescapeToken } from './names.ts';
 
-/** The most faults reported at once, in one list or in one part of a value. */
+/** The most faults reported in one list or in one part of a value. */
 export const MAX_FAULTS = 50;
 
-/** No faults; shared, so that a good request creates no list. */
+/** Shared, so that a valid request allocates no list. */
 export const NONE: readonly never[] = Object.freeze([]);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,14 +25,12 @@ const length = (n: number | string, bytes: boolean): string =>
 
 const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
 
-/** The parameters of ajv errors; each keyword has some of these. */
 interface Params {
   readonly type: string | string[];
   readonly nullable: boolean;
   readonly limit: number | string;
-  /** Whether the limit counts bytes and not characters. */
   readonly bytes: boolean;
-  /** Whether it is a part of a form that could have been a file, and is none. */
+  /** Whether the part of a form could have been a file, but is not. */
   readonly file: boolean;
   readonly format: string;
   readonly text: string;
@@ -43,7 +41,7 @@ interface Params {
   readonly passingSchemas: readonly number[] | null;
 }
 
-/** Members that must not be there: the rule, and its sentence. */
+/** Forbidden members: the rule and its sentence. */
 export const BARS = {
   readOnly: 'is read-only: it must not be sent',
   writeOnly: 'is write-only: it must not be in a response',
@@ -58,7 +56,7 @@ export type Bar = keyof typeof BARS;
 const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
 const limit = (params: Params): Limit => params.limit;
 
-/** The rules of keywords that have another name in translated schemas, and the limits of faults, from the contract alone. */
+/** The rules of keywords that translated schemas rename, and the limits of faults, from the contract alone. */
 const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
   required: ['required'],
   type: ['type', typesOf],
@@ -95,7 +93,6 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   not: ['not'],
 };
 
-/** The sentences for the keywords of translated schemas. */
 const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat())}`,
@@ -136,13 +133,12 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   not: () => 'must not match the excluded schema',
 };
 
-/** A fault that does not name its part of the message yet. */
+/** A fault that does not have its part of the message yet. */
 export type ValueFault = Omit<Fault, 'in'>;
 
-/** Checks the bytes of a body and returns every fault in them. */
 export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
 
-/** The fault of an ajv error; `null` for errors that only say that another error happened. */
+/** `null` for ajv errors that only report that another error occurred. */
 export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
   const sentence = SENTENCES[keyword];
   if (!sentence) return null;

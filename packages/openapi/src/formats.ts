@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Whether a text has a format. Every format reads the text once. */
+/** Every format reads the text once. */
 export type Format = (text: string) => boolean;
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -16,7 +16,7 @@ const URI_CHARACTERS = /^(?:[0-9A-Za-z._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
 const HOST = /^(?:[0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 
-/** RFC 3339 `full-date`, a real day of the calendar. */
+/** RFC 3339 `full-date` that exists in the calendar. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text) ?? [];
   if (day === undefined) return false;
@@ -65,7 +65,7 @@ function isAddressLiteral(text: string): boolean {
 /** RFC 4291. A zone (`%eth0`) is local to a machine and not part of an address. */
 const isAddress6 = (text: string): boolean => isIPv6(text) && !text.includes('%');
 
-/** RFC 3986 `URI`: with a scheme, percent-encoded where it must be. */
+/** RFC 3986 `URI`: with a scheme, percent-encoded where necessary. */
 function isUri(text: string): boolean {
   const [, scheme, authority, path, query = '', fragment = ''] = URI.exec(text) ?? [];
   if (scheme === undefined || path === undefined) return false;
@@ -84,7 +84,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test
 
 const anything: Format = () => true;
 
-/** The string formats that are enforced. `binary` and `password` have nothing to check. */
+/** The enforced string formats. `binary` and `password` have nothing to check. */
 export const STRING_FORMATS: Readonly<Record<string, Format>> = {
   'date-time': isDateTime,
   date: isDate,

@@ -4,13 +4,12 @@ import { printablePointer } from './names.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
 
-/** The reason for refusing a text as JSON. */
 export interface JsonFault {
-  /** JSON pointer to the place, names shortened and escaped. */
+  /** JSON pointer with shortened and escaped names. */
   readonly pointer: string;
-  /** Where the reader stopped, in bytes from the start. */
+  /** In bytes from the start. */
   readonly offset: number;
-  /** The fault; it never repeats the text. */
+  /** It never repeats the text. */
   readonly message: string;
   readonly rule: Rule;
   readonly limit?: number;
@@ -18,9 +17,7 @@ export interface JsonFault {
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
-/**
- * Thrown on a mistake. It carries no data: the reader knows the fault and its place, and an Error costs a stack trace.
- */
+/** Thrown on a mistake. The reader stores the fault and its place, because an Error costs a stack trace. */
 export const MISTAKE = Symbol('mistake in JSON');
 
 export class Reader {
@@ -32,7 +29,7 @@ export class Reader {
   readonly way: (string | number)[] = [];
   message = '';
   rule: Rule = 'syntax';
-  /** The value that was read last is an integer, but is not written as one. */
+  /** The last value is an integer that is not written as one. */
   unlikeInteger = false;
 
   constructor(text: string, maxDepth: number) {
@@ -64,7 +61,7 @@ export class Reader {
     return value;
   }
 
-  /** Skips white space and answers the next character code, NaN at the end. */
+  /** Skips white space and returns the next character code, NaN at the end. */
   space(): number {
     for (;;) {
       const c = this.text.charCodeAt(this.at);
@@ -161,7 +158,7 @@ export class Reader {
     }
   }
 
-  /** Finds the end of a string with escapes and lets JSON.parse decode it, which costs too much for other strings. */
+  /** Finds the end of a string with escapes and decodes it with JSON.parse, which costs too much for other strings. */
   escapedString(start: number, from: number): string {
     const { text } = this;
     let i = from;
@@ -186,7 +183,7 @@ export class Reader {
     this.fail(`is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`);
   }
 
-  /** Reads up to 15 digits directly and every other number by the exact rules. */
+  /** Reads up to 15 digits directly and all other numbers by the exact rules. */
   number(first: number): number | bigint {
     const { text } = this;
     const negative = first === 45;

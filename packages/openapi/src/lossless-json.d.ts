@@ -1,4 +1,4 @@
-/** What Node 24 has and the shipped libraries do not declare yet: JSON source text access (TC39 stage 4). */
+/** JSON source text access (TC39 stage 4), which Node 24 has and the shipped libraries do not declare yet. */
 interface JSON {
   rawJSON(text: string): { readonly rawJSON: string };
   isRawJSON(value: unknown): boolean;

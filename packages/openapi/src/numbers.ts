@@ -1,8 +1,8 @@
-/** The grammar of a JSON number (RFC 8259 section 6), as a sticky pattern that never backtracks. */
+/** A JSON number (RFC 8259 section 6), as a sticky pattern that never backtracks. */
 export const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-/** 10^n is a float for n up to this. */
+/** The largest n for which a float holds 10^n exactly. */
 const EXACT_PLACES = 22;
 const POWERS: bigint[] = [];
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
@@ -15,10 +15,10 @@ export function isNumber(text: string): boolean {
 }
 
 /**
- * The exact value of a JSON number: an integer outside the safe range is a bigint, everything else a number, so that
- * one mathematical integer has one form. `1.0` and `1e2` are the integers 1 and 100, as JSON Schema says. Answers
- * `undefined` if no 64-bit float is near enough: the number overflows (`1e999`), or it is no integer but its float
- * would be one (`9007199254740993.5`).
+ * The exact value of a JSON number. An integer outside the safe range is a bigint and everything else a number, so that
+ * each integer has one form. `1.0` and `1e2` are the integers 1 and 100, as in JSON Schema. Returns `undefined` if no
+ * 64-bit float is near enough: the number overflows (`1e999`), or it has a fraction and its float would not
+ * (`9007199254740993.5`).
  */
 export function exact(text: string): number | bigint | undefined {
   const value = Number(text);
@@ -29,7 +29,7 @@ export function exact(text: string): number | bigint | undefined {
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
 }
 
-/** The integer of a finite decimal text; `undefined` if it has a fraction. */
+/** `undefined` if the decimal has a fraction. */
 function integerOf(text: string): bigint | undefined {
   const { sign, digits, exponent } = decimal(text);
   if (digits === '') return 0n;
@@ -37,7 +37,7 @@ function integerOf(text: string): bigint | undefined {
   return BigInt(sign + digits) * power(exponent);
 }
 
-/** 10^n, where n is at most 308. */
+/** 10^n, with n at most 308. */
 function power(n: number): bigint {
   POWERS[n] ??= 10n ** BigInt(n);
   return POWERS[n];
@@ -55,8 +55,8 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
 }
 
 /**
- * Makes a function that returns whether a number is a whole multiple of `step` in decimal digits: 0.07 is a multiple of 0.01. Its
- * cost does not grow with the size of the number: 10^n is divided by a step of d digits if 10^4d is, for every n above 4d.
+ * Returns a test for multiples of `step` in decimal digits: 0.07 is a multiple of 0.01. Its cost does not grow with the
+ * number: 10^n is divisible by a step of d digits if 10^4d is, for every n above 4d.
  */
 export function multipleOf(step: number | bigint): (value: number | bigint) => boolean {
   if (typeof step === 'bigint' || Number.isInteger(step)) {
@@ -72,7 +72,7 @@ export function multipleOf(step: number | bigint): (value: number | bigint) => b
   return (value) => {
     if (typeof value === 'bigint') return isDivided(value, places);
     const scaled = Math.round(value * scale);
-    // A decimal of 15 digits has a float of its own.
+    // A decimal of up to 15 digits has a float of its own.
     if (Math.abs(scaled) < 1e15) return scaled / scale === value && scaled % Number(divisor) === 0;
     if (Number.isInteger(value)) return isDivided(BigInt(value), places);
     const own = decimal(String(value));
@@ -80,7 +80,7 @@ export function multipleOf(step: number | bigint): (value: number | bigint) => b
   };
 }
 
-/** The ranges of the number formats (OpenAPI 3.0.3, data types). A float or double must only be finite in its width. */
+/** The ranges of number formats (OpenAPI 3.0.3, data types). A float or double must only be finite in its width. */
 export const RANGES: Readonly<
   Record<string, { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }>
 > = {

@@ -12,9 +12,8 @@ import type { Schemas } from './schema/schemas.ts';
 import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
 
-/** An operation as the document describes it. */
 export interface Described {
-  /** Its path as the document writes it, with the Path Item Object. */
+  /** The path in the spelling of the document, with the Path Item Object. */
   readonly path: string;
   readonly item: Json;
   readonly node: Json;
@@ -22,28 +21,25 @@ export interface Described {
 
 const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** The methods that a Path Item Object may have. */
 export const METHODS: ReadonlySet<unknown> = new Set(NAMES);
 
 /**
- * Methods that never have a body here. OpenAPI 3.0.3 ignores `requestBody` of GET and DELETE too, because HTTP gives it no
- * meaning; but documents describe one because their services read it, so it is checked and forwarded.
+ * OpenAPI 3.0.3 also ignores `requestBody` of GET and DELETE, because HTTP gives it no meaning. Some documents describe
+ * one because their services read it, so it is checked and forwarded.
  */
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
-/** The methods that a path item describes, in lower case. */
+/** In lower case. */
 export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
-/** What an operation says of itself, without its checks: plain data. */
+/** The plain data of an operation, without its checks. */
 export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'ready'>;
 
-/** The checks of the requests of one operation. */
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
 
 /** An operation without the fields that depend on other operations. */
 type Draft = Omit<Description, 'replyHeaders'> & Described & { readonly extensions: Extensions };
 
-/** Reads the operations of path items and reports their mistakes. */
 export class Operations {
   readonly #drafts = new Map<string, Draft>();
   readonly #document: Document;
@@ -60,7 +56,7 @@ export class Operations {
     this.#unknownQuery = document.reading.unknownQuery ?? 'refuse';
   }
 
-  /** Reads one path item. `names`: the templates of its path, in their order. */
+  /** `names`: the templates of the path, in order. */
   read(path: string, item: Json, names: readonly string[]): void {
     const shared = objectsIn(item.parameters);
     for (const method of methodsIn(item)) {
@@ -68,12 +64,11 @@ export class Operations {
     }
   }
 
-  /** The operations read so far, as the document describes them. */
   get described(): readonly Described[] {
     return this.#drafts.values().toArray();
   }
 
-  /** The checks of the requests of an operation that has been read before. */
+  /** The operation must have been read. */
   requestChecks({ path, method, uncheckedBody }: Description): RequestChecks {
     const { node, item } = this.#find(path, method);
     const names = namesIn(path);
@@ -84,13 +79,13 @@ export class Operations {
     };
   }
 
-  /** Does beforehand what takes `requestChecks` long, in small steps. */
+  /** Does the slow part of `requestChecks` in advance, in small steps. */
   *prepareRequestChecks({ path, method }: Description): Generator<void, void, void> {
     const { content } = this.#document.object(this.#find(path, method).node.requestBody) ?? {};
     if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
   }
 
-  /** The check of the answers to an operation that has been read before. */
+  /** The operation must have been read. */
   responseCheck({ path, method }: Description): CheckResponse {
     return createResponseCheck(this.#find(path, method).node, this.#document, this.#rules, this.#findings);
   }
@@ -108,7 +103,7 @@ export class Operations {
     }
   }
 
-  /** All operations, with their Operation Objects. `prefix`: what stands in front of every path. */
+  /** `prefix` precedes every path. */
   finish(prefix: string): readonly (readonly [Description, Json])[] {
     return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
       const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
@@ -158,12 +153,12 @@ export class Operations {
         `${operationId} is the operationId of ${other.method} ${other.path} too`,
       );
     } else this.#findings.note(node, null, `the operation has no operationId: it is called ${id}`);
-    // An operation may be called like this one on purpose.
+    // Another operation may have this id on purpose.
     while (this.#drafts.has(id)) id += "'";
     return id;
   }
 
-  /** Parameters of the operation come first and hide parameters of the path item with the same name and place. */
+  /** Parameters of the operation come first and override those of the path item with the same name and place. */
   #readParameters(nodes: readonly Json[], operation: Json, names: readonly string[]): Parameter[] {
     const own = objectsIn(operation.parameters).length;
     const seen = new Map<string, number>();
@@ -210,7 +205,7 @@ export class Operations {
       return null;
     }
     const { content } = node;
-    // A body that several operations refer to is a mistake only of those that do not let it pass.
+    // A shared body is a mistake only of operations that do not let it pass.
     const refuse = (type: string, message: string) =>
       node === operation.requestBody
         ? this.#findings.problem(content, type, message)

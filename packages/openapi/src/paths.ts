@@ -5,11 +5,10 @@ import { methodsIn, type Operations } from './operations.ts';
 import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
 import type { Operation } from './types.ts';
 
-/** The paths of a document. */
 export class Paths {
   readonly #document: Document;
   readonly #findings: Findings;
-  /** By the outline of their templates: the spelling in the document, for each method in lower case. */
+  /** By template outline: the spelling in the document, for each method in lower case. */
   readonly #spellings = new Map<string, Map<string, string>>();
 
   constructor(document: Document, findings: Findings) {
@@ -17,7 +16,7 @@ export class Paths {
     this.#findings = findings;
   }
 
-  /** Hands every path item to `operations`, and reports paths that no request can match. */
+  /** Passes every path item to `operations`, and reports paths that cannot match a request. */
   read(operations: Operations): void {
     const { root } = this.#document;
     if (root.paths === undefined) this.#findings.problem(root, null, this.#document.dialect.withoutPaths);
@@ -29,14 +28,14 @@ export class Paths {
     }
   }
 
-  /** Whether requests can match the operation: its path is sound, and no other operation has the same path and method. */
+  /** Whether the path is valid and no other operation has the same path and method. */
   canMatch({ path, method }: Pick<Operation, 'path' | 'method'>): boolean {
     return this.#spellings.values().some((spellings) => spellings.get(method.toLowerCase()) === path);
   }
 
   /**
-   * OpenAPI 3.0.3 forbids two spellings of one path, but documents in use give each methods of its own. The values of
-   * templates are told apart by their order, so every operation keeps its own names for them.
+   * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. Template
+   * values are matched by order, so every operation keeps its own names for them.
    */
   #add(path: string, item: Json): void {
     const paths = this.#document.root.paths as Json;

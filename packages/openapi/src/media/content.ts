@@ -6,20 +6,18 @@ import { type Syntax, syntaxOf } from './reading.ts';
 import type { MediaRule, MediaRules, RuleFor } from './rules.ts';
 import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';
 
-/** The media types of a body, and the rule for each. */
 export interface Content {
-  /** The media types as the contract writes them. */
+  /** In the spelling of the contract. */
   readonly accepted: readonly string[];
-  /** Whether some bodies pass without a check because nobody can check them. */
+  /** Whether some bodies pass without a check because they cannot be checked. */
   readonly unchecked: boolean;
-  /** The rule for a Content-Type; `null` if the contract has none for it, or it is not in UTF-8. */
+  /** `null` if the contract has no rule for the Content-Type, or the body is not UTF-8. */
   media(contentType: string | undefined): MediaRule | null;
 }
 
-/** What becomes of bodies that nobody can check: they pass with a note, or this reports a problem of the contract. */
+/** The treatment of bodies that cannot be checked: they pass with a note, or this reports a problem. */
 export type Uncheckable = 'pass' | ((type: string, message: string) => void);
 
-/** One entry of a `content` map. */
 interface Entry {
   readonly range: MediaType;
   readonly weight: number;
@@ -32,10 +30,9 @@ interface Rules {
   readonly missing: ReadonlyMap<Syntax, string>;
 }
 
-/** The usual spellings of UTF-8 in a Content-Type. */
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
-/** Reads a `content` map and reports wrong media types in it, and those whose bodies nobody can check. */
+/** Reports invalid media types in a `content` map, and media types that cannot be checked. */
 export function createContent(
   content: Json,
   direction: Direction,
@@ -75,7 +72,7 @@ export function createContent(
   };
 }
 
-/** Does beforehand what takes `createContent` long, in small steps. */
+/** Does the slow part of `createContent` in advance, in small steps. */
 export function* prepareContent(content: Json, rules: MediaRules): Generator<void, void, void> {
   for (const type of Object.keys(content)) {
     const range = parseMediaType(type);
@@ -94,7 +91,9 @@ function rulesOf(content: Json, type: string, range: MediaType, direction: Direc
   return { known, missing };
 }
 
-/** A range covers types of several syntaxes, so it has a rule for each. Every kind of type may end in `+json` or `+xml`. */
+/**
+ * A range covers types of several syntaxes, so it has a rule for each. Every kind of type may end in `+json` or `+xml`.
+ */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
   if (range.subtype !== '*') return [syntaxOf(range)];
   if (range.type === '*') return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];
@@ -103,10 +102,9 @@ function syntaxesIn(range: MediaType): readonly Syntax[] {
   return range.type === 'text' ? ['json', 'xml', 'text'] : ['bytes', 'json', 'xml'];
 }
 
-/** The syntax that a type or range is mostly used for. */
 const mainSyntax = (range: MediaType): Syntax => syntaxesIn(range)[0]!;
 
-/** A range loses the types that nobody can check; a type, or a range without its main syntax, is a problem. */
+/** A range only loses the types that cannot be checked. A type, or a range without its main syntax, is a problem. */
 function report(
   content: Json,
   type: string,
@@ -134,7 +132,7 @@ function report(
   }
 }
 
-/** A type that nothing is said about takes all there is. JSON, XML and forms are at least well-formed. */
+/** A type without a schema accepts every body. JSON, XML and forms must be well-formed. */
 function noteOpen(content: Json, type: string, range: MediaType, findings: Findings): void {
   const { [type]: media } = content;
   const open = !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
@@ -147,7 +145,7 @@ const pass =
   (type: string): RuleFor =>
   () => ({ type, check: () => NONE });
 
-/** A more specific range comes first. */
+/** More specific ranges come first. */
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
 }

@@ -12,7 +12,7 @@ import { STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { decodeUtf8 } from '../utf8.ts';
 
-/** A field of a form; the text of a `document` is JSON. */
+/** The text of a `document` is JSON. */
 interface Field extends Collected {
   readonly document: boolean;
   readonly maxDepth: number | undefined;
@@ -20,8 +20,8 @@ interface Field extends Collected {
 
 /**
  * Checks `application/x-www-form-urlencoded` bodies of object schemas. Each property is a field in the style of its
- * `encoding`; an object without a style is a JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request
- * Bodies"). Answers `null` if the schema describes no object.
+ * `encoding`; an object without a style is JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request
+ * Bodies"). Returns `null` if the schema does not describe an object.
  */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
   const shape = shapeOf(document, document.object(media.schema) ?? {});
@@ -54,7 +54,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   };
 }
 
-/** The fields that the schema does not name: it allows or refuses them as additional members. */
+/** The fields that the schema does not name, which it treats as additional members. */
 const rest = ({ others }: Shape): Collected => ({
   name: '',
   style: 'form',
@@ -83,7 +83,6 @@ function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, enco
   };
 }
 
-/** Puts the value of a field into the object that the form stands for. */
 function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): ValueFault[] {
   if (sent === null || sent === 'unused') return [];
   const pointer = `/${escapeToken(field.name)}`;

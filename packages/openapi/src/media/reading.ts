@@ -8,10 +8,10 @@ import { decodeUtf8 } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
 
-/** Makes the value that a schema judges of the bytes of a body, or of a part of one. */
+/** Converts the bytes of a body or part into the value that the schema checks. */
 export type ReadBytes = (bytes: Uint8Array) => Reading;
 
-/** The syntax of a media type; all unknown types are `bytes`. */
+/** Unknown media types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';
 
 export function syntaxOf(type: MediaType): Syntax {
@@ -23,8 +23,8 @@ export function syntaxOf(type: MediaType): Syntax {
 }
 
 /**
- * The reader of values in a syntax; a sentence if it cannot express what the schema describes. `schema` may be a reference, and
- * is `null` if nothing is described.
+ * The reader of values in a syntax; a sentence if it cannot express what the schema describes. `schema` may be a
+ * reference, or `null` for anything.
  */
 export function createReader(
   document: Document,
@@ -51,10 +51,10 @@ function readJsonBytes(bytes: Uint8Array, maxDepth: number | undefined): Reading
 
 const readBinary: ReadBytes = (bytes) => ({ value: new Binary(bytes), fault: null });
 
-/** One character for each byte, so that lengths count bytes. */
+/** One character per byte, so that lengths count bytes. */
 const readLatin1: ReadBytes = (bytes) => ({ value: Buffer.from(bytes).toString('latin1'), fault: null });
 
-/** Some readers take a byte order mark for a part of the text and others drop it. */
+/** Some readers keep a byte order mark as text and others drop it. */
 function readText(bytes: Uint8Array, shape: Shape): Reading {
   const text = decodeUtf8(bytes);
   if (text === null) return { fault: { pointer: '', message: 'is not UTF-8', rule: 'encoding' } };
@@ -63,7 +63,6 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
   return read({ form: 'primitive', text }, shape, 'none');
 }
 
-/** The types that a text can be read as. */
 const PRIMITIVES = ['string', 'integer', 'number', 'boolean'];
 
 /** Whether a schema, or one that it combines, has any of these keywords. */

@@ -12,23 +12,20 @@ import { createMultipartCheck } from './multipart/multipart.ts';
 import { createReader, type ReadBytes, type Syntax } from './reading.ts';
 import { prepareXmlReader } from './xml/xml.ts';
 
-/** The check of a body of one media type. */
 export interface MediaRule {
-  /** The media type as the contract writes it; it may be a range such as `application/*`. */
+  /** In the spelling of the contract; may be a range such as `application/*`. */
   readonly type: string;
-  /** The faults in a body of at least one byte. */
+  /** `bytes` is not empty. */
   check(bytes: Uint8Array): readonly Fault[];
 }
 
-/** The rule for bodies with a Content-Type, whose parameters matter to some media types. */
+/** The rule for a Content-Type, whose parameters matter to some media types. */
 export type RuleFor = (contentType: string) => MediaRule;
 
 type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
 
-/** Syntaxes whose values are text. */
 const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
-/** Makes rules of Media Type Objects. */
 export class MediaRules {
   readonly #document: Document;
   readonly #schemas: Schemas;
@@ -42,7 +39,7 @@ export class MediaRules {
     this.#parameters = new Parameters(document, schemas, findings);
   }
 
-  /** The rule for bodies of a syntax, under the entry `type` of `content`; a sentence if nobody can check them. */
+  /** The rule for bodies of a syntax, under the entry `type` of `content`; a sentence if they cannot be checked. */
   rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
     const check = this.#checkBody(content, type, syntax, direction);
     if (typeof check === 'string') return check;
@@ -55,7 +52,7 @@ export class MediaRules {
     });
   }
 
-  /** Does beforehand what takes `rule` long, in small steps. */
+  /** Does the slow part of `rule` in advance, in small steps. */
   *prepare(content: Json, type: string, syntax: Syntax): Generator<void, void, void> {
     const schema = this.#document.object(content[type])?.schema;
     if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);

@@ -2,45 +2,39 @@ import { decode } from './reading.ts';
 import type { Shape } from './shape.ts';
 import { type Layout, type Pieces, takeApart } from './styles.ts';
 
-/** The facts that a collector needs about a parameter. */
 export interface Collected extends Layout {
   readonly shape: Shape;
-  /** An empty text means that the caller does not use the parameter. */
+  /** An empty text means that the client does not use the parameter. */
   readonly allowEmpty: boolean;
 }
 
-/**
- * The text that a caller sent for one parameter, or the fault in its form. `unused`: an empty text, which is allowed.
- */
+/** The text of one parameter, or the fault in its form. `unused`: an empty text, which is allowed. */
 export type Sent = { readonly pieces: Pieces } | { readonly complaint: 'repeated' | 'style' } | 'unused';
 
-/**
- * All texts sent under the names of one parameter, raw, each with its member if the parameter is an object in parts.
- */
+/** All raw texts of one parameter, each with its member if the parameter is an object in parts. */
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
 }
 
-/** Receives names that belong to no parameter; `undefined` stands for a name that cannot be decoded. */
+/** Receives names that belong to no parameter; `undefined` for a name that cannot be decoded. */
 export type UnknownNames = (name: string | undefined) => void;
 
-/** The owner of a name: an index into the parameters, and the encoded member if the owner is an object in parts. */
+/** An index into the parameters, and the encoded member if the owner is an object in parts. */
 interface Owner {
   readonly index: number;
   readonly member: string | null;
 }
 
 /**
- * Sorts `name=text` pairs of a query, a form or a cookie header by their parameters. An exploded object owns the names
- * of its members. If it allows additional members, it also owns every name without another owner.
+ * Assigns `name=text` pairs of a query, form or cookie header to parameters. An exploded object owns the names of its
+ * members and, if it allows additional members, every name without another owner.
  */
 export class Collector {
   readonly #parameters: readonly Collected[];
   readonly #owners = new Map<string, Owner>();
-  /** Deep objects by name. */
   readonly #deep = new Map<string, number>();
-  /** The exploded object that owns all names without another owner; -1 if there is none. */
+  /** The exploded object that owns all other names; -1 if there is no such object. */
   readonly #rest: number;
 
   constructor(parameters: readonly Collected[]) {
@@ -59,7 +53,7 @@ export class Collector {
     this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
   }
 
-  /** Sorts the pairs of `text`, which `&` separates. `stranger` receives the names without an owner. */
+  /** Sorts the `&`-separated pairs of `text`. `unknown` receives the names without an owner. */
   collect(text: string, plusIsSpace: boolean, unknown: UnknownNames): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
@@ -87,7 +81,7 @@ export class Collector {
     return this.#rest < 0 ? null : { index: this.#rest, member: encodeURIComponent(name) };
   }
 
-  /** `color[R]` is the member R of color. `color` alone is all of it: a value that is no object. */
+  /** `color[R]` is the member R of color. `color` alone is its whole value, which is not an object. */
   #deepOwner(name: string): Owner | null {
     const open = name.indexOf('[');
     const whole = open < 0 ? this.#deep.get(name) : undefined;
@@ -111,13 +105,13 @@ function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
   return pieces ? { pieces } : { complaint: 'style' };
 }
 
-/** Whether a deep object may also be a value that is no object and no list, which is written without brackets. */
+/** Whether a deep object may also be a primitive value, which is written without brackets. */
 const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
   form === 'primitive' || types?.isDisjointFrom(NOT_COMPOSITE) === false;
 
 const NOT_COMPOSITE: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
 
-/** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 says nothing about deep lists. */
+/** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 does not define deep lists. */
 function deepSent({ form }: Collected, { texts, pairs }: Bucket): Sent {
   if (texts.length > 0) {
     if (pairs.length > 0) return { complaint: 'style' };

@@ -5,10 +5,10 @@ import { Collector, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { takeApart } from './styles.ts';
 
-/** Checks the raw headers of a request: name, value, name, value, … */
+/** Takes raw request headers: name, value, name, value, … */
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 
-/** The check of header parameters; `null` if there are none. */
+/** `null` without header parameters. */
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
@@ -20,9 +20,7 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   };
 }
 
-/**
- * Several headers of one name are one list (RFC 9110 section 5.3) if the parameter may be a list; otherwise a fault.
- */
+/** Repeated headers form one list (RFC 9110 section 5.3) if the parameter may be a list, and are otherwise a fault. */
 function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   if (values.length === 0) return null;
   if (parameter.form === 'primitive') {
@@ -33,7 +31,7 @@ function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   return pieces ? { pieces } : { complaint: 'style' };
 }
 
-/** The check of cookie parameters; `null` if there are none. It ignores cookies that the contract does not describe. */
+/** `null` without cookie parameters. Cookies that the contract does not describe are ignored. */
 export function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const collector = new Collector(parameters);

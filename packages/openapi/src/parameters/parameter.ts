@@ -10,23 +10,18 @@ import { decode, type Encoding, read } from './reading.ts';
 import { ANYTHING, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
-/** A parameter of an operation with its check. */
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
   /** Whether `content` describes it: the text is then one document of that media type. */
   readonly document: boolean;
-  /** Checks the pieces of the text; pointers are relative to the parameter. */
+  /** Pointers are relative to the parameter. */
   check(pieces: Pieces): readonly ValueFault[];
 }
 
-/**
- * Header parameters of these names are ignored: other parts of the document describe them (OpenAPI 3.0.3, Parameter
- * Object, `name`).
- */
+/** Ignored header parameters, which other parts of the document describe (OpenAPI 3.0.3, Parameter Object, `name`). */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
-/** Reads Parameter Objects. */
 export class Parameters {
   readonly #document: Document;
   readonly #schemas: Schemas;
@@ -38,12 +33,12 @@ export class Parameters {
     this.#findings = findings;
   }
 
-  /** `null` if nothing is to be checked, or if the object is wrong, which is reported. */
+  /** `null` if there is nothing to check, or if the object is invalid, which is reported. */
   read(node: Json): Parameter | null {
     return this.#read(node, node.name, node.in);
   }
 
-  /** The same for a Header Object, which does not say its name and place itself. */
+  /** For a Header Object, which has no name and place of its own. */
   readHeader(node: Json, name: string): Parameter | null {
     return this.#read(node, name, 'header');
   }
@@ -91,7 +86,7 @@ export class Parameters {
     return { ...known, style, explode, form, shape, encodedCommas, document: false, check };
   }
 
-  /** A text has one form only: it is an object or a list if the schema allows one. Brackets tell deep objects apart. */
+  /** A text has one form only: an object or list if the schema allows one. Brackets identify deep objects. */
   #form(node: Json, { types }: Shape, style: Style): Form {
     const form = types?.has('object') ? 'object' : types?.has('array') ? 'array' : 'primitive';
     const others =
@@ -129,13 +124,13 @@ export class Parameters {
   }
 }
 
-/** Paths with `;` are refused before they come here, see README.md. */
+/** Paths with `;` are refused earlier, see README.md. */
 const MATRIX =
   'matrix cannot be used: the gateway refuses a path with a semicolon, because servers read what follows one in different ways';
 
 const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
 
-/** Clients write a space in a query as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
+/** Clients encode a space in a query as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
 function encodingOf(place: Place, allowReserved: boolean): Encoding {
   if (place === 'header') return 'none';
   return place === 'query' && !allowReserved ? 'form' : 'percent';

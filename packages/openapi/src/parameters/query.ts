@@ -5,10 +5,9 @@ import { checkParameter } from './check.ts';
 import { Collector } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 
-/** Checks a raw query, without its `?`. */
+/** Takes a raw query without its `?`. */
 export type CheckQuery = (query: string) => readonly Fault[];
 
-/** With `unknown: 'refuse'`, a name that belongs to no parameter is a fault. */
 export function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass'): CheckQuery {
   const collector = new Collector(parameters);
   const required = parameters.some((parameter) => parameter.required);

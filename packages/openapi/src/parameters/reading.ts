@@ -5,13 +5,13 @@ import { exact, isInteger, isNumber } from '../numbers.ts';
 import type { Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
-/** The result of reading a text: a value for the schema to check, or a fault of the text itself. */
+/** A value for the schema to check, or a fault of the text itself. */
 export type Reading =
-  /** `unlikeInteger`: the value is an integer, but is not written as one. */
+  /** `unlikeInteger`: the value is an integer that is not written as one. */
   | { readonly value: unknown; readonly fault: null; readonly unlikeInteger?: boolean }
   | { readonly value?: never; readonly fault: ValueFault; readonly unlikeInteger?: never };
 
-/** Decodes percent-encoding; `undefined` if the encoding is invalid or the decoded bytes are not UTF-8. */
+/** `undefined` if the encoding is invalid or the decoded bytes are not UTF-8. */
 export function decode(text: string, plusIsSpace: boolean): string | undefined {
   const plain = plusIsSpace && text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!plain.includes('%')) return plain;
@@ -23,12 +23,10 @@ export function decode(text: string, plusIsSpace: boolean): string | undefined {
   }
 }
 
-/** The encoding of a parameter's pieces: none (headers), percent, or percent with `+` for a space. */
+/** None (headers), percent, or percent with `+` for a space. */
 export type Encoding = 'none' | 'percent' | 'form';
 
-/**
- * Decodes pieces and makes a value of them: a text becomes a number or boolean if it is one and the schema asks for it.
- */
+/** Decodes pieces into a value. A text becomes a number or boolean if the schema requires one and the text is one. */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');
@@ -71,7 +69,7 @@ function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape
   return { value: object, fault: null };
 }
 
-/** Callers repeat the name of a list member for each of its entries. */
+/** Clients repeat the name of a list member for each entry. */
 function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
   const pointer = `/${printable(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
@@ -79,7 +77,7 @@ function readMember(name: string, texts: readonly string[], shape: Shape | null,
   return readText(texts[0]!, shape, encoding, pointer);
 }
 
-/** A text that does not have the type stays text, so that the schema refuses it. */
+/** A text that does not match the type stays text, so that the schema refuses it. */
 function typed(text: string, types: ReadonlySet<string> | null): unknown {
   if (types === null) return text;
   if (types.has('integer') && isInteger(text)) return exact(text) ?? text;

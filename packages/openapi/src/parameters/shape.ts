@@ -2,28 +2,26 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 
-/** The values that a text may stand for according to a schema. */
+/** The values that a schema allows a text to represent. */
 export interface Shape {
-  /** The JSON types that the schema allows; `null` means any. */
+  /** The allowed JSON types; `null` for any. */
   readonly types: ReadonlySet<string> | null;
-  /** For lists. */
   readonly items: Shape | null;
-  /** For objects: the known members, and the shape of all others (`null`: there are no others). */
+  /** For objects: the known members, and the shape of all others (`null` if others are forbidden). */
   readonly members: ReadonlyMap<string, Shape>;
   readonly others: Shape | null;
-  /** Whether the schema allows bytes that are no text: `format: binary`. */
+  /** Whether the schema allows bytes that are not text (`format: binary`). */
   readonly binary: boolean;
 }
 
 /** Lists in objects in lists have no text form, so the search ends at this depth. */
 const DEEPEST = 3;
 
-/** The shape of a schema that says nothing. */
 export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
 
 /**
- * The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. What is inside is found when it is asked for: the schemas in
- * three levels of a large document are thousands.
+ * The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. Inner shapes are computed on demand: three
+ * levels of a large document contain thousands of schemas.
  */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   if (depth === DEEPEST) return ANYTHING;
@@ -41,7 +39,7 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   const findOthers = () => {
     const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
     if (others !== false) return inner(others);
-    // `false` is said of the names alone that no pattern has.
+    // `false` applies only to names that match no pattern.
     return parts.some((part) => document.dialect.applicators(part).patternProperties !== undefined) ? ANYTHING : null;
   };
   let items: Shape | undefined;
@@ -98,11 +96,11 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   return types;
 }
 
-/** Notes keywords by which values in text are not read: they stay text there. */
+/** Adds a note for each keyword that does not convert text: such values stay text. */
 export function noteUnread(document: Document, schema: Json, findings: Findings): void {
   for (const part of partsOf(document, schema)) {
     for (const keyword of document.dialect.unread) {
-      // `false` takes none, and `true` says nothing.
+      // `false` forbids all values, and `true` has no effect.
       if (part[keyword] === undefined || typeof part[keyword] === 'boolean') continue;
       const message = `outside of JSON, ${keyword} does not say how text is read: numbers and booleans that only it describes are refused`;
       findings.note(part, keyword, message);
@@ -122,12 +120,11 @@ const both = (a: Types, b: Types): Types => {
 
 const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
 
-/** The `items` of a list, also where it is combined from several schemas. */
+/** The `items` of a list, also if combined from several schemas. */
 export function itemsOf(document: Document, schema: Json): Json | null {
   const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
   return isObject(items) ? items : null;
 }
 
-/** The names that any of these parts of a schema requires. */
 export const requiredIn = (parts: readonly Json[]): ReadonlySet<unknown> =>
   new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));

@@ -1,9 +1,9 @@
-/** The styles of OpenAPI 3.0.3, Parameter Object, "Style Values", without `matrix`, which no request can have. */
+/** OpenAPI 3.0.3, Parameter Object, "Style Values", without `matrix`, which no request can have. */
 export type Style = 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 export type Form = 'primitive' | 'array' | 'object';
 
-/** The styles that each place allows; the default comes first. */
+/** The styles of each place; the default comes first. */
 export const STYLES = {
   path: ['simple', 'label'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -18,7 +18,7 @@ export interface Layout {
   readonly style: Style;
   readonly explode: boolean;
   readonly form: Form;
-  /** Whether `%2C` separates entries too, where commas do. */
+  /** Whether `%2C` also separates entries in comma-separated lists. */
   readonly encodedCommas?: boolean;
 }
 
@@ -29,8 +29,8 @@ export type Pieces =
   | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
 
 /**
- * Splits the text of one parameter into pieces, by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does
- * not have that style. It does not take exploded form parameters and deep objects, which consist of several texts.
+ * Splits the text of one parameter by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does not have
+ * that style. It does not accept exploded form parameters and deep objects, which consist of several texts.
  */
 export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
   if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
@@ -78,6 +78,6 @@ const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: st
   },
 };
 
-/** An example of the parameter's style, for error texts. */
+/** For error texts. */
 export const example = ({ name, style, form, explode }: Layout): string =>
   EXAMPLES[style][form][explode ? 1 : 0].replaceAll('N', name);

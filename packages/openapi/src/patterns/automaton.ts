@@ -1,14 +1,13 @@
 import { type CharacterSet, includes, overlap, TEXT_END, TEXT_START } from './characters.ts';
 import type { Term } from './syntax.ts';
 
-/** With more positions, even matching in linear time would be slow. */
+/** With more positions, even linear-time matching would be slow. */
 const MAX_POSITIONS = 512;
 const MAX_LINKS = 4096;
 
-/** The pattern has more positions or links between them than an automaton should. */
 export class TooLarge extends Error {}
 
-/** The positions that a part of a pattern may begin and end with, and whether the part may be empty. */
+/** The possible first and last positions of a part, and whether the part may be empty. */
 interface Part {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -18,15 +17,15 @@ interface Part {
 const EMPTY: Part = { first: [], last: [], empty: true };
 
 /**
- * The position automaton of a pattern (Glushkov 1961): one state for each character that the pattern names, and the
- * states that may follow each. `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to detect ambiguity; `'copy'`
- * writes the copies out.
+ * The position automaton of a pattern (Glushkov 1961): one state per character of the pattern, and the states that may
+ * follow each. `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to detect ambiguity; `'copy'` writes the copies
+ * out.
  */
 export class Automaton {
   readonly sets: CharacterSet[] = [];
   readonly follow: Set<number>[] = [];
   readonly whole: Part;
-  /** Whether there are two ways to read the same characters with the same positions, as in `(a*)*`. */
+  /** Whether the same characters match the same positions in two ways, as in `(a*)*`. */
   ambiguous = false;
   #links = 0;
   readonly #counts: 'loop' | 'copy';
@@ -43,7 +42,6 @@ export class Automaton {
     );
   }
 
-  /** Whether a match must begin at the start of the text. */
   get anchored(): boolean {
     return !this.whole.empty && this.whole.first.every((position) => this.#reads(position, TEXT_START));
   }

@@ -9,42 +9,40 @@ import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
 type Content = Exclude<Syntax, 'form' | 'multipart'>;
 
-/** What a part may be: bytes, text, JSON or another syntax of objects, text or JSON, or whatever is sent. */
+/** What a part may be: bytes, text, JSON or another object syntax, text or JSON, or anything. */
 type Kind = 'file' | 'text' | 'complex' | 'either' | 'any';
 
-/** What one part is by its schema. */
+/** The description of one part by its schema. */
 export interface Form {
   readonly shape: Shape;
   readonly kind: Kind;
-  /** Whether its text is bytes in another form, such as Base64. */
+  /** Whether its text is encoded bytes, for example Base64. */
   readonly encoded: boolean;
-  /** The reader of a part in a syntax; `null` if the part cannot have it. */
+  /** `null` if the part cannot have this syntax. */
   reader(syntax: Content): ReadBytes | null;
 }
 
-/** A property of a form: what its parts may be. */
 export interface Field {
   /** Whether each entry of a list is a part. */
   readonly list: boolean;
-  /** What one part is; where there is `file` too, a part that is no file. */
+  /** The description of one part; if `file` is set, of a part that is not a file. */
   readonly form: Form;
-  /** What a file is, where a part may be a file or something else; otherwise `null`. */
+  /** The description of a file if a part may be a file or something else; otherwise `null`. */
   readonly file: Form | null;
-  /** The media types that its parts may have; `null` if the contract names none. */
+  /** `null` if the contract names no media types. */
   readonly accepted: readonly MediaType[] | null;
-  /** The same, as the contract writes them. */
+  /** `accepted` in the spelling of the contract. */
   readonly written: string;
   readonly checkHeaders: CheckHeaders | null;
 }
 
-/** What the fields of a form are made from. */
 export interface Sources {
   readonly document: Document;
   readonly parameters: Parameters;
   readonly findings: Findings;
 }
 
-/** The field for a property, or for the names that the schema does not list. `encoding`: its Encoding Object. */
+/** The field for a property, or for names that the schema does not list. `encoding`: its Encoding Object. */
 export function createField(sources: Sources, schema: Json | null, encoding: Json | null): Field {
   const { document } = sources;
   const whole = schema ? shapeOf(document, schema) : ANYTHING;
@@ -78,7 +76,7 @@ function createForm(document: Document, schema: Json | null): Form {
   };
 }
 
-/** The schemas of which a part fits one, those of files apart. No part is null, so that is none of them. */
+/** The alternative schemas of a part, files apart. Null is excluded, because a part is never null. */
 function alternatives(document: Document, schema: Json | null): { readonly files: Json[]; readonly others: Json[] } {
   const all = (schema ? leaves(document, schema, new Set()) : []).map(
     (leaf) => [leaf, shapeOf(document, leaf)] as const,
@@ -101,7 +99,7 @@ function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json
   return parts.length === 1 && node.type === undefined ? within(parts) : [node];
 }
 
-/** `contentType` is one media type or a list, ranges among them. */
+/** `contentType` is a list of media types and ranges. */
 function readTypes(findings: Findings, encoding: Json): readonly MediaType[] | null {
   if (typeof encoding.contentType !== 'string') return null;
   const types: MediaType[] = [];
@@ -113,7 +111,7 @@ function readTypes(findings: Findings, encoding: Json): readonly MediaType[] | n
   return types;
 }
 
-/** A Content-Type is described by `contentType` alone (OpenAPI 3.0.3, Encoding Object, `headers`). */
+/** Only `contentType` describes a Content-Type (OpenAPI 3.0.3, Encoding Object, `headers`). */
 function readHeaders({ document, parameters }: Sources, encoding: Json): CheckHeaders | null {
   const described = document.members(encoding.headers).filter(([name]) => name.toLowerCase() !== 'content-type');
   const read = described.map(([name, value]) => {
@@ -130,12 +128,11 @@ function kindOf({ binary, types }: Shape): Kind {
   return TEXTS.some((type) => types.has(type)) ? 'either' : 'complex';
 }
 
-/** The types of values that are written as plain text. */
 const TEXTS = ['string', 'integer', 'number', 'boolean'];
 
 /**
- * What a part is. Most readers take a part for a file if, and only if, it has a filename; browsers give one to JSON too, so JSON is
- * what it is where the contract names its type. Without a filename, a type of bytes says that it is meant for a file.
+ * Most readers treat a part as a file exactly if it has a filename. Browsers send a filename with JSON too, so a part
+ * of a JSON type is JSON if the contract names that type. Without a filename, a binary type indicates a file.
  */
 export function formOf({ form, file, accepted }: Field, type: MediaType | null, filename: string | null): Form {
   if (file === null) return form;
@@ -146,14 +143,14 @@ export function formOf({ form, file, accepted }: Field, type: MediaType | null, 
 
 const BYTES: ReadonlySet<Syntax> = new Set(['bytes', 'form', 'multipart']);
 
-/** The syntax of a part of this media type. Forms in forms are only bytes. */
+/** The syntax of a part of this media type. Forms inside forms are only bytes. */
 export function syntaxIn({ kind }: Form, type: MediaType, hasFilename: boolean): Content {
   if (kind === 'file' || (kind === 'any' && hasFilename)) return 'bytes';
   const syntax = syntaxOf(type);
   return syntax === 'form' || syntax === 'multipart' ? 'bytes' : syntax;
 }
 
-/** A media type that the contract names for the field and in which its parts cannot be checked; `null` if there is none. */
+/** A media type of the field in which its parts cannot be checked; `null` if all can. */
 export function opaqueType(field: Field): string | null {
   if (field.file !== null) return null;
   const opaque = field.accepted?.find(

@@ -1,34 +1,31 @@
 import { decodeUtf8 } from '../../utf8.ts';
 import { type MediaType, parseMediaType } from '../type.ts';
 
-/** The headers of a part of a form. */
 export interface Head {
   readonly name: string;
-  /** Only files have one. */
   readonly filename: string | null;
-  /** `null` if the part names none. */
   readonly type: MediaType | null;
   /** All headers: name, value, name, value, … */
   readonly fields: readonly string[];
 }
 
-/** A line that ends with a space is none. */
+/** A line that ends with a space is invalid. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
-/** Control characters, the tab among them, which readers cut off or keep. */
+/** Control characters, including tabs, which some readers cut off and others keep. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROL = /[\0-\x1f\x7f]/;
 const FORM_DATA = /^form-data(?=;|$)/i;
 const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
-/** PHP takes these for quotes as well. */
+/** PHP also treats these as quotes. */
 const SINGLE_QUOTE = "'";
 /** Some readers decode these and others do not: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
 const ENCODED = /\\|%22|%0[ad]|=\?/i;
 const UNENCODED = /^(?:binary|8bit|7bit)$/i;
 
 /**
- * Reads the headers of a part (RFC 7578 section 4), strictly: each header once, in one line; a Content-Disposition of a name and
- * perhaps a filename, both in UTF-8 and with nothing that readers decode differently; nothing that encodes the content.
- * Answers a sentence if something is wrong.
+ * Reads the headers of a part strictly (RFC 7578 section 4): each header once, in one line; a Content-Disposition with
+ * a name and an optional filename, both UTF-8 without anything that readers decode differently; no content encoding.
+ * Returns a sentence if the head is invalid.
  */
 export function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const text = decodeUtf8(bytes);
@@ -54,12 +51,12 @@ export function readHead(bytes: Uint8Array, contentLength: number): Head | strin
 }
 
 /**
- * Browsers send a file that was not chosen as no bytes of this type, other clients as no bytes of no type. Some readers take anything
- * else of no filename for text.
+ * Browsers send an unselected file as no bytes of this type, other clients as no bytes without a type. Some readers
+ * treat everything else without a filename as text.
  */
 const isBytes = (type: MediaType | null): boolean => type?.type === 'application' && type.subtype === 'octet-stream';
 
-/** What these headers say must change nothing: most readers ignore them (RFC 7578 section 4.8). */
+/** These headers must have no effect: most readers ignore them (RFC 7578 section 4.8). */
 function complaintOf(known: ReadonlyMap<string, string>, contentLength: number): string | null {
   const length = known.get('content-length');
   if (length !== undefined && length !== String(contentLength)) return 'has a Content-Length that is not its length';
@@ -94,11 +91,11 @@ function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string
   return { name, filename };
 }
 
-/** Some readers also keep only what is behind the last slash. */
+/** Some readers keep only what follows the last slash. */
 const isUnclear = (filename: string): boolean =>
   ENCODED.test(filename) || filename.includes('/') || filename === '.' || filename === '..';
 
-/** RFC 8187, which RFC 7578 section 4.2 forbids in forms; .NET writes it beside each filename. */
+/** RFC 8187, which RFC 7578 section 4.2 forbids in forms. .NET adds it to each filename. */
 function decodeExtended(text: string): string | undefined {
   const [, encoded] = /^utf-8''([^']*)$/i.exec(text) ?? [];
   if (encoded === undefined) return undefined;

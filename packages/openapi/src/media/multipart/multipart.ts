@@ -10,20 +10,18 @@ import { readHead } from './head.ts';
 import { type Part, put, readField } from './part.ts';
 import { isBoundary, nth, split } from './split.ts';
 
-/** What a form is made of. */
 interface Form {
   fieldOf(name: string): Field;
-  /** Lists that requests must have: an empty one has no part. */
+  /** Required lists: an empty list has no part. */
   readonly lists: readonly string[];
 }
 
-/** Checks the bytes of a body with this Content-Type. */
 export type CheckMultipart = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
 
 /**
- * Checks `multipart/form-data` bodies of object schemas (RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart`
- * Content"). Each property is a part, and each entry of a list is a part of that name. Answers why not if the schema
- * describes no object, or a part that cannot be checked.
+ * Checks `multipart/form-data` bodies of object schemas (RFC 7578; OpenAPI 3.0.3, "Special Considerations for
+ * `multipart` Content"). Each property is a part, and each entry of a list is a part of that name. Returns the reason
+ * if the schema is not an object or has a part that cannot be checked.
  */
 export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckMultipart | string {
   const { document, findings } = sources;
@@ -58,7 +56,7 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
   return (bytes, contentType) => checkForm(bytes, contentType, form, check);
 }
 
-/** The properties of a schema, of those too that it is combined from. */
+/** The properties of a schema and of the schemas it combines. */
 function membersOf({ document }: Sources, schema: Json): Map<string, Json> {
   const all = partsOf(document, schema).flatMap(({ properties }) => document.members(properties));
   return new Map(all.filter((member): member is [string, Json] => isObject(member[1])));
@@ -69,7 +67,7 @@ function othersOf({ document }: Sources, schema: Json): Json | null {
   return described.find(isObject) ?? null;
 }
 
-/** The charset of all texts, for readers that look at it (RFC 7578 section 4.6). */
+/** The charset of all texts, for readers that use it (RFC 7578 section 4.6). */
 const CHARSET = '_charset_';
 const OTHER_CHARSET: ValueFault = {
   pointer: `/${CHARSET}`,
@@ -101,7 +99,7 @@ function checkForm(bytes: Uint8Array, contentType: string, form: Form, check: Ch
   return checkParts(byName, form, check);
 }
 
-/** The boundary; `null` if readers could take different ones. */
+/** `null` if readers could use different boundaries. */
 function boundaryOf(contentType: string): string | null {
   const parameters = parseMediaType(contentType)?.parameters;
   const boundary = parameters?.get('boundary');

@@ -8,7 +8,7 @@ import { covers, isJson, isUtf8Type, type MediaType } from '../type.ts';
 import { type Field, type Form, formOf, syntaxIn } from './fields.ts';
 import type { Head } from './head.ts';
 
-/** A part of a form. Its content shares the memory of the body. */
+/** The content shares the memory of the body. */
 export interface Part {
   readonly head: Head;
   readonly content: Buffer;
@@ -17,31 +17,31 @@ export interface Part {
 const named = (type: string, subtype: string): MediaType => ({ type, subtype, parameters: new Map() });
 /** A part without a Content-Type is plain text (RFC 7578 section 4.4). */
 const PLAIN = named('text', 'plain');
-/** The type of parts of objects where `contentType` names none (OpenAPI 3.0.3, Encoding Object). */
+/** The default type of object parts (OpenAPI 3.0.3, Encoding Object). */
 const OBJECT = named('application', 'json');
 const BYTES = named('application', 'octet-stream');
-/** What an object and a list in JSON begin with, and the blanks that may be in front of it. */
+/** The first characters of an object and a list in JSON, and the white space that may precede them. */
 const STARTS: ReadonlyMap<number | undefined, string> = new Map([
   [0x7b, 'object'],
   [0x5b, 'array'],
 ]);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** Where all bytes are ASCII, these read as UTF-8 does. */
+/** If all bytes are ASCII, these charsets equal UTF-8. */
 const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
 const REPEATED: Reading = { fault: { pointer: '', message: 'is given more than once', rule: 'repeated' } };
 
-/** The value of a part, or of all parts of a name. `noFile`: it is none where it could have been. */
+/** The value of a part, or of all parts of a name. `noFile`: it could have been a file, but is not. */
 type Value = Reading & { readonly noFile?: boolean };
 
-/** Gives an object or list the value of a part; checks are told what the value itself does not say. */
+/** Stores the value of a part and the marks that the checks need beside it. */
 export function put(holder: object, key: string | number, { value, unlikeInteger, noFile }: Value): void {
   (holder as Record<string | number, unknown>)[key] = value;
   if (unlikeInteger) unlikeIntegers.add(holder, key);
   if (noFile) noFiles.add(holder, key);
 }
 
-/** The value of the parts of one name; there is at least one. */
+/** There is at least one part. */
 export function readField(parts: readonly Part[], field: Field): Value {
   if (!field.list) return parts.length > 1 ? REPEATED : readPart(parts[0]!, field);
   const entries: unknown[] = [];
@@ -75,7 +75,9 @@ function readPart({ head, content }: Part, field: Field): Value {
   return { ...reader(content), noFile: field.file !== null && form !== field.file };
 }
 
-/** The type of a part that names none. What could be text and begins as JSON is JSON: some readers would take it for that. */
+/**
+ * The default type of a part. A part that could be text and begins like JSON is JSON, because some readers treat it so.
+ */
 function usualType({ kind, shape: { types } }: Form, content: Buffer): MediaType {
   if (kind === 'complex') return OBJECT;
   const start = kind === 'either' ? STARTS.get(content.find((byte) => !BLANKS.has(byte))) : undefined;
@@ -87,19 +89,22 @@ function typeFault(type: MediaType, { kind, encoded }: Form, { accepted, written
   if (accepted) return accepted.some((range) => covers(range, type)) ? null : otherType(written);
   if (kind === 'complex') return isJson(type) ? null : otherType('application/json');
   if (kind === 'either') return isJson(type) || covers(PLAIN, type) ? null : otherType('application/json, text/plain');
-  // A string with a contentEncoding is of this type where `contentType` names none (OpenAPI 3.1, Encoding Object).
+  // The default type of a string with a contentEncoding (OpenAPI 3.1, Encoding Object).
   if (kind === 'text' && encoded && covers(BYTES, type)) return null;
   if (kind === 'text') return covers(PLAIN, type) ? null : otherType('text/plain');
   return null;
 }
 
-/** `written`: the media types of the contract, divided by commas. */
+/** `written`: the comma-separated media types of the contract. */
 const otherType = (written: string): ValueFault => ({
   ...wrong(`must be of type ${written}`, 'mediaType'),
   limit: written.split(',').map((type) => type.trim()),
 });
 
-/** Most readers take a part for a file if it has a filename, and for text if it has none. `named`: the contract names its types. */
+/**
+ * Most readers treat a part as a file if it has a filename, and otherwise as text. `named`: the contract names media
+ * types.
+ */
 function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): ValueFault | null {
   if (kind === 'file' || (kind === 'any' && syntax === 'bytes'))
     return filename === null ? wrong('is a file: it needs a filename', 'headers') : null;
@@ -108,7 +113,7 @@ function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named
   return mustHaveNone ? wrong('is no file: it must not have a filename', 'headers') : null;
 }
 
-/** ASCII is UTF-8, but what calls itself ASCII may be read byte by byte. */
+/** ASCII is UTF-8, but some readers read a part declared as ASCII byte by byte. */
 function isReadable(type: MediaType, content: Buffer): boolean {
   const charset = type.parameters.get('charset');
   return charset !== undefined && LIKE_ASCII.test(charset) ? isAscii(content) : isUtf8Type(type);

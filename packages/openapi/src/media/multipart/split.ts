@@ -1,14 +1,13 @@
 import type { Rule } from '../../fault.ts';
 import type { ValueFault } from '../../faults.ts';
 
-/** The most parts of one body. */
 export const MAX_PARTS = 1000;
-/** The most bytes of the headers of one part. */
+/** In bytes, for one part. */
 export const MAX_HEAD = 4096;
 
-/** A part as it was sent. It shares the memory of the body. */
+/** It shares the memory of the body. */
 export interface RawPart {
-  /** Its header lines, without the empty line that ends them. */
+  /** The header lines without the empty line that ends them. */
   readonly head: Buffer;
   readonly content: Buffer;
 }
@@ -17,10 +16,10 @@ export type Split =
   | { readonly parts: readonly RawPart[]; readonly fault: null }
   | { readonly parts?: never; readonly fault: ValueFault };
 
-/** RFC 2046 section 5.1.1, without the space, which readers cut off or keep. */
+/** RFC 2046 section 5.1.1, without the space, which some readers cut off. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=?-]{1,70}$/;
 
-/** Whether all readers take the text for the same boundary. */
+/** Whether all readers parse the text as the same boundary. */
 export const isBoundary = (text: string): boolean => BOUNDARY.test(text);
 
 const CRLF = Buffer.from('\r\n');
@@ -28,9 +27,9 @@ const DASHES = Buffer.from('--');
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
- * Splits a multipart body at its boundary (RFC 2046 section 5.1.1), strictly: every line ends with CR LF; nothing is before the
- * first boundary, and at most one CR LF behind the last; nothing else is in a line with a boundary; and a part holds its boundary
- * nowhere, not even inside a line. Lenient readers differ in each of these. Its time is linear, and it copies nothing.
+ * Splits a multipart body strictly (RFC 2046 section 5.1.1): every line ends with CR LF; nothing precedes the first
+ * boundary, and at most one CR LF follows the last; a boundary is alone in its line; and no part contains the boundary,
+ * not even inside a line. Lenient readers differ in each of these. It takes linear time and copies nothing.
  */
 export function split(bytes: Uint8Array, boundary: string): Split {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -58,7 +57,6 @@ export function split(bytes: Uint8Array, boundary: string): Split {
   }
 }
 
-/** A part in words, by its index. */
 export const nth = (index: number): string => `part ${index + 1}`;
 
 function ended(body: Buffer, at: number, parts: readonly RawPart[]): Split {

@@ -2,59 +2,54 @@ import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { itemsOf, partsOf, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
 
-/** What the contract says of the name of an element or attribute. */
 export interface Naming {
-  /** `null`: nothing. */
+  /** `null` if not specified. */
   readonly local: string | null;
   readonly namespace: string | undefined;
   readonly prefix: string | undefined;
 }
 
-/** A property of an object: an attribute, an element, or the elements of a list that nothing wraps. */
+/** A property of an object: an attribute, an element, or the elements of an unwrapped list. */
 export interface Member {
   readonly property: string;
   readonly naming: Naming;
   readonly attribute: boolean;
   /** Whether every element of that name is an entry of a list. */
   readonly repeated: boolean;
-  /** Of the attribute, or of one element. */
+  /** The schema of the attribute or of one element. */
   readonly schema: Json;
 }
 
-/** How values of a schema are written (OpenAPI 3.0.3, XML Object). */
+/** The XML form of values of a schema (OpenAPI 3.0.3, XML Object). */
 export interface Plan {
   readonly kind: 'object' | 'list' | 'text' | 'any';
   readonly shape: Shape;
-  /** The name of the element, where the schema itself says it. */
+  /** The element name that the schema itself specifies. */
   readonly naming: Naming;
   readonly members: readonly Member[];
-  /** The same by the names of their attributes and elements, without prefixes. */
+  /** The members by attribute and element name, without prefixes. */
   readonly byName: ReadonlyMap<string, readonly Member[]>;
-  /** The names of the properties. */
   readonly properties: ReadonlySet<string>;
-  /** Required lists that nothing wraps: an empty one leaves no trace. */
+  /** Required unwrapped lists: an empty one has no elements. */
   readonly always: readonly string[];
-  /** The schema of members that the contract does not name; `null` if there must be none. */
+  /** The schema of undeclared members; `null` if they are forbidden. */
   readonly others: Json | null;
-  /** The schema of the entries of a list. */
   readonly items: Json;
 }
 
-/** The schema that says nothing. */
 const NOTHING: Json = {};
 
-/** Makes the plans of schemas, each once. */
+/** Creates the plan of each schema once. */
 export class Plans {
   readonly #document: Document;
   readonly #plans = new Map<Json, Plan>();
-  /** Those that lead to no complaint. */
+  /** Plans without complaints. */
   readonly #good = new Set<Plan>();
 
   constructor(document: Document) {
     this.#document = document;
   }
 
-  /** `schema` may be a reference. */
   of(schema: Json): Plan {
     const node = this.#document.object(schema) ?? schema;
     const plan = this.#plans.get(node) ?? this.#make(node);
@@ -66,7 +61,7 @@ export class Plans {
     return this.#plans.has(this.#document.object(schema) ?? schema);
   }
 
-  /** Why XML cannot express values of a schema, or of one in it; `null` if it can. */
+  /** Why XML cannot express values of a schema or its subschemas; `null` if it can. */
   complaint(schema: Json): string | null {
     const search = this.search(schema);
     for (;;) {
@@ -75,7 +70,7 @@ export class Plans {
     }
   }
 
-  /** The same in small steps: the first search in a large document takes long. */
+  /** `complaint` in small steps: the first search in a large document takes long. */
   *search(schema: Json): Generator<void, string | null, void> {
     const reached = new Set([this.of(schema)]);
     for (const plan of reached) {
@@ -137,7 +132,7 @@ function kindOf({ types }: Shape): Plan['kind'] {
   return types.has('array') ? 'list' : 'text';
 }
 
-/** What an XML Object says; `##default` is how JAXB says nothing. */
+/** JAXB writes `##default` for an unspecified name. */
 function namingOf({ xml }: Json, fallback: string | null): Naming {
   const { name, namespace, prefix } = isObject(xml) ? xml : {};
   return {

@@ -4,14 +4,14 @@ import type { ValueFault } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
 import { decodeUtf8 } from '../../utf8.ts';
 
-/** The most elements of one document. */
+/** Per document. */
 export const MAX_ELEMENTS = 50_000;
-/** The most attributes of one element, declarations of namespaces among them. */
+/** Per element, including namespace declarations. */
 export const MAX_ATTRIBUTES = 64;
 
-/** A name with its namespace; `uri` is empty outside of all. */
+/** `uri` is empty outside of all namespaces. */
 export interface XmlName {
-  /** With its prefix, as it is written. */
+  /** With its prefix. */
   readonly name: string;
   readonly local: string;
   readonly uri: string;
@@ -22,14 +22,14 @@ export interface XmlAttribute extends XmlName {
 }
 
 export interface XmlElement extends XmlName {
-  /** Without declarations of namespaces. */
+  /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
   readonly children: XmlElement[];
-  /** All text that is directly in it. */
+  /** All text directly in the element. */
   text: string;
-  /** The pieces of its text: what comments, elements and CDATA sections divide. */
+  /** The number of text pieces between comments, elements and CDATA sections. */
   pieces: number;
-  /** Whether a comment is directly in it. */
+  /** Whether a comment is directly in the element. */
   commented: boolean;
 }
 
@@ -39,7 +39,6 @@ export type Tree =
 
 const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
 
-/** Thrown on what is refused. */
 class Refused extends Error {
   readonly rule: Rule;
 
@@ -50,8 +49,8 @@ class Refused extends Error {
 }
 
 /**
- * Reads an XML 1.0 document with namespaces, strictly: UTF-8, well-formed, no DTD and so no entities but the five of XML, no
- * processing instructions, and bounds on depth, elements and attributes.
+ * Reads an XML 1.0 document with namespaces strictly: UTF-8, well-formed, no DTD and therefore only the five predefined
+ * entities, no processing instructions, and limited depth, elements and attributes.
  */
 export function readTree(bytes: Uint8Array): Tree {
   const text = decodeUtf8(bytes);
@@ -71,10 +70,9 @@ const wrong = (message: string, rule: Rule): Tree => ({
   fault: { pointer: '', message, rule, ...(rule === 'depth' && { limit: MAX_DEPTH }) },
 });
 
-/** Builds the tree from the events of the parser. */
 class Builder {
   readonly parser = new SaxesParser({ xmlns: true });
-  /** A document without one is not well-formed. */
+  /** A document without a root is not well-formed. */
   root: XmlElement | null = null;
   readonly #open: XmlElement[] = [];
   #elements = 0;
@@ -82,7 +80,7 @@ class Builder {
 
   constructor() {
     const { parser } = this;
-    // Its own message repeats what was sent.
+    // The parser's own message repeats what was sent.
     parser.on('error', () => {
       throw new Refused('is not well-formed XML');
     });
@@ -103,7 +101,7 @@ class Builder {
       if (this.#open.length === MAX_DEPTH) throw new Refused(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
     });
     parser.on('attribute', ({ name, prefix, value }) => {
-      // The parser ignores it there, and the specification does not (Namespaces in XML 1.0, section 2.3).
+      // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0, section 2.3).
       if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
         throw new Refused('has a namespace that begins or ends with white space');
       if (++this.#attributes > MAX_ATTRIBUTES)

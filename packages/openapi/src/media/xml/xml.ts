@@ -13,15 +13,15 @@ const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
 /** All bodies of a document share their plans. */
 const PLANS = new WeakMap<Document, Plans>();
 
-/** Anything but white space of XML. */
+/** Anything but XML white space. */
 const INK = /[^ \t\r\n]/;
 
 /** An object without a prototype, see `Bag`. */
 type Members = Record<string, unknown>;
 
 /**
- * The reader of XML documents as values of a schema; a sentence if XML cannot express them. A schema that says nothing, or
- * only that the document is a string, wants it well-formed, and the second has its text as the value.
+ * The reader of XML documents as values of a schema; a sentence if XML cannot express them. An empty schema, or one
+ * that only requires a string, accepts any well-formed document; for the latter, the value is its text.
  */
 export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
   const plans = plansOf(document);
@@ -39,7 +39,7 @@ export function createXmlReader(document: Document, schema: Json | null): ((byte
   };
 }
 
-/** Does beforehand what takes `createXmlReader` long, in small steps. */
+/** Does the slow part of `createXmlReader` in advance, in small steps. */
 export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
   const node = document.object(schema);
   if (node) yield* plansOf(document).search(node);
@@ -51,23 +51,21 @@ function plansOf(document: Document): Plans {
   return plans;
 }
 
-/** The document as text, or as bytes. */
 function readWhole(bytes: Uint8Array, binary: boolean): Reading {
   const { fault } = readTree(bytes);
   if (fault) return { fault };
   return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString(), fault: null };
 }
 
-/** A root that the schema does not name is called like its component. */
+/** An unnamed root is called like its component. */
 function rootNaming(schema: Json | null, { naming }: Plan): Naming {
   const component = typeof schema?.$ref === 'string' ? COMPONENT.exec(schema.$ref)?.[1] : undefined;
   return { ...naming, local: naming.local ?? component ?? null };
 }
 
-/** Thrown on a mistake; the reader knows it. */
+/** Thrown on a mistake, which the reader stores. */
 const MISTAKE = Symbol('mistake in XML');
 
-/** Makes the value of one document. */
 class Reader {
   readonly #plans: Plans;
   readonly #way: (string | number)[] = [];
@@ -101,7 +99,7 @@ class Reader {
     return value;
   }
 
-  /** `namespace`: the one that names without a prefix have in it, as the contract says. */
+  /** `namespace`: the namespace that the contract defines for names without a prefix. */
   #element(element: XmlElement, schema: Json, namespace: string): unknown {
     const plan = this.#plans.of(schema);
     if (plan.kind === 'object') return this.#object(element, plan, namespace);
@@ -178,8 +176,8 @@ class Reader {
   }
 
   /**
-   * The name of a member that the contract does not describe. It must not pass for one that it describes, not even to readers
-   * that know no namespaces.
+   * The name of an undeclared member. It must not equal a declared name, not even for readers without namespace
+   * support.
    */
   #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
     if (byName.has(local) || properties.has(local) || properties.has(name)) {
@@ -198,7 +196,7 @@ function isNamed({ name, local, uri }: XmlName, naming: Naming, namespace: strin
   return local === naming.local && uri === (naming.namespace ?? namespace);
 }
 
-/** A namespace without a prefix is also that of the elements in it. */
+/** A namespace without a prefix also applies to child elements. */
 function inherited({ namespace, prefix }: Naming, outer: string): string {
   if (prefix !== undefined) return '';
   return namespace ?? outer;

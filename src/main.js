@@ -47,6 +47,7 @@ process.exitCode = await run(process.argv.slice(2), {
   unread: unread.signal,
   input: () => text(process.stdin),
   isTerminal: process.stdout.isTTY === true,
+  width: process.stdout.columns,
   errIsTerminal: process.stderr.isTTY === true,
   onHangup(listener) {
     process.on('SIGHUP', listener);

@@ -1,3 +1,4 @@
+import { plural } from '@storegate/console/words';
 import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
@@ -9,90 +10,101 @@ import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.t
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
+import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { withKeys } from './with-keystore.ts';
 
-/**
- * Checks configuration, plans and contract as `serve` would read them. Throws an expected error that has every mistake. Notes what
- * is no mistake of theirs, such as keys that were left behind.
- */
-export async function check(terminal: Terminal): Promise<void> {
+/** Checks settings, plans and contract as `serve` reads them. Throws an expected error with every mistake. */
+export async function check(terminal: Terminal, options: OutputOptions): Promise<void> {
+  const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
-  for (const warning of warningsOf(readCertificates(config), Date.now())) terminal.err(`note: ${warning}\n`);
-  const contract = readContract(config, terminal);
+  warningsOf(readCertificates(config), Date.now()).forEach(note);
+  const contract = readContract(config, note);
   refuseUnknownUpstreams(contract, config);
-  for (const note of overBodyLimit(config, contract)) terminal.err(`note: ${note}\n`);
-  for (const note of countedByEach(config)) terminal.err(`note: ${note}\n`);
-  const exempted = formatExempted(contract.exempted);
-  for (const line of exempted) terminal.err(`lenient: ${line}\n`);
-  const left = await warnOfUnmigratedKeys(config);
-  if (left !== null) terminal.err(`note: ${left}\n`);
-  const { plans } = config.plans;
-  const but = exempted.length === 0 ? '' : `, but ${exempted.length} are not enforced`;
-  const version = `OpenAPI ${contract.document.openapi}`;
-  const all = `${plans.size} plans, ${contract.operations.length} operations${but} (${version})`;
-  terminal.out(`All is well: ${all}.\n${scopesNeeded(contract)}${limitsHeld(contract)}`);
+  [...bodyLimitNotes(config, contract), ...workerNotes(config)].forEach(note);
+  const unsupported = formatExempted(contract.exempted);
+  for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
+  const left = await unmigratedNote(config);
+  if (left !== null) note(left);
+  await print(
+    terminal,
+    options,
+    {
+      plans: [...config.plans.plans.keys()],
+      openapi: contract.document.openapi,
+      operations: contract.operations.length,
+      notEnforced: unsupported.length,
+      ...scopesIn(contract),
+      limits: contract.windows.map(formatLimit),
+    },
+    {
+      text({ plans, openapi, operations, notEnforced, needScopes, scopes, limits }, page) {
+        const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
+        return page.notes(
+          `OK: ${plural(plans.length, 'plan')}, ${plural(operations, 'operation')}${but} (OpenAPI ${openapi}).`,
+          ...(needScopes === 0
+            ? []
+            : [`${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`]),
+          ...(limits.length === 0 ? [] : [`Limits of the contract: ${limits.join(', ')}.`]),
+        );
+      },
+    },
+  );
 }
 
-/** Tells the notes of the contract, also if it has mistakes. */
-function readContract({ contract: { file, ...reading } }: Config, terminal: Terminal): ReadContract {
-  const tell = (notes: readonly Problem[]) => {
-    for (const note of formatProblems(notes, 1)) terminal.err(`note: ${note}\n`);
-  };
+/** Reads the contract. Its notes are printed even if it has mistakes. */
+function readContract({ contract: { file, ...reading } }: Config, note: (text: string) => void): ReadContract {
+  const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
   try {
     const contract = loadContract(file, reading);
-    tell(contract.notes);
+    print(contract.notes);
     return contract;
   } catch (error) {
-    if (error instanceof ContractError) tell(error.notes);
+    if (error instanceof ContractError) print(error.notes);
     throw error;
   }
 }
 
-/** Tells the limits of operations and tags; empty if there are none. */
-function limitsHeld({ windows }: ReadContract): string {
-  return windows.length === 0 ? '' : `Limits beside those of plans: ${windows.map(formatLimit).join(', ')}.\n`;
-}
-
-/** Tells what keys may need, to compare with the scopes that they have; empty if no operation needs any. */
-function scopesNeeded({ operations }: ReadContract): string {
+/** The scopes that keys need, to compare with those of the keys. */
+function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: string[] } {
   const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
-  if (needing.length === 0) return '';
-  const scopes = [...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes))].sort();
-  return `${needing.length === 1 ? '1 operation needs' : `${needing.length} operations need`} scopes: ${scopes.join(', ')}.\n`;
+  return {
+    needScopes: needing.length,
+    scopes: [...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes))].sort(),
+  };
 }
 
-/** Operations whose own limit of a body is above that of the door. The contract does not know the settings. */
-function overBodyLimit({ http: door }: Config, { operations }: ReadContract): string[] {
+/** Body limits of operations above that of the settings, which wins. */
+function bodyLimitNotes({ http }: Config, { operations }: ReadContract): string[] {
   return operations
-    .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > door.maxBodyBytes)
+    .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > http.maxBodyBytes)
     .map(
       ({ id, method, path, maxBodyBytes }) =>
-        `${id} (${method} ${path}): x-max-body-bytes is ${maxBodyBytes}, but http.maxBodyBytes is less and holds: ${door.maxBodyBytes} bytes`,
+        `${id} (${method} ${path}): x-max-body-bytes ${maxBodyBytes} is above http.maxBodyBytes, ${http.maxBodyBytes} applies`,
     );
 }
 
-/** What plans say of requests in flight holds for each worker. */
-function countedByEach({ workers, plans: { plans, concurrencies = new Map() } }: Config): string[] {
+/** Concurrency limits apply per worker. */
+function workerNotes({ workers, plans: { plans, concurrencies = new Map() } }: Config): string[] {
   if (workers < 2) return [];
   const some = [...plans.values()].flatMap(({ name, concurrency }) =>
     concurrency ? [[name, concurrency] as const] : [],
   );
   return [...some, ...concurrencies].map(
     ([name, most]) =>
-      `${name}: each of ${workers} workers counts requests in flight by itself, so concurrency: ${most} lets up to ${workers * most} be`,
+      `${name}: concurrency ${most} applies to each of ${workers} workers, up to ${workers * most} in all`,
   );
 }
 
-/** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */
-async function warnOfUnmigratedKeys(config: Config): Promise<string | null> {
+/** Calls Redis only if the data folder has keys. An outage of Redis is not a mistake in the files. */
+async function unmigratedNote(config: Config): Promise<string | null> {
   if (config.redis === null || peekKeys(config.data, 1).count === 0) return null;
   try {
     const unmigratedKeys = await withKeys(config, (keys) => findUnmigratedKeys(config, keys));
     return unmigratedKeys && unmigratedKeysText(unmigratedKeys);
   } catch (error) {
     if (!(error instanceof RedisError || error instanceof Outage)) throw error;
-    const reason = error instanceof Outage ? 'Redis does not answer' : error.message;
-    return `${config.data} has keys, and nobody can say whether Redis knows them: ${reason}`;
+    const reason = error instanceof Outage ? 'Redis does not respond' : error.message;
+    return `${config.data} has keys that may be missing in Redis: ${reason}`;
   }
 }

@@ -1,63 +1,114 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { type Api, CallError, type Sent } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
+import { FORMATS, type OutputOptions, print, type View } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options of every operator command. */
-export interface Common extends ConnectOptions {
-  readonly json?: true;
-  /** Why, of commands that change something. */
+/** The options of every command, and those of commands that change something. */
+export interface Options extends ConnectOptions, OutputOptions {
   readonly reason?: string;
+  readonly idempotencyKey?: string;
 }
 
-/** Adds the common options (the gateway to use, JSON for programs) and examples of use to the help. */
-export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
-  return connectingCommand(command.option('--json', 'print JSON'), ...examples);
+export const GLOBAL_OPTIONS: readonly Option[] = [
+  option('--url <url>', 'admin URL of a gateway (STOREGATE_ADMIN_URL); default: the gateway or state of this machine'),
+  option('--token <token>', 'admin token; prefer STOREGATE_ADMIN_TOKEN: arguments are visible in ps'),
+  option('--profile <file>', 'YAML file with url, token, ca, cert and key (STOREGATE_PROFILE)'),
+  option('--json', 'print JSON, as -o json'),
+  option('-o, --output <format>', 'output format').choices(FORMATS).default('table'),
+  option('-q, --quiet', 'print no notes and confirmations'),
+  option('--absolute', 'print full times in tables in place of "3m ago"'),
+];
+
+const REASON = option('--reason <text>', 'reason for the audit log');
+const IDEMPOTENCY_KEY = option('--idempotency-key <text>', 'makes a repeated call run once (16 characters or more)');
+
+export interface Spec {
+  readonly about: string;
+  readonly options?: readonly Option[];
+  /** Adds `--reason`. */
+  readonly changes?: true;
+  /** Adds `--idempotency-key`. */
+  readonly idempotent?: true;
+  /** Paragraphs below the options. */
+  readonly details?: string;
+  /** Command lines without `storegate`. */
+  readonly examples: readonly string[];
+  /** Whether its group runs it. */
+  readonly isDefault?: boolean;
 }
 
-/** As `operatorCommand`, for a command that changes something: with the option to say why. */
-export function changingCommand(command: Command, ...examples: readonly string[]): Command {
-  return operatorCommand(command.option('--reason <text>', 'why, for the audit log'), ...examples);
+interface CallSpec<O extends Options, T> extends Spec {
+  readonly ask: (api: Api, options: O, ...args: string[]) => Promise<T>;
+  readonly view: View<T>;
+  /** Why the command fails although its result was printed; `null`: it does not. */
+  readonly failure?: (result: T) => string | null;
 }
 
-/** Adds the options that name a gateway, and examples of use to the help. */
-export function connectingCommand(command: Command, ...examples: readonly string[]): Command {
-  command
-    .option('--url <url>', 'admin listener of the gateway (STOREGATE_ADMIN_URL); without it the local state')
-    .option('--token <token>', 'admin token; better in STOREGATE_ADMIN_TOKEN, which others cannot list')
-    .option('--profile <file>', 'file with url and token (STOREGATE_PROFILE)');
-  const lines = examples.map((example) => `  $ storegate ${example}`).join('\n');
-  return examples.length === 0 ? command : command.addHelpText('after', `\nExamples:\n${lines}`);
+export function option<T>(flags: string, about: string, parse?: (text: string, before: T) => T, fallback?: T): Option {
+  const made = new Option(flags, about);
+  if (parse) made.argParser(parse);
+  return fallback === undefined ? made : made.default(fallback);
 }
 
-export function idempotencyOption(command: Command): Command {
-  return command.option(
-    '--idempotency-key <text>',
-    'Idempotency-Key, 16 characters or more: repeated with it, the call is done once',
-  );
+/** The help of an option, with its values. */
+export function describe({ description, argChoices, defaultValue, mandatory }: Option): string {
+  const notes = [
+    ...(mandatory ? ['required'] : []),
+    ...(argChoices ? [argChoices.join(', ')] : []),
+    ...(defaultValue === undefined || typeof defaultValue === 'boolean' ? [] : [`default: ${defaultValue}`]),
+  ];
+  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
-/** Calls the API that the options name, prints the answer through `show`, and closes the API. */
-export async function perform<T>(
+/** What each command was made of, for its page in the docs. */
+export const SPECS = new WeakMap<Command, Spec>();
+
+/** Adds a command or a group. `usage`: its name and arguments. */
+export function addCommand(parent: Command, usage: string, spec: Spec): Command {
+  const { about, options = [], changes, idempotent, details, examples, isDefault = false } = spec;
+  const command = parent.command(usage, { isDefault }).description(about);
+  for (const one of options) command.addOption(one);
+  if (idempotent) command.addOption(IDEMPOTENCY_KEY);
+  if (changes) command.addOption(REASON);
+  const lines = examples.map((example) => `\n  $ storegate ${example}`).join('');
+  if (details !== undefined) command.addHelpText('after', `\n${details}`);
+  SPECS.set(command, spec);
+  return command
+    .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:${lines}`)
+    .addHelpText('after', '\nGlobal options, e.g. --url and --json: storegate --help');
+}
+
+/** Adds a command that calls the admin API and prints the result. */
+export function addCall<O extends Options, T>(
   terminal: Terminal,
-  options: Common,
-  ask: (api: Api) => Promise<T>,
-  show: (answer: T, colour: boolean) => string,
-): Promise<void> {
-  await withApi(terminal, options, async (api) => {
-    const answer = await ask(api);
-    const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
-    terminal.out(options.json ? `${JSON.stringify(answer)}\n` : show(answer, colour));
+  parent: Command,
+  usage: string,
+  { ask, view, failure = () => null, ...spec }: CallSpec<O, T>,
+): Command {
+  return addCommand(parent, usage, spec).action(async (...given: unknown[]) => {
+    const options = optionsOf<O>(given);
+    await withApi(terminal, options, async (api) => {
+      const result = await ask(api, options, ...(given.slice(0, -2) as string[]));
+      await print(terminal, options, result, view);
+      const reason = failure(result);
+      if (reason !== null) throw new CallError(reason);
+    });
   });
 }
 
-/** Opens the API that the options name while `work` runs; what it changes has the reason that they give. */
+/** The options of a command, from what its action is called with. */
+export function optionsOf<O = Options>(given: readonly unknown[]): O {
+  return (given.at(-1) as Command).optsWithGlobals<O & Record<string, unknown>>();
+}
+
+/** Opens the admin API while `work` runs. Changes get the reason of the options. */
 export async function withApi(
   terminal: Terminal,
-  { reason, ...options }: ConnectOptions & Pick<Common, 'reason'>,
+  { reason, ...options }: ConnectOptions & Pick<Options, 'reason'>,
   work: (api: Api) => Promise<void>,
 ): Promise<void> {
   const { connect: reach } = await import('./connect/connect.ts');
@@ -78,8 +129,7 @@ export async function withApi(
 
 function warnOfAge(terminal: Terminal, answer: unknown): void {
   const { asOf } = Object(answer) as { asOf?: string };
-  if (asOf !== undefined)
-    terminal.err(`As of ${asOf}: Redis does not answer, so this is what the gateway knew then.\n`);
+  if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
 }
 
 /** All pages of a list. */
@@ -98,54 +148,56 @@ export async function everyPage<T>(
   }
 }
 
-/** A part of a path. Throws CallError for what looks like a key: its secret is not sent where others may log it. */
+/** A part of a path. Throws CallError for a secret: paths are logged. */
 export function paragraph(text: string): string {
   if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
 }
 
-/** Checks a duration here, so that a typo fails before any call. */
 export function duration(text: string): string {
-  if (parseDuration(text) === null)
-    throw new InvalidArgumentError('A time is a number with a unit, such as 12h or 90d.');
+  if (parseDuration(text) === null) throw new InvalidArgumentError('Use a number with a unit, such as 12h or 90d.');
   return text;
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Checks a time in the form of RFC 3339, as the API takes it. */
-export function moment(text: string): string {
-  if (MOMENT.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new InvalidArgumentError('It is a date, a time and a zone, such as 2030-01-31T00:00:00Z.');
+/** A time of RFC 3339. */
+export function time(text: string): string {
+  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('Use a date, time and zone, such as 2030-01-31T00:00:00Z.');
 }
 
-/** Checks a time to come in the form of RFC 3339, as the API takes it. */
-export function future(text: string): string {
-  const time = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  if (time > Date.now()) return text;
-  const reason = Number.isNaN(time)
-    ? 'It is a date, a time and a zone, such as'
-    : 'It is in the past; say a time such as';
-  throw new InvalidArgumentError(`${reason} 2030-01-31T00:00:00Z. --expires-in takes a span, such as 90d.`);
+export function futureTime(text: string): string {
+  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (at > Date.now()) return text;
+  const reason = Number.isNaN(at) ? 'Use a date, time and zone' : 'It is in the past. Use a future time';
+  throw new InvalidArgumentError(`${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`);
+}
+
+/** A duration before now, or a time of RFC 3339, as a time. */
+export function pastTime(text: string): string {
+  const span = parseDuration(text);
+  return span === null ? time(text) : new Date(Math.max(0, Date.now() - span)).toISOString();
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.');
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('Use a whole number from 1.');
   return Number(text);
 }
 
 export function environmentWord(text: string): string {
-  if (!/^[a-z]{1,12}$/.test(text)) throw new InvalidArgumentError('It is 1 to 12 small letters.');
+  if (!/^[a-z]{1,12}$/.test(text)) throw new InvalidArgumentError('Use 1 to 12 lowercase letters.');
   return text;
 }
 
 /** Collects repeated `name=value` options. */
 export function pair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('It looks like name=value.');
+  if (at < 1) throw new InvalidArgumentError('Use name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function several(text: string, before: readonly string[] = []): string[] {
+/** Collects repeated options. */
+export function repeated(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
 }

@@ -14,7 +14,7 @@ export interface DemoKey {
   readonly secret: string;
 }
 
-/** The audit entry of a demo key. No person asked for it, so its actor is the first start. */
+/** The audit entry of a demo key. */
 const auditNoteOf: AuditNoteOf = ({ after }) => ({
   entry: {
     at: after.createdAt,
@@ -28,7 +28,7 @@ const auditNoteOf: AuditNoteOf = ({ after }) => ({
   idempotent: null,
 });
 
-/** Makes one key for each plan if no key was ever issued; `null` otherwise. */
+/** Creates one key per plan; `null` if a key exists. */
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
   const { plans } = config;
   return withKeys(config, async (store) => {

@@ -5,46 +5,47 @@ import {
   bodyInWords,
   equalInWords,
   faultsInWords,
+  plural,
   stepsOf,
 } from '@storegate/console/words';
-import { card, table, textOf } from './table.ts';
-
-const WINDOW = ['name', 'kind', 'limit', 'before', 'after', 'resetAt'] as const;
-
-/** A request for a person, step by step. `asked`: the id that the person gave. */
-export function inSteps(request: ExplainedRequest, colour: boolean, asked = request.id): string {
-  const { windows, faults } = request;
-  const parts = [
-    ...(asked.toLowerCase() === request.id ? [] : [`${equalInWords(asked)}\n`]),
-    card(headOf(request), colour),
-    card(
-      Object.fromEntries(stepsOf(request).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`])),
-      colour,
-    ),
-    ...(windows.length > 0 ? [table(WINDOW, windows, colour)] : []),
-    ...(faults.length > 0 ? [faults.map(faultsAsText).join('')] : []),
-  ];
-  return parts.join('\n');
-}
+import { inSentence, safeText, type View } from './output.ts';
 
 const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
+
+/** A request, step by step. `asked`: the id that the operator gave. */
+export const explainedView: View<ExplainedRequest & { readonly asked: string }> = {
+  names: ({ id }) => [id],
+  text({ asked, ...request }, page) {
+    const { id, windows, faults } = request;
+    const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`]);
+    return [
+      asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
+      page.card(headOf(request)),
+      page.card(Object.fromEntries(steps)),
+      page.table(['name', 'kind', 'limit', 'before', 'after', 'resetAt'], windows),
+      faults.map(violations).join(''),
+    ]
+      .filter((text) => text !== '')
+      .join('\n');
+  },
+};
 
 function headOf(request: ExplainedRequest): Record<string, unknown> {
   const { id, at, code, address, gateway, worker, traceparent, body, message, repeated: more } = request;
   return {
     id,
-    at: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
+    time: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
     request: askedInWords(request),
-    answer: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
-    ...(message === null ? {} : { message }),
-    ...(body.declared === 0 && body.received === 0 ? {} : { body: bodyInWords(body) }),
-    ...(traceparent === null ? {} : { traceparent }),
-    ...(more === 0 ? {} : { repeated: `${more} equal requests before it were not kept` }),
+    response: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
+    ...(message !== null && { message }),
+    ...((body.declared !== 0 || body.received !== 0) && { body: bodyInWords(body) }),
+    ...(traceparent !== null && { traceparent }),
+    ...(repeated > 0 && { repeated: `${plural(repeated, 'identical request')} before it, not kept` }),
   };
 }
 
-function faultsAsText(faults: Faults): string {
+function violations(faults: Faults): string {
   const { head, lines } = faultsInWords(faults);
-  // Pointers have names that a caller chose.
-  return [`${head}:\n`, ...lines.map((line) => `  ${textOf(line)}\n`)].join('');
+  // Clients choose the names in pointers.
+  return [`${head}:\n`, ...lines.map((line) => `  ${safeText(line)}\n`)].join('');
 }

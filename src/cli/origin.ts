@@ -4,15 +4,12 @@ import { sourceOf } from '../config/describe.ts';
 import { variableOf } from '../config/environment.ts';
 import { formatPosition } from '../config/problems/problems.ts';
 
-/** The gateway cannot use what a setting says; the message names the setting where the value comes from. */
+/** A setting that the gateway cannot use. The message names its source. */
 class UnusableSetting extends ExpectedError {
   override name = 'UnusableSetting';
 }
 
-/**
- * The error of a failed start, with the variable or setting to change after its message. The message alone says what could not
- * be used, because an error of a worker has come from another process.
- */
+/** Adds the variable or setting to the message of a failed start. It reads the message: workers are other processes. */
 export function withOrigin(error: unknown, config: Config): unknown {
   if (!isExpected(error)) return error;
   const setting = settingIn(error.message, config);

@@ -1,17 +1,17 @@
 import type { Terminal } from './terminal.ts';
 
-/** Milliseconds between two changes of the line. */
+/** Milliseconds between updates. */
 const EVERY = 100;
 const WIDTH = 30;
 
-/** A line that shows how much is done. On anything but a terminal it shows nothing. */
+/** A progress line, only on a terminal. */
 export interface Progress {
   pass(done: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 
-/** `total`: how much there is; more may come. */
+/** `total` may be exceeded. */
 export function showProgress({ err, errIsTerminal }: Terminal, title: string, total: number): Progress {
   if (!errIsTerminal) return { pass() {}, end() {} };
   let shown = Number.NEGATIVE_INFINITY;

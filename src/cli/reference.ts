@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
-import { createProgram } from './program.ts';
+import type { Argument, Command } from 'commander';
+import { describe, SPECS } from './command.ts';
+import { createProgram, EXIT_CODES } from './program.ts';
 
-/** The text of docs/cli.md: every command with the help that the command line prints. */
+/** The text of docs/cli.md. */
 export function cliReference(): string {
   const silent = () => {};
   const program = createProgram({
@@ -16,32 +17,46 @@ export function cliReference(): string {
     unread: new AbortController().signal,
     stop: new AbortController().signal,
   });
-  return `# The command line
+  return `# Command line
 
-\`npx storegate …\` in the project; the image's entry point. This page is what \`--help\` says, written by \`npm run docs\`.
+Run \`npx storegate <command>\` in the project; the image has \`storegate\` as its entry point. \`npm run docs\` writes this page.
 
-Commands of operators work on a running gateway that \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile names; without any of them
-on the state that the configuration names, with or without a gateway running. Only counters and bans of an embedded gateway
-that runs are its own: commands that need them find it through its folder. A profile is a YAML file with \`url\`, and
-perhaps \`token\`, \`ca\`, \`cert\` and \`key\`, which nobody else can read.
+Commands work on the gateway of \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile. Without these they work on the configured
+state, also beside a running gateway: commands that need its counters find it through its data folder. A profile is a
+YAML file with \`url\`, and optionally \`token\`, \`ca\`, \`cert\` and \`key\`; with a token only its owner may read it.
 
-${sections(program, '').join('\n')}`;
+## Global options
+
+${optionsOf(program)}
+
+Exit codes:
+
+${EXIT_CODES.map((line) => `- ${line.replace(/^(\d) +/, '`$1`: ')}`).join('\n')}
+
+${program.commands.flatMap((command) => sections(command, 'storegate')).join('\n\n')}
+`;
 }
 
-function sections(command: Command, path: string): string[] {
-  const name = `${path} ${command.name()}`.trim();
-  const own = `## ${name}\n\n\`\`\`\n${helpOf(command)}\n\`\`\`\n`;
-  return [own, ...command.commands.flatMap((inner) => sections(inner, name))];
+function sections(command: Command, parent: string): string[] {
+  const name = `${parent} ${command.name()}`;
+  const { details, examples = [] } = SPECS.get(command) ?? {};
+  const isGroup = command.commands.length > 0;
+  const inputs = command.registeredArguments.map(argumentOf).join('');
+  const about = command.description();
+  const parts = [
+    `## ${name}`,
+    inputs === '' ? `${about[0]!.toUpperCase()}${about.slice(1)}.` : `\`${name}${inputs}\`: ${about}.`,
+    ...(details === undefined ? [] : [details]),
+    ...(command.options.length === 0 ? [] : [optionsOf(command)]),
+    ...(isGroup ? [] : examples.slice(0, 1).map((example) => `\`\`\`sh\nstoregate ${example}\n\`\`\``)),
+  ];
+  return [parts.join('\n\n'), ...command.commands.flatMap((inner) => sections(inner, name))];
 }
 
-/** The help with the text added after it, which commander writes but does not return. */
-function helpOf(command: Command): string {
-  let text = '';
-  command.configureOutput({
-    writeOut: (part) => {
-      text += part;
-    },
-  });
-  command.outputHelp();
-  return text.trimEnd();
+function argumentOf(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? ` <${name}>` : ` [${name}]`;
 }
+
+const optionsOf = ({ options }: Command): string =>
+  options.map((option) => `- \`${option.flags}\`: ${describe(option)}`).join('\n');

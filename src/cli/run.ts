@@ -7,10 +7,7 @@ import type { Terminal } from './terminal.ts';
 
 const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };
 
-/**
- * Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong command line or a value in it, 3 the gateway was out of reach or
- * refused the token.
- */
+/** Runs one command and returns its exit code, as in `EXIT_CODES`. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);
   try {
@@ -23,7 +20,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** The message of an expected error. Any other is a bug and shows its stack. */
+/** The message of an expected error, or the stack of a bug. */
 function describe(error: unknown): string {
   if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -13,11 +13,11 @@ import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
 export interface ServeOptions {
-  /** Whether a first start in a terminal makes and shows a key for each plan. */
+  /** Whether a first start in a terminal creates a key per plan. */
   readonly demoKeys: boolean;
 }
 
-/** Runs the gateway until the user or the system asks it to stop. */
+/** Runs the gateway until a signal. */
 export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   tuneEngine();
   const config = loadConfig(terminal);
@@ -38,7 +38,7 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
       if (!terminal.stop.aborted) void reload(gateway);
     });
     const { url, adminUrl, unmigratedKeys } = await gateway.start();
-    // Anywhere but on a terminal the log stands alone: the secrets would end up in a file or in the log of a service.
+    // Only on a terminal: elsewhere the secrets would end up in a log.
     if (terminal.isTerminal) {
       const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
       const { contract } = gateway;
@@ -62,7 +62,7 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
   }
 }
 
-/** The stores that the configuration names, or a store started here on a loopback port that only the gateway knows. */
+/** The configured stores, or a demo store on a loopback port. */
 async function findStore(config: Config): Promise<{ served: ServedConfig; stopStore: () => Promise<void> }> {
   if (namesStores(config)) return { served: config, stopStore: async () => {} };
   const { startStore } = await import('./store.ts');
@@ -70,7 +70,7 @@ async function findStore(config: Config): Promise<{ served: ServedConfig; stopSt
   return { served: withStore(config, url), stopStore: () => store.close() };
 }
 
-/** Where keys and data are, in a sentence without a password. */
+/** Where keys and data are, without a password. */
 async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
@@ -79,7 +79,7 @@ async function placeOf(config: Config): Promise<string> {
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 
-/** The keys of a first start can wait for a Redis that does not answer; a gateway that started without Redis has started before. */
+/** `null` while Redis is down: a gateway that starts without Redis has started before. */
 async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   const { makeDemoKeys } = await import('./demo.ts');
   try {

@@ -5,12 +5,12 @@ import { seedStore } from '../store/seed.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
-/** The store cannot run; the message says why, in one sentence. */
+/** The store cannot run. */
 export class StoreError extends ExpectedError {
   override name = 'StoreError';
 }
 
-/** Opens the store on `file`, fills it if it is new, and listens. Before it throws StoreError, it closes everything. */
+/** Opens the store on `file`, fills a new one, and listens. Throws StoreError. */
 export async function startStore(
   file: string,
   address: { host: string; port: number },
@@ -28,7 +28,7 @@ export async function startStore(
   }
 }
 
-/** Runs the store alone until the user or the system asks it to stop. */
+/** Runs the store until a signal. */
 export async function runStore(
   terminal: Terminal,
   file: string,

@@ -1,4 +1,4 @@
-/** The parts of its process that a command may use. */
+/** The parts of the process that commands use. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -6,19 +6,21 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** All of standard input. */
   readonly input: () => Promise<string>;
-  /** Whether `out` is a person's terminal, so that colours make sense. */
+  /** Whether `out` is a terminal. */
   readonly isTerminal: boolean;
-  /** Whether `err` is a person's terminal, which shows a line that changes. */
+  /** Columns of the terminal behind `out`, if it is one. */
+  readonly width?: number | undefined;
+  /** Whether `err` is a terminal, for progress lines. */
   readonly errIsTerminal: boolean;
-  /** Calls back on SIGHUP: the configuration may have changed. Returns a function that stops the calls. */
+  /** Calls back on SIGHUP. Returns a function that stops the calls. */
   readonly onHangup: (listener: () => void) => () => void;
-  /** Aborts when the user or the system asks the command to stop. */
+  /** Aborts on SIGINT and SIGTERM. */
   readonly stop: AbortSignal;
-  /** Aborts when the program that reads `out` has closed the pipe. */
+  /** Aborts when the reader of `out` has closed the pipe. */
   readonly unread: AbortSignal;
 }
 
-/** Resolves when the user or the system asks the command to stop. */
+/** Resolves on SIGINT and SIGTERM. */
 export function untilStopped({ stop }: Terminal): Promise<void> {
   return new Promise((resolve) => {
     if (stop.aborted) resolve();

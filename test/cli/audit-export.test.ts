@@ -87,7 +87,7 @@ describe.each([
   const numbersIn = (text: string) => entriesIn(text).map(({ number }) => number);
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-  test('is every entry, oldest first, one on each line, over many pages', async () => {
+  test('prints every entry of many pages, oldest first', async () => {
     await write(2_050);
     const { code, out, err } = await storegate('audit', 'export');
     expect([code, err]).toEqual([0, '']);
@@ -100,7 +100,7 @@ describe.each([
     });
   });
 
-  test('goes on after the last entry of the export before, or from a time on', async () => {
+  test('continues after an entry, or from a time', async () => {
     await write(30);
     expect(numbersIn((await storegate('audit', 'export', '--after', '27')).out)).toEqual([28, 29, 30]);
     expect(await storegate('audit', 'export', '--after', '30')).toEqual({ code: 0, out: '', err: '' });
@@ -108,27 +108,27 @@ describe.each([
     expect([numbersIn(out), err]).toEqual([[29, 30], '']);
   });
 
-  test('says plainly which entries are gone', async () => {
+  test('warns of dropped entries', async () => {
     await write(149);
     await change();
     const gone = (which: string, more = '') =>
-      `${which} gone${more}: the audit log keeps its newest entries only (audit.maxEntries)\n`;
+      `${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`;
     const whole = await storegate('audit', 'export');
-    expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([0, range(51, 150), gone('entries 1 to 50 are')]);
-    expect((await storegate('audit', 'export', '--after', '49')).err).toBe(gone('entry 50 is'));
+    expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([0, range(51, 150), gone('Entries 1 to 50 were')]);
+    expect((await storegate('audit', 'export', '--after', '49')).err).toBe(gone('Entry 50 was'));
     expect((await storegate('audit', 'export', '--after', '50')).err).toBe('');
     const early = await storegate('audit', 'export', '--since', '2030-01-31T00:00:05Z');
-    expect(early.err).toBe(gone('entries 1 to 50 are', ', and may be of that time too'));
+    expect(early.err).toBe(gone('Entries 1 to 50 were', ', and may be of this time'));
     expect(numbersIn(early.out)).toEqual(range(51, 149));
     expect((await storegate('audit', 'export', '--since', '2030-01-31T00:01:00Z')).err).toBe('');
   });
 
-  test('of another log than the last time fails', async () => {
+  test('fails for another log', async () => {
     await write(3);
     expect(await storegate('audit', 'export', '--after', '4')).toEqual({
       code: 1,
       out: '',
-      err: 'the audit log has no entry 4, its newest is 3: it is not the one of the last export\n',
+      err: 'Entry 4 does not exist (newest: 3). This is not the log that you exported from.\n',
     });
     expect(await storegate('audit', 'export', '--since', 'yesterday')).toMatchObject({ code: 2, out: '' });
   });

@@ -20,7 +20,7 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const PORTS = { STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
 
 describe('storegate serve', () => {
-  test('shows demo keys on the first start only, serves what it shows, drains on a signal, and finds its data again', async () => {
+  test('shows demo keys on the first start only, and keeps its data', async () => {
     const first = storegate(['serve'], { cwd, env: PORTS, onTerminal: true });
     await until('the gateway is up', () => first.out().includes('Ctrl-C'));
     const shown = first.out();
@@ -62,7 +62,7 @@ describe('storegate serve', () => {
     expect((await second).code).toBe(0);
   });
 
-  test('prints only its log and makes no key if its output is no terminal; a key that is made beside it works at once, and a revoked one stops within a second; SIGHUP has it read its files again', async () => {
+  test('prints only its log without a terminal, sees changed keys, and reloads on SIGHUP', async () => {
     const env = { ...PORTS, STOREGATE_DATA: 'unseen' };
     const running = storegate(['serve'], { cwd, env });
     await until('the gateway is up', () => running.out().includes('"msg":"started"'));
@@ -87,7 +87,7 @@ describe('storegate serve', () => {
     expect(running.out()).not.toContain('sg_');
   });
 
-  describe('says in one line which port is taken, and where it comes from', () => {
+  describe('reports a port in use and its setting in one line:', () => {
     let taken: Server;
     let port: string;
     beforeAll(async () => {
@@ -120,20 +120,20 @@ describe('storegate serve', () => {
     });
   });
 
-  test('says that an address is not of this machine, and where it comes from', async () => {
+  test('reports an address of another machine and its setting', async () => {
     const env = { ...PORTS, STOREGATE_HOST: '192.0.2.1', STOREGATE_DATA: 'elsewhere' };
     const { err } = await here(['serve'], { env });
     expect(err).toBe('cannot listen on 192.0.2.1:0: this machine does not have that address (STOREGATE_HOST)\n');
   });
 
-  test('says in one line that its folder cannot be used', async () => {
+  test('reports an unusable data folder in one line', async () => {
     writeFileSync(join(cwd, 'file'), '');
     const run = await here(['serve'], { env: { ...PORTS, STOREGATE_DATA: 'file' } });
     expect(run.code).toBe(1);
     expect(run.err).toMatch(/^[^\n]*file[^\n]* \(STOREGATE_DATA\)\n$/);
   });
 
-  test('says what is wrong with its configuration, every mistake in a line', async () => {
+  test('reports every mistake of its configuration in one line each', async () => {
     const run = await here(['serve'], {
       env: { STOREGATE_PORT: 'many', STOREGATE_PLANS: 'nowhere.yaml', LOG_LEVEL: 'loud' },
     });
@@ -144,7 +144,7 @@ describe('storegate serve', () => {
 });
 
 describe('storegate itself', () => {
-  test('tells its version', async () => {
+  test('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await finished(['--version'], { cwd })).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
@@ -169,21 +169,21 @@ describe('storegate itself', () => {
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Usage: storegate') });
   });
 
-  test('says which word of a command it does not know', async () => {
+  test('names an unknown command', async () => {
     const run = await here(['help', 'keys', 'craete']);
     expect(run).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"craete"') });
   });
 });
 
 describe('storegate config', () => {
-  test('ends without an error if its output is read no further', async () => {
+  test('exits quietly if the pipe is closed', async () => {
     const running = storegate(['config'], { cwd });
     running.child.stdout!.destroy();
     expect(await running.exit).toBe(0);
     expect(running.err()).toBe('');
   });
 
-  test('breaks long values into lines, and prints each value whole', async () => {
+  test('breaks long values into lines', async () => {
     const { out } = await here(['config']);
     const [head, ...lines] = out.trimEnd().split('\n');
     const [from, to] = [head!.indexOf('value'), head!.indexOf('source')];
@@ -196,15 +196,15 @@ describe('storegate config', () => {
 });
 
 describe('storegate check', () => {
-  test('is content with what is shipped', async () => {
+  test('accepts the shipped files', async () => {
     expect(await here(['check'])).toEqual({
       code: 0,
-      out: 'All is well: 4 plans, 17 operations (OpenAPI 3.0.3).\n',
+      out: 'OK: 4 plans, 17 operations (OpenAPI 3.0.3).\n',
       err: '',
     });
   });
 
-  test('tells the scopes that operations need, and where one is no scope', async () => {
+  test('prints required scopes, and reports an invalid one', async () => {
     const contract = (scopes: string) =>
       writeFileSync(
         join(cwd, 'scoped.yaml'),
@@ -218,16 +218,14 @@ paths:
       );
     const check = () => here(['check'], { env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
     contract('[a]');
-    expect((await check()).out).toBe(
-      'All is well: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
-    );
+    expect((await check()).out).toBe('OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n');
     contract('["a, b"]');
     const { code, err } = await check();
     expect(code).toBe(1);
     expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is no name of a scope/);
   });
 
-  test('tells an operation that names an upstream which the settings do not have', async () => {
+  test('reports an unknown upstream', async () => {
     const get = '{operationId: a, x-storegate-upstream: stok, responses: {default: {description: Done.}}}';
     writeFileSync(
       join(cwd, 'named.yaml'),
@@ -240,7 +238,7 @@ paths:
     expect(err).toMatch(/named\.yaml: a \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/);
   });
 
-  test('notes a limit of a body that is above that of the door', async () => {
+  test('notes a body limit above that of the settings', async () => {
     const post =
       '{operationId: a, x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, responses: {default: {description: Done.}}}';
     writeFileSync(
@@ -249,11 +247,11 @@ paths:
     );
     expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
       code: 0,
-      err: 'note: a (POST /a): x-max-body-bytes is 1048577, but http.maxBodyBytes is less and holds: 1048576 bytes\n',
+      err: 'note: a (POST /a): x-max-body-bytes 1048577 is above http.maxBodyBytes, 1048576 applies\n',
     });
   });
 
-  test('notes that each worker counts requests in flight by itself', async () => {
+  test('notes that concurrency applies per worker', async () => {
     writeFileSync(
       join(cwd, 'bounded.yaml'),
       'plans:\n  free: { custom: true, concurrency: 20 }\n  pro: { custom: true }\naccounts:\n  acme: { windows: [{ limit: 1, per: day }], concurrency: 7 }\n',
@@ -267,19 +265,19 @@ paths:
     const { code, err } = await here(['check'], { env: { ...env, STOREGATE_WORKERS: '3' } });
     expect(code).toBe(0);
     expect(err.trim().split('\n')).toEqual([
-      'note: free: each of 3 workers counts requests in flight by itself, so concurrency: 20 lets up to 60 be',
-      'note: acme: each of 3 workers counts requests in flight by itself, so concurrency: 7 lets up to 21 be',
+      'note: free: concurrency 20 applies to each of 3 workers, up to 60 in all',
+      'note: acme: concurrency 7 applies to each of 3 workers, up to 21 in all',
     ]);
   });
 
-  test('tells every mistake of a contract', async () => {
+  test('reports every mistake of a contract', async () => {
     writeFileSync(join(cwd, 'bad.yaml'), 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n');
     const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'bad.yaml' } });
     expect(run.code).toBe(1);
     expect(run.err).toMatch(/bad\.yaml.*version/);
   });
 
-  test('tells what else there is to say about a contract with mistakes, and the same only once', async () => {
+  test('prints notes of an invalid contract, each once', async () => {
     const responses = '{default: {description: Done., odd: 1}}';
     const paths = `{/a: {get: {operationId: a, responses: ${responses}}, put: {operationId: b, responses: ${responses}}}, b: {}}`;
     writeFileSync(join(cwd, 'noted.yaml'), `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: ${paths}\n`);
@@ -295,7 +293,7 @@ describe('storegate keys', () => {
   const env = { STOREGATE_DATA: 'keys' };
   const untouched = { STOREGATE_DATA: 'untouched' };
 
-  test('issues, lists and revokes', async () => {
+  test('creates, lists and revokes', async () => {
     const created = await here(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { env });
     expect(created.code).toBe(0);
     const { id, key } = JSON.parse(created.out);
@@ -314,7 +312,7 @@ describe('storegate keys', () => {
     [['--plan', 'enterprise', '--account', 'acme'], 2, 'Plan enterprise has no limits of its own'],
     [['--plan', 'free', '--account', '../etc'], 2, 'An account is'],
     [['--plan', 'free', '--account', 'acme', '--limits', '0/minute'], 2, 'limits'],
-    [['--plan', 'free', '--account', 'acme', '--env', 'A_B'], 2, 'small letters'],
+    [['--plan', 'free', '--account', 'acme', '--env', 'A_B'], 2, 'lowercase letters'],
     [['--plan', 'free', '--account', 'acme', '--expires-in', 'soon'], 2, '90d'],
     [['--plan', 'free'], 2, '--account'],
   ])('refuses %j', async (args, code, message) => {
@@ -323,7 +321,7 @@ describe('storegate keys', () => {
     expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual([]);
   });
 
-  test('helps after a typo', async () => {
+  test('suggests a command after a typo', async () => {
     const run = await here(['kyes']);
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining('keys') });
   });

@@ -18,14 +18,14 @@ function told(env: Readonly<Record<string, string>> = {}, file = main): string {
   return stdout + stderr;
 }
 
-test('a command takes modules that an earlier one has compiled, from the folder beside them', () => {
+test('a command uses modules that an earlier command compiled', () => {
   told();
   const second = told();
   expect(second).toMatch(/V8 code cache for ESM \S+\/src\/cli\/run\.ts was accepted/);
   expect(second).toContain(COMPILED);
 });
 
-test('and none where the environment says so', () => {
+test('a command compiles nothing if the environment disables it', () => {
   expect(told({ NODE_DISABLE_COMPILE_CACHE: '1' })).not.toContain('was accepted');
 });
 

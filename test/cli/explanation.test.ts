@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { ExplainedRequest } from '@storegate/console';
-import { inSteps } from '../../src/cli/explanation.ts';
+import { explainedView } from '../../src/cli/explanation.ts';
+import { Page } from '../../src/cli/output.ts';
+
+const inSteps = (request: ExplainedRequest, asked = request.id) =>
+  explainedView.text({ asked, ...request }, new Page({ isTerminal: false, env: {} }, {}));
 
 const TOLD: ExplainedRequest = {
   id: 'a',
@@ -23,9 +27,9 @@ const TOLD: ExplainedRequest = {
 };
 
 test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
-  'an operation of the contract that is called %s is told step by step as any other',
+  'shows an operation called %s like any other',
   (operation) => {
-    const text = inSteps({ ...TOLD, operation }, false);
+    const text = inSteps({ ...TOLD, operation });
     expect(text).toMatch(/\nadmit .*\ncontract .*\nstore /);
     expect(text).not.toContain('answered by the gateway');
   },
@@ -38,12 +42,12 @@ test.each([
     { attempts: 3, target: { upstream: 'orders', store: 'o1:80' }, head: 2 },
     '3 attempts; o1:80 of orders returned 200',
   ],
-])('it tells which store answered: %j', (store, words) => {
+])('names the store that responded: %j', (store, words) => {
   const times = { ...TOLD.times, forwarded: 1, answered: 3 };
-  expect(inSteps({ ...TOLD, store, times }, false)).toContain(`\nstore         ${words} (2.000 ms)\n`);
+  expect(inSteps({ ...TOLD, store, times })).toContain(`\nstore         ${words} (2.000 ms)\n`);
 });
 
-test('it tells which store failed, and that none was asked', () => {
+test('names the store that failed, or that none was called', () => {
   const failed = {
     ...TOLD,
     status: 504,
@@ -52,28 +56,28 @@ test('it tells which store failed, and that none was asked', () => {
     outage: 'upstream_timeout: too_slow',
   };
   const store = { attempts: 2, target: { upstream: 'default', store: 's1:80' }, head: null };
-  expect(inSteps({ ...failed, store }, false)).toContain(
+  expect(inSteps({ ...failed, store })).toContain(
     '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
   const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_down', outage: 'upstream_down' };
-  expect(inSteps({ ...away, store: { attempts: 0, target: null, head: null } }, false)).toContain(
+  expect(inSteps({ ...away, store: { attempts: 0, target: null, head: null } })).toContain(
     '\nstore         FAILED: not called: upstream_down\n',
   );
 });
 
-test('the usage of the gateway itself ends before limits', () => {
-  const text = inSteps({ ...TOLD, operation: 'usage', path: null }, false);
+test('shows a usage request without limits', () => {
+  const text = inSteps({ ...TOLD, operation: 'usage', path: null });
   expect(text).toMatch(/\nusage +answered by the gateway/);
   expect(text).not.toContain('\nstore');
 });
 
-test('names in faults cannot control the terminal', () => {
+test('escapes names in violations', () => {
   const faults = [{ in: 'body' as const, pointer: '/\u001b[2J', rule: 'type' }];
-  const text = inSteps({ ...TOLD, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] }, false);
+  const text = inSteps({ ...TOLD, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] });
   expect(text).toContain('body /?[2J: type');
 });
 
-test('who can never fit into a window is not told when to try again', () => {
+test('shows no retry time for a cost above the limit', () => {
   const decision = {
     verdict: 'limited',
     by: 'state',
@@ -89,12 +93,12 @@ test('who can never fit into a window is not told when to try again', () => {
       level: null,
     },
   } as const;
-  const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision }, false);
+  const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision });
   expect(text).toMatch(/\nadmit +REFUSED: limited; minute has less than 100 units left; 0 of 10 strikes\n/);
 });
 
-test('an id that was left out in a flood is named before the request that was kept for it', () => {
+test('names the requested id before the identical request', () => {
   const id = '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e';
-  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was not kept\\. Below is .*\n\nid +`));
-  expect(inSteps(TOLD, false, TOLD.id.toUpperCase())).toMatch(/^id +/);
+  expect(inSteps(TOLD, id)).toMatch(new RegExp(`^${id} was not kept\\. Below is .*\n\nid +`));
+  expect(inSteps(TOLD, TOLD.id.toUpperCase())).toMatch(/^id +/);
 });

@@ -61,7 +61,7 @@ describe.each([
   const listed = async () => jsonOf(await run(['keys', 'list', '--account', account, '--json']));
   const status = async (secret: string) => (await gateway.client.get('/pets').set('X-API-Key', secret)).status;
 
-  test('they work with their old secrets, and who imported each can be told', async () => {
+  test('imported keys work with their secrets, and the audit log names the importer', async () => {
     const [hashed, plain, off] = [secretOf(), secretOf(), secretOf()];
     const file = write(
       'keys.csv',
@@ -98,8 +98,8 @@ describe.each([
     );
     expect(await importing(file)).toEqual({
       code: 0,
-      out: '3 keys imported, 0 there already.\n',
-      err: 'keys.csv holds secrets themselves: delete it when it is done with.\n',
+      out: '3 keys imported, 0 exist already.\n',
+      err: 'keys.csv contains secrets: delete it after the import.\n',
     });
     for (const secret of [hashed, plain]) await until('the key works', async () => (await status(secret)) === 200);
     expect(await status(off)).toBe(401);
@@ -124,17 +124,17 @@ describe.each([
     }
   });
 
-  test('the same file again changes nothing, and a longer one brings what is new', async () => {
+  test('a repeated import changes nothing, and a longer file adds new keys', async () => {
     const rows = Array.from({ length: 1_203 }, () => ({ hash: hex(secretOf()), plan: 'pro', account }));
     const text = (some: readonly object[]) => some.map((row) => `${JSON.stringify(row)}\n`).join('');
     const file = write('keys.ndjson', text(rows.slice(0, 1_102)));
-    expect((await importing(file)).out).toBe('1102 keys imported, 0 there already.\n');
-    expect((await importing(file)).out).toBe('0 keys imported, 1102 there already.\n');
-    expect((await importing(write('more.ndjson', text(rows)))).out).toBe('101 keys imported, 1102 there already.\n');
+    expect((await importing(file)).out).toBe('1,102 keys imported, 0 exist already.\n');
+    expect((await importing(file)).out).toBe('0 keys imported, 1102 exist already.\n');
+    expect((await importing(write('more.ndjson', text(rows)))).out).toBe('101 keys imported, 1102 exist already.\n');
     expect(await listed()).toHaveLength(1_203);
   });
 
-  test('every bad line is told, and one of them keeps all from being imported', async () => {
+  test('one invalid line prevents the import, and every invalid line is reported', async () => {
     const [secret, twin, there] = [secretOf(), secretOf(), secretOf()];
     await importing(write('there.ndjson', JSON.stringify({ key: there, plan: 'pro', account })));
     const before = await listed();
@@ -156,32 +156,32 @@ describe.each([
     const plans = 'there is no such plan; there are free, pro';
     expect(checked.err.split('\n')).toEqual([
       expect.stringContaining(`line 3: plan: ${plans}`),
-      'line 4: has 1 cells, and the first line names 4 columns',
+      'line 4: has 1 cells for 4 columns',
       'line 6: hash: is the same key as line 5',
       expect.stringContaining('line 7: limits: plan enterprise has no limits of its own'),
-      expect.stringContaining('line 8: limits: limits look like'),
+      expect.stringContaining('line 8: limits: must be one to four limits'),
       expect.stringContaining('line 8: account: an account is'),
       `line 9: plan: it is there already as ${before[0].id}, with another plan`,
-      'bad.csv holds secrets themselves: delete it when it is done with.',
+      'bad.csv contains secrets: delete it after the import.',
       '6 keys cannot be imported.',
       '',
     ]);
     expect(checked).toMatchObject({
       code: 1,
-      out: 'Dry run, nothing was changed: 2 keys would be imported, 0 there already.\n',
+      out: 'Dry run, no changes: 2 keys would be imported, 0 exist already.\n',
     });
     const refused = await importing(file);
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toContain('6 keys cannot be imported, so none was; --skip-bad imports the others.\n');
+    expect(refused.err).toContain('6 keys cannot be imported, so none was. To import the others, use --skip-bad.\n');
     expect(await listed()).toEqual(before);
     const skipped = await importing(file, '--skip-bad');
-    expect(skipped).toMatchObject({ code: 1, out: '2 keys imported, 0 there already.\n' });
+    expect(skipped).toMatchObject({ code: 1, out: '2 keys imported, 0 exist already.\n' });
     expect(await listed()).toHaveLength(3);
     for (const { err } of [checked, refused, skipped])
       for (const one of [secret, twin, there]) expect(err).not.toContain(one);
   });
 
-  test('standard input, plan and account of the command line, and JSON for programs', async () => {
+  test('reads standard input with default plan and account, and prints JSON', async () => {
     const secret = secretOf();
     const input = JSON.stringify({ consumers: [{ keyauth_credentials: [{ key: secret }, { key: 'x', ttl: 5 }] }] });
     const args = ['keys', 'import', '--file', '-', '--format', 'kong', '--plan', 'pro', '--account', account];
@@ -191,28 +191,30 @@ describe.each([
       imported: 1,
       already: 0,
       bad: 1,
-      told: [{ at: 'consumer 1, key 2', field: 'expires', message: expect.stringContaining('seconds after') }],
-      untold: 0,
+      problems: [
+        { at: 'consumer 1, key 2', field: 'expires', message: expect.stringContaining('ttl without a creation time') },
+      ],
+      moreProblems: 0,
     });
     expect(code).toBe(1);
-    expect(err).toContain('What was read holds secrets themselves');
+    expect(err).toContain('The input contains secrets');
     await until('the key works', async () => (await status(secret)) === 200);
   });
 
-  test('more mistakes than anybody reads are counted', async () => {
+  test('counts problems beyond the first 50', async () => {
     const file = write('many.csv', `key\r\n${'a\r\n'.repeat(2_500)}`);
     const { err } = await importing(file, '--dry-run', '--json');
     const lines = err.split('\n');
     expect(lines.slice(0, 3)).toEqual([
-      'line 2: plan: there is none, and no --plan either',
-      'line 2: account: there is none, and no --account either',
-      'line 3: plan: there is none, and no --plan either',
+      'line 2: plan: is missing; use --plan for a default',
+      'line 2: account: is missing; use --account for a default',
+      'line 3: plan: is missing; use --plan for a default',
     ]);
-    expect(lines.slice(50)).toEqual(['and 4950 more', '2500 keys cannot be imported.', '']);
+    expect(lines.slice(50)).toEqual(['and 4950 more', '2,500 keys cannot be imported.', '']);
   });
 });
 
-describe('a command that says', () => {
+describe('keys import', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-import-'));
@@ -221,16 +223,16 @@ describe('a command that says', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each([
-    [['--hash', 'a'.repeat(64), '--plan', 'pro'], 2, 'say --hash, --plan and --account for one key, or --file'],
+    [['--hash', 'a'.repeat(64), '--plan', 'pro'], 2, 'use --hash, --plan and --account for one key, or --file'],
     [['--file', 'a.csv', '--hash', 'a'.repeat(64)], 2, "'--file <file>' cannot be used with option '--hash <sha256>'"],
     [['--file', 'a.csv', '--label', 'x'], 2, 'cannot be used with'],
     [['--file', 'a.csv', '--format', 'xml'], 2, 'Allowed choices are csv, ndjson, kong, tyk, apisix, unkey'],
-    [['--hash', 'a'.repeat(64), '--plan', 'pro', '--account', 'a', '--dry-run'], 2, 'go with --file'],
-    [['--file', 'a.csv'], 1, 'cannot read a.csv: there is no such file'],
-    [['--file', '.', '--format', 'csv'], 1, 'cannot read .: it is a folder'],
-    [['--file', 'keys.txt'], 1, 'say which format keys.txt has: --format csv, ndjson'],
-    [['--file', 'bad.csv'], 1, 'the file is no UTF-8'],
-  ])('%j is told what is wrong', async (args, code, message) => {
+    [['--hash', 'a'.repeat(64), '--plan', 'pro', '--account', 'a', '--dry-run'], 2, 'need --file'],
+    [['--file', 'a.csv'], 1, 'Cannot read a.csv: it does not exist.'],
+    [['--file', '.', '--format', 'csv'], 1, 'Cannot read .: it is a folder.'],
+    [['--file', 'keys.txt'], 1, 'Unknown format of keys.txt. Use --format with csv, ndjson'],
+    [['--file', 'bad.csv'], 1, 'The file is not UTF-8.'],
+  ])('%j fails with a reason', async (args, code, message) => {
     const result = await commandLine(folder)(['keys', 'import', ...args]);
     expect(result).toMatchObject({ code, out: '' });
     expect(result.err).toContain(message);

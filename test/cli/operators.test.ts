@@ -38,7 +38,7 @@ describe.each([
   };
   const create = () => json('keys', 'create', '--plan', 'free', '--account', 'acme');
 
-  test('issue, show, change, switch off and on, rotate, revoke and recognise keys', async () => {
+  test('create, get, update, disable, enable, rotate, revoke and identify keys', async () => {
     const made = await json(
       ...['keys', 'create', '--plan', 'pro', '--account', 'acme', '--label', 'one', '--limits', '5/minute'],
       ...['--expires-in', '90d', '--address', '10.0.0.0/8', '--address', '::1', '--meta', 'team=pets'],
@@ -87,7 +87,7 @@ describe.each([
     expect(list.out).not.toContain(made.key);
   });
 
-  test('create once, however often they call', async () => {
+  test('create one key for repeated calls with an idempotency key', async () => {
     const once = [
       'keys',
       'create',
@@ -113,14 +113,14 @@ describe.each([
     });
   });
 
-  test('look at accounts', async () => {
+  test('list accounts', async () => {
     await create();
     expect(await json('accounts', 'list')).toContainEqual(expect.objectContaining({ account: 'acme' }));
     expect(await json('accounts', 'get', 'acme')).toMatchObject({ plans: expect.arrayContaining(['free']) });
     expect((await json('accounts', 'keys', 'acme')).length).toBeGreaterThan(0);
   });
 
-  test('ban, extend, pardon, reset and grant', async () => {
+  test('add, extend and lift bans, and reset and grant usage', async () => {
     const { id } = await create();
     const [ban] = await json('bans', 'add', id, '--duration', '1h', '--reason', 'scrapes');
     expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
@@ -131,7 +131,7 @@ describe.each([
     expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
     expect((await json('usage', 'get', id))[0].banned).not.toBeNull();
     expect((await sg('usage', 'reset', id)).out).toMatch(
-      new RegExp(`^key:${id} stays banned until 20\\S+\\. To end it`, 'm'),
+      new RegExp(`^key:${id} stays banned until 20\\S+\\. To end the ban`, 'm'),
     );
     expect((await sg('bans', 'lift', id)).out).toMatch(
       new RegExp(`^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
@@ -141,7 +141,7 @@ describe.each([
     expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'lifted', by: pardon.actor } });
     expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
-    expect(text).toMatch(/^number +at +target +action +by +until +level +ended +reason\n/);
+    expect(text).toMatch(/^number +time +target +action +by +until +level +ended +reason\n/);
     expect(text).toContain(`lifted by ${pardon.actor} at ${pardon.at.slice(0, 19)}Z`);
     expect(text.trim().split('\n')).toHaveLength(3);
     expect(await json('bans', 'history', '--below', String(imposed.number + 1), '--limit', '1')).toEqual([imposed]);
@@ -153,7 +153,7 @@ describe.each([
     expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');
   });
 
-  test('look at plans and try one', async () => {
+  test('list plans and simulate one', async () => {
     expect((await json('plans', 'list')).map(({ name }: { name: string }) => name)).toEqual([
       'free',
       'pro',
@@ -192,7 +192,7 @@ describe.each([
     expect(JSON.stringify(settings)).not.toContain(TOKEN);
   });
 
-  test('issue and end tokens', async () => {
+  test('create and revoke tokens', async () => {
     expect(await json('tokens', 'create', 'reader', '--role', 'read')).toMatchObject({
       name: 'reader',
       token: expect.any(String),
@@ -213,12 +213,12 @@ describe.each([
     [
       ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],
       2,
-      "option '--expires <time>' argument 'yesterday' is invalid. It is a date, a time and a zone, such as 2030-01-31T00:00:00Z",
+      "option '--expires <time>' argument 'yesterday' is invalid. Use a date, time and zone, such as 2030-01-31T00:00:00Z",
     ],
     [
       ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2030-01-31'],
       2,
-      '2030-01-31T00:00:00Z. --expires-in takes a span',
+      '2030-01-31T00:00:00Z, or --expires-in 90d',
     ],
     [
       ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2020-01-31T00:00:00Z'],
@@ -237,7 +237,7 @@ describe.each([
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
     [['plans', 'get', 'gold'], 1, 'There is no plan "gold"'],
     [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
-    [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1 on'],
+    [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
     [['plans', 'simulate', 'free', '--weight', '1001'], 2, '1000'],
     [['plans', 'simulate', 'free', '--limits', 'many'], 2, 'must look like 60/minute'],
     [['audit', 'list', '--limit', '0'], 2, 'whole number'],
@@ -247,7 +247,7 @@ describe.each([
     [['tokens', 'revoke', 'nobody'], 1, 'There is no token'],
     [['keys', 'creat'], 2, 'Did you mean create?'],
     [['kyes'], 2, 'Did you mean keys?'],
-  ])('are told what is wrong with %j', async (args, code, message) => {
+  ])('get a reason for the failure of %j', async (args, code, message) => {
     const before = await json('audit', 'list', '--limit', '1');
     expect(await sg(...args)).toEqual({ code, out: '', err: expect.stringContaining(message) });
     expect(await json('audit', 'list', '--limit', '1')).toEqual(before);
@@ -264,7 +264,7 @@ describe.each([
     ['keys', 'list', '--account'],
     ['plans', 'get'],
     ['tokens', 'revoke'],
-  ])('never see a secret again that they give in place of a name: %s %s', async (...args) => {
+  ])('never see a secret that they use as a name: %s %s', async (...args) => {
     const { key } = await create();
     const told = await sg(...args, key);
     expect(told).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys identify') });
@@ -272,7 +272,7 @@ describe.each([
   });
 
   test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'add', 'a', '--duration', 'KEY']]])(
-    'never see a secret again in a command line that makes no sense: %j',
+    'never see a secret of an invalid command line: %j',
     async (words) => {
       const { key } = await create();
       const told = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
@@ -282,7 +282,7 @@ describe.each([
   );
 });
 
-test('the admin API shows no secret that came in a path, a query or a body', async () => {
+test('the admin API returns no secret of a path, query or body', async () => {
   const secret = makeSecret('live');
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${gateway.adminUrl}${path}`, {
@@ -301,10 +301,10 @@ test('the admin API shows no secret that came in a path, a query or a body', asy
   }
 });
 
-describe('the gateway that is meant', () => {
+describe('the gateway of a command', () => {
   afterEach(() => rmSync(join(cwd, 'profile.yaml'), { force: true }));
 
-  test('is named by flags, which beat the environment, which beats a profile', async () => {
+  test('comes from flags, the environment or a profile, in this order', async () => {
     writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`, { mode: 0o600 });
     expect(await storegate(['tokens', 'list', '--profile', 'profile.yaml'])).toMatchObject({ code: 0, err: '' });
     expect((await storegate(['tokens', 'list'], { env: { STOREGATE_PROFILE: 'profile.yaml' } })).code).toBe(0);
@@ -314,7 +314,7 @@ describe('the gateway that is meant', () => {
     expect((await storegate(['tokens', 'list', ...flags], { env: wrong })).code).toBe(0);
   });
 
-  test('is asked with the token of a file', async () => {
+  test('is called with the token of a file', async () => {
     writeFileSync(join(cwd, 'token'), `${TOKEN}\n`);
     const env = { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN_FILE: 'token' };
     expect(await storegate(['tokens', 'list'], { env })).toMatchObject({ code: 0, err: '' });
@@ -324,7 +324,7 @@ describe('the gateway that is meant', () => {
     });
   });
 
-  test('is not asked with a token that others can read', async () => {
+  test('is not called with a token that others can read', async () => {
     writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`);
     chmodSync(join(cwd, 'profile.yaml'), 0o644);
     expect(await storegate(['keys', 'list', '--profile', 'profile.yaml'])).toMatchObject({
@@ -334,28 +334,31 @@ describe('the gateway that is meant', () => {
   });
 
   test.each([
-    [['--url', 'nonsense'], 2, 'is not the URL of an admin listener'],
-    [['--url', 'http://127.0.0.1:9'], 3, 'cannot reach the gateway'],
-    [['--profile', 'nowhere.yaml'], 1, 'there is no such file'],
-  ])('must be there: %j', async (flags, code, message) => {
+    [['--url', 'nonsense'], 2, 'Invalid admin URL'],
+    [['--url', 'http://127.0.0.1:9'], 3, 'Cannot reach the gateway'],
+    [['--profile', 'nowhere.yaml'], 1, 'it does not exist'],
+  ])('must be reachable: %j', async (flags, code, message) => {
     expect(await storegate(['keys', 'list', ...flags])).toMatchObject({ code, err: expect.stringContaining(message) });
   });
 
-  test('must be a storegate', async () => {
+  test('must be an admin listener', async () => {
     const result = await storegate(['keys', 'list', '--url', gateway.url]);
     expect(result.code).toBe(3);
   });
 
-  test('reloads when it is told', async () => {
-    expect((await storegate(['reload'], { env: REMOTE() })).out).toBe('Nothing has changed.\n');
-    expect(await storegate(['reload'])).toMatchObject({ code: 2, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
+  test('reloads, also without a URL', async () => {
+    expect((await storegate(['reload'], { env: REMOTE() })).out).toBe('Nothing changed.\n');
+    expect(await storegate(['reload'])).toMatchObject({ code: 1, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
+    expect((await storegate(['reload'], { env: { STOREGATE_DATA: gateway.config.data } })).out).toBe(
+      'Nothing changed.\n',
+    );
   });
 
-  describe('has the counters to itself', () => {
+  describe('has the counters in its memory', () => {
     const beside = () => ({ STOREGATE_DATA: gateway.config.data });
     const announced = () => join(gateway.config.data, 'gateway.json');
 
-    test('and is found through its folder by commands that need them, token or not', async () => {
+    test('and is found through its folder, with or without a token', async () => {
       const { id, secret } = await gateway.key();
       await gateway.client.get('/pets').set('X-API-Key', secret);
       const { out } = await storegate(['usage', 'get', id, '--json'], { env: beside() });
@@ -366,7 +369,7 @@ describe('the gateway that is meant', () => {
       expect(statSync(announced()).mode & 0o777).toBe(0o600);
     });
 
-    test('which say how to name it where something else answers there', async () => {
+    test('and commands say how to reach it if another service has its address', async () => {
       const { id } = await gateway.key();
       const kept = readFileSync(announced(), 'utf8');
       const other = await TestGateway.start();
@@ -383,7 +386,7 @@ describe('the gateway that is meant', () => {
       writeFileSync(announced(), kept);
     });
 
-    test('and tell it who runs them, so that the audit log has one name for whoever changes keys and bans', async () => {
+    test('and the audit log names the shell user', async () => {
       const user = `cli:${userInfo().username}`;
       const { id } = jsonOf(
         await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], { env: beside() }),
@@ -404,7 +407,7 @@ describe('the gateway that is meant', () => {
       ]);
     });
 
-    test('until it stops; then its token is worth nothing', async () => {
+    test('and its token is invalid after a stop', async () => {
       const first = await TestGateway.start();
       const file = join(first.config.data, 'gateway.json');
       const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };
@@ -419,7 +422,7 @@ describe('the gateway that is meant', () => {
   });
 });
 
-test('a plan that is put beside a gateway stands in its file, and a mistake leaves the file alone', async () => {
+test('a plan is written to its file, and a mistake changes nothing', async () => {
   const file = join(cwd, 'own-plans.yaml');
   writeFileSync(file, '# Ours.\nplans:\n  free: { windows: [{ limit: 3, per: minute }] }\n');
   const env = { STOREGATE_PLANS: 'own-plans.yaml', STOREGATE_DATA: 'own' };
@@ -436,7 +439,7 @@ test('a plan that is put beside a gateway stands in its file, and a mistake leav
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-describe('what is printed', () => {
+describe('printed text', () => {
   test('has colour on a terminal only, and not with NO_COLOR', async () => {
     const coloured = await storegate(['plans', 'list'], { isTerminal: true });
     expect(coloured.out).toContain('\u001b[');
@@ -446,7 +449,7 @@ describe('what is printed', () => {
     );
   });
 
-  test('cannot steer the terminal, whatever a label says', async () => {
+  test('cannot control the terminal', async () => {
     await storegate(['keys', 'create', '--plan', 'free', '--account', 'evil', '--label', '\u001b[2Jgone']);
     expect((await storegate(['keys', 'list', '--account', 'evil'])).out).toContain('?[2Jgone');
   });
@@ -460,7 +463,7 @@ describe('what is printed', () => {
     expect((await storegate(['completion', 'tcsh'])).code).toBe(2);
   });
 
-  test('helps everywhere', async () => {
+  test('has help for every command', async () => {
     for (const args of [[], ['keys'], ['keys', 'rotate'], ['bans', 'add'], ['plans', 'simulate']]) {
       const { code, out } = await storegate([...args, '--help']);
       expect({ code, usage: out.startsWith('Usage: storegate') }).toEqual({ code: 0, usage: true });

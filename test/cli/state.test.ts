@@ -39,7 +39,7 @@ async function fill(name: string, ...numbers: readonly number[]): Promise<void> 
 }
 
 describe('storegate state', () => {
-  test('backs up what a running gateway has, and restores it into an empty folder', async () => {
+  test('backs up a running gateway and restores into an empty folder', async () => {
     await fill('data', 1, 2);
     const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
     expect(await state(['backup', 'backup.ndjson'])).toMatchObject({
@@ -62,7 +62,7 @@ describe('storegate state', () => {
       });
   });
 
-  test('repairs a folder that lacks a file', async () => {
+  test('repairs a folder with a missing file', async () => {
     await fill('data', 1);
     for (const file of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(at('data'), file), { force: true });
     writeFileSync(join(at('data'), 'state.last-change'), '3\n');
@@ -80,7 +80,7 @@ describe('storegate state', () => {
     expect(await state(['repair'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is in Redis') });
   });
 
-  test('overwrites no file, and takes nothing of a broken one', async () => {
+  test('overwrites no file and imports no broken file', async () => {
     await fill('data', 1);
     writeFileSync(at('there'), 'mine');
     expect(await state(['export', 'there'])).toMatchObject({
@@ -97,7 +97,7 @@ describe('storegate state', () => {
     expect(existsSync(at('other'))).toBe(false);
   });
 
-  test('copies a folder to the Redis of the configuration and back, and prints no password', async () => {
+  test('copies a folder to the configured Redis and back without printing the password', async () => {
     await fill('data', 1, 2, 3);
     const env = { REDIS_URL: redis.url };
     const dry = await state(['copy', '--from', 'data', '--to', 'redis', '--dry-run'], { env });
@@ -114,12 +114,12 @@ describe('storegate state', () => {
   });
 
   test.each([
-    [['copy', '--from', 'data', '--to', 'redis'], /names no Redis: set REDIS_URL/],
+    [['copy', '--from', 'data', '--to', 'redis'], /has no Redis\. Set REDIS_URL/],
     [['copy', '--from', 'none', '--to', 'other'], /there is no state in .*none/],
-    [['copy', '--from', 'data', '--to', 'data'], /both places are the same/],
+    [['copy', '--from', 'data', '--to', 'data'], /Source and target are the same/],
     [['copy', '--from', 'none.ndjson', '--to', 'data'], /there is no such file/],
-    [['copy', '--from', 'data', '--to', 'new.ndjson', '--dry-run'], /a dry run writes no file/],
-    [['copy', '--from', 'data', '--to', `redis://:${PASSWORD}@127.0.0.1:x`], /no URL of a Redis/],
+    [['copy', '--from', 'data', '--to', 'new.ndjson', '--dry-run'], /A dry run writes no file/],
+    [['copy', '--from', 'data', '--to', `redis://:${PASSWORD}@127.0.0.1:x`], /Invalid Redis URL/],
     [['copy', '--from', 'data', '--to', `rediss://:${PASSWORD}@127.0.0.1:1`], /cannot use Redis at 127\.0\.0\.1:1/],
   ])('refuses %j', async (args, told) => {
     await fill('data', 1);
@@ -137,7 +137,7 @@ describe('storegate state', () => {
     expect(await state(['copy', '--from', 'data', '--to', 'used'])).toMatchObject({ code: 0 });
   });
 
-  test('refuses a target with other keys, says what it holds, and changes nothing', async () => {
+  test('refuses a target with other keys and changes nothing', async () => {
     await fill('data', 1, 2);
     await fill('other', 7, 8, 9);
     const args = ['copy', '--from', 'data', '--to', 'other'];
@@ -151,7 +151,7 @@ describe('storegate state', () => {
     expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 3 keys');
   });
 
-  test('brings in the second run of a copy what operators did since the first, and nothing in the third', async () => {
+  test('copies only later changes in a second run', async () => {
     await fill('data', ...Array.from({ length: 20 }, (_, i) => i));
     const copy = async () => JSON.parse((await state(['copy', '--from', 'data', '--to', redis.url, '--json'])).out);
     await copy();
@@ -162,15 +162,15 @@ describe('storegate state', () => {
     expect((await copy()).outcomes).toMatchObject({ key: { changed: 0, same: 20 }, audit: { added: 0 } });
   });
 
-  test('names plans of keys that the configuration does not have', async () => {
+  test('warns of plans that the configuration lacks', async () => {
     const keys = [movable(1, { plan: 'gone' }), movable(2, { plan: 'enterprise', account: 'big' }), movable(3)];
     await moveAll(sourceOf({ key: keys }), folderTarget(at('data'), targetOptions()));
     const { err } = await state(['copy', '--from', 'data', '--to', 'other']);
     expect(err).toMatch(/plans that are not in plans\.yaml: gone\./);
-    expect(err).toMatch(/accounts have keys of custom plans, and no limits in plans\.yaml: big\./);
+    expect(err).toMatch(/Accounts of custom plans lack limits in plans\.yaml: big\./);
   });
 
-  test('says what Redis failed with, and is completed by the same command', async () => {
+  test('reports a failure of Redis, and completes the copy in a second run', async () => {
     await fill('data', ...Array.from({ length: 1_200 }, (_, i) => i));
     const args = ['copy', '--from', 'data', '--to', redis.url];
     const used = Number(/used_memory:(\d+)/.exec(await redis.admin.info('memory'))![1]);
@@ -183,7 +183,7 @@ describe('storegate state', () => {
     expect(await redis.admin.zcard('sg:keys')).toBe(1_200);
   });
 
-  test('says in one line that a folder cannot be read or written', async () => {
+  test('reports an unreadable or full folder in one line', async () => {
     mkdirSync(at('broken'));
     writeFileSync(at('broken/state.db'), 'this is no database, however long it goes on and on and on');
     expect((await state(['copy', '--from', 'broken', '--to', 'other'])).err).toMatch(
@@ -195,10 +195,10 @@ describe('storegate state', () => {
     db.close();
     await fill('more', 1, 2);
     const { code, err } = await state(['copy', '--from', 'more', '--to', 'data']);
-    expect({ code, err }).toEqual({ code: 1, err: 'the disk failed: disk is full. Nothing was changed\n' });
+    expect({ code, err }).toEqual({ code: 1, err: 'The disk failed: disk is full. Nothing was changed.\n' });
   });
 
-  test('shows on a terminal how far it is, and elsewhere nothing', async () => {
+  test('shows progress on a terminal only', async () => {
     await fill('data', 1, 2);
     expect((await state(['export', 'a.ndjson'])).err).toBe('');
     const { err } = await state(['export', 'b.ndjson'], { errIsTerminal: true });
@@ -206,7 +206,7 @@ describe('storegate state', () => {
     expect(err.endsWith('\r\x1b[K')).toBe(true);
   });
 
-  test('ends where the user stops it, with nothing changed in a folder and no file left', async () => {
+  test('stops on a signal without changes', async () => {
     await fill('data', 1);
     const stop = AbortSignal.abort();
     expect(await state(['copy', '--from', 'data', '--to', 'other'], { stop })).toMatchObject({ code: 1 });

@@ -46,7 +46,7 @@ async function shownAtStart(): Promise<string> {
   return (await command(['serve', '--no-demo-keys'], { env: silent, isTerminal: true, stop: stop.signal })).out;
 }
 
-test('a start with Redis names the keys that its folder still has, and the command that it shows copies them', async () => {
+test('a start with Redis reports unmigrated keys, and its command copies them', async () => {
   const data = join(folder.path, 'old data');
   await moveAll(sourceOf({ key: [movable(1), movable(2)] }), folderTarget(data, targetOptions()));
   const running = storegate(['serve', '--no-demo-keys'], { cwd: folder.path, env: env(), onTerminal: true });
@@ -78,7 +78,7 @@ test('a start with Redis names the keys that its folder still has, and the comma
   expect(await shownAtStart()).not.toContain('does not know');
 });
 
-test('a state that is not there is not made, and a Redis that is away is no mistake for check', async () => {
+test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(await shownAtStart()).not.toContain('does not know');
   expect(existsSync(join(folder.path, 'old data', 'state.db'))).toBe(false);
   await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(join(folder.path, 'old data'), targetOptions()));

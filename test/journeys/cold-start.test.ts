@@ -138,7 +138,7 @@ describe('a gateway that was killed', () => {
     const { status, body } = await adminOf(gateway.adminUrl)('GET', '/keys');
     expect([status, body]).toEqual([200, { keys: expect.any(Array), next: null, asOf: expect.any(String) }]);
     const listed = await commandLine(folder())(['keys', 'list', '--url', gateway.adminUrl, '--json']);
-    expect(listed.err).toBe(`As of ${body.asOf}: Redis does not answer, so this is what the gateway knew then.\n`);
+    expect(listed.err).toBe(`Redis is down: this is the last state known to the gateway, of ${body.asOf}.\n`);
     expect(JSON.parse(listed.out)).toEqual(body.keys);
     expect(await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
     expect(await metricOf(gateway.adminUrl, 'storegate_key_cache_age_seconds')).toBeLessThan(3_600);

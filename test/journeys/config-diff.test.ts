@@ -224,7 +224,7 @@ test('files that a reload would refuse are told with every mistake', async () =>
 test('the gateway of the data folder is found, and where none runs that is said', async () => {
   expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.maxEntries .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
-  expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('no running gateway') });
+  expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('No gateway is running here.') });
 });
 
 test('config by itself shows every setting as before, and takes no other word', async () => {
@@ -249,14 +249,14 @@ describe('a dry run of a reload', () => {
     for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
       expect(code).toBe(0);
       expect(out).toBe(
-        'A reload would put in force: cors.maxAge, plans, contract.\nRestart required: audit.maxEntries.\n',
+        'A reload would change: cors.maxAge, plans, contract.\nA restart would change: audit.maxEntries.\n',
       );
     }
     const answer = await gateway.client.get('/pets').set('X-API-Key', secret);
     expect(answer.headers['x-ratelimit-limit']).toBe('60');
     unchanged();
     expect(await traces()).toEqual(before);
-    expect((await there('reload', '--dry-run')).out).toMatch(/^Nothing would change\.\n/);
+    expect((await there('reload', '--dry-run')).out).toMatch(/^A reload would change nothing\.\n/);
   });
 
   test('tells every mistake, and leaves no trace', async () => {

@@ -333,12 +333,12 @@ describe('what is kept', () => {
     const list = await run('requests', '--account', 'acme');
     expect(list).toMatchObject({ code: 0 });
     expect(list.out).toMatch(
-      /^at +status +code .*\n20\S+ +429 +rate_limit_exceeded +listPets +key_\w+ +acme +127\.0\.0\.1 +- +\S{36}\n/,
+      /^time +status +code .*\n\w+ ago +429 +rate_limit_exceeded +listPets +key_\w+ +acme +127\.0\.0\.1 +- +\S{36}\n/,
     );
     const [request] = /\S{36}(?=\n)/.exec(list.out)!;
     const { out } = await run('explain', request);
     expect(out).toMatch(
-      /^id +\S{36}\nat .* from 127\.0\.0\.1\nrequest +GET \/pets \(listPets\)\nanswer +429 rate_limit_exceeded in /,
+      /^id +\S{36}\ntime +.* from 127\.0\.0\.1\nrequest +GET \/pets \(listPets\)\nresponse +429 rate_limit_exceeded in /,
     );
     expect(out).toMatch(
       /\ndoor +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
@@ -383,7 +383,7 @@ describe('gateways that share a Redis', () => {
     );
     expect(listOf(await adminOf(one.adminUrl)('GET', '/requests')).map((row) => row.id)).toEqual(lost.reverse());
     const where = { env: { REDIS_URL: redis.url } };
-    expect((await commandLine(one.folder)(['explain', id], where)).out).toContain(`id       ${id}\n`);
+    expect((await commandLine(one.folder)(['explain', id], where)).out).toContain(`id        ${id}\n`);
 
     await redis.admin.zadd('sg:fleet', Date.now(), 'gone:1');
     const none = await adminOf(one.adminUrl)('GET', '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');

@@ -99,7 +99,7 @@ describe('a gateway that shares its state with nobody', () => {
     const { code, out } = await run('--since', '2h', '--step', '10m');
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^at +requests +limited +banned +2xx +3xx +4xx +5xx +aborted +p50 ms +p95 ms +p99 ms +top statuses +outage policy\n/,
+      /^time +requests +limited +banned +2xx +3xx +4xx +5xx +aborted +p50 ms +p95 ms +p99 ms +top statuses +outage policy\n/,
     );
     expect(out).toMatch(/\n20\S+Z +12 +2 +0 +10 +0 +2 +0 +0 +\S+ +\S+ +\S+ +2 × 429 +-\n/);
     expect(JSON.parse((await run('--json')).out)).toMatchObject({ step: '1h' });

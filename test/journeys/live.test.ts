@@ -128,7 +128,7 @@ test('storegate requests --follow prints refusals of a running gateway as they c
     return beside.out().split('\n').length > 2 && json.includes('umbrella');
   });
   expect(beside.out()).toMatch(
-    /^at +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
+    /^time +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
   );
   expect(beside.out()).not.toContain('umbrella');
   const accounts = json
@@ -143,7 +143,7 @@ test('storegate requests --follow prints refusals of a running gateway as they c
   await one.close();
   expect(await remote).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^the gateway at \S+ (has ended it|is gone)/m),
+    err: expect.stringMatching(/^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m),
   });
   const nobody = await commandLine(one.folder)(['requests', '--follow'], { env: local });
   expect(nobody).toMatchObject({ code: 1, err: 'No gateway is running.\n' });

@@ -106,7 +106,7 @@ test('workers count an operation together, also after a reload, and commands bes
   const checked = await beside('check');
   expect(checked).toMatchObject({ code: 0, err: '' });
   expect(checked.out).toContain(
-    '\nLimits beside those of plans: 40/hour for listCategories, 5/hour:sliding for the tag Animals.\n',
+    '\nLimits of the contract: 40/hour for listCategories, 5/hour:sliding for the tag Animals.\n',
   );
 });
 

@@ -118,7 +118,7 @@ describe('a command on rediss://', () => {
     ['address', '127.0.0.1', 'IP:127.0.0.1'],
   ])('works where its certificate has the %s and comes from a CA in NODE_EXTRA_CA_CERTS', async (_, host, names) => {
     const url = `rediss://${host}:${await startTls(names)}`;
-    expect(await trusting(url)).toEqual({ code: 0, out: 'None.\n', err: '' });
+    expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
   });
 
   test('ends at once where nobody trusted has signed the certificate', async () => {

@@ -1,44 +1,29 @@
 import type { Account, Key } from '@storegate/console';
-import { Command } from 'commander';
-import { type Common, everyPage, operatorCommand, paragraph, perform } from '../command.ts';
-import { card, table } from '../table.ts';
+import type { Command } from 'commander';
+import { addCall, addCommand, everyPage, paragraph } from '../command.ts';
+import { cardView, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
+import { KEYS } from './keys.ts';
 
-const COLUMNS = ['account', 'keys', 'active', 'plans', 'limits'] as const;
-const KEY_COLUMNS = ['id', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
+export function addAccounts(program: Command, terminal: Terminal): void {
+  const accounts = addCommand(program, 'accounts', { about: 'list accounts', examples: ['accounts get acme'] });
 
-export function accountsCommand(terminal: Terminal): Command {
-  const accounts = new Command('accounts').description('look at the parties that own keys');
-
-  operatorCommand(accounts.command('list').description('list accounts'), 'accounts list').action((options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => everyPage<Account>(api, '/accounts', 'accounts'),
-      (rows, colour) =>
-        table(
-          COLUMNS,
-          rows.map((row) => ({ ...row, plans: row.plans.join(', ') })),
-          colour,
-        ),
-    ),
-  );
-  operatorCommand(
-    accounts.command('get').description('show one account').argument('<account>', 'name of the account'),
-    'accounts get acme',
-  ).action((account: string, options: Common) =>
-    perform(terminal, options, (api) => api.call<Account>('GET', `/accounts/${paragraph(account)}`), card),
-  );
-  operatorCommand(
-    accounts.command('keys').description('list the keys of an account').argument('<account>', 'name of the account'),
-    'accounts keys acme --json',
-  ).action((account: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => everyPage<Key>(api, `/accounts/${paragraph(account)}/keys`, 'keys'),
-      (rows, colour) => table(KEY_COLUMNS, rows, colour),
-    ),
-  );
-  return accounts;
+  addCall(terminal, accounts, 'list', {
+    about: 'list accounts',
+    examples: ['accounts list'],
+    ask: (api) => everyPage<Account>(api, '/accounts', 'accounts'),
+    view: listView(['account', 'keys', 'active', 'plans', 'limits'], 'No accounts.', ({ account }: Account) => account),
+  });
+  addCall(terminal, accounts, 'get <account>', {
+    about: 'show an account',
+    examples: ['accounts get acme'],
+    ask: (api, _options, account: string) => api.call<Account>('GET', `/accounts/${paragraph(account)}`),
+    view: cardView(({ account }: Account) => account),
+  });
+  addCall(terminal, accounts, 'keys <account>', {
+    about: 'list the keys of an account',
+    examples: ['accounts keys acme --json'],
+    ask: (api, _options, account: string) => everyPage<Key>(api, `/accounts/${paragraph(account)}/keys`, 'keys'),
+    view: KEYS,
+  });
 }

@@ -9,15 +9,12 @@ export interface ExportOptions {
   readonly since?: string | undefined;
 }
 
-/** Entries asked for at once. */
+/** Entries per call. */
 const PAGE = 1_000;
 
-/**
- * Writes the entries of the audit log, oldest first, each as a line of JSON. Says on the error output which of those that
- * were asked for are gone. Throws CallError where there is no entry `after` yet.
- */
+/** Prints audit entries as lines of JSON, oldest first. Throws CallError if entry `after` does not exist. */
 export async function exportAudit(
-  { out, err }: Pick<Terminal, 'out' | 'err'>,
+  { out, err, unread }: Pick<Terminal, 'out' | 'err' | 'unread'>,
   api: Api,
   { after = 0, since }: ExportOptions,
 ): Promise<void> {
@@ -25,10 +22,10 @@ export async function exportAudit(
     await api.call<Audit>('GET', '/audit', { query });
 
   if (after > 0) await refuseUnknown();
-  // Entries from a time on do not say by their numbers which are missing.
+  // With `since`, the numbers do not show which entries are missing.
   let last = since === undefined ? after : Math.max(after, await warnOfDroppedSince(since));
 
-  for (let next: number | null = last; next !== null; ) {
+  for (let next: number | null = last; next !== null && !unread.aborted; ) {
     const page: Audit = await list({ above: next, since, limit: PAGE });
     const [first] = page.entries;
     if (since === undefined && first && first.number > last + 1) warnOfDropped(last + 1, first.number - 1, '');
@@ -41,21 +38,21 @@ export async function exportAudit(
     const newest = (await list({ limit: 1 })).entries[0]?.number ?? 0;
     if (newest >= after) return;
     throw new CallError(
-      `the audit log has no entry ${after}, its newest is ${newest}: it is not the one of the last export`,
+      `Entry ${after} does not exist (newest: ${newest}). This is not the log that you exported from.`,
     );
   }
 
-  /** Answers the number of the last entry that is gone. */
+  /** Returns the number of the last dropped entry. */
   async function warnOfDroppedSince(time: string): Promise<number> {
     const [oldest] = (await list({ above: 0, limit: 1 })).entries;
     if (!oldest || oldest.number <= after + 1) return 0;
     if (Date.parse(oldest.at) >= Date.parse(time))
-      warnOfDropped(after + 1, oldest.number - 1, ', and may be of that time too');
+      warnOfDropped(after + 1, oldest.number - 1, ', and may be of this time');
     return oldest.number - 1;
   }
 
   function warnOfDropped(from: number, to: number, more: string): void {
-    const which = from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
-    err(`${which} gone${more}: the audit log keeps its newest entries only (audit.maxEntries)\n`);
+    const which = from === to ? `Entry ${from} was` : `Entries ${from} to ${to} were`;
+    err(`${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`);
   }
 }

@@ -1,99 +1,96 @@
-import type { Ban, Bans, UsageList } from '@storegate/console';
-import { recordInWords } from '@storegate/console/words';
-import { Command } from 'commander';
-import { type Common, changingCommand, duration, operatorCommand, paragraph, perform } from '../command.ts';
-import type { Api } from '../connect/api.ts';
-import { inSentence } from '../peers.ts';
-import { type Row, table } from '../table.ts';
+import type { Ban, BanEntry, BanHistory, Bans, UsageList } from '@storegate/console';
+import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
+import type { Command } from 'commander';
+import { addCall, addCommand, duration, type Options, option, paragraph, pastTime, wholeNumber } from '../command.ts';
+import { inSentence, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
-import { banHistoryCommand } from './ban-history.ts';
-import { printUsage } from './usage.ts';
+import { windowsTable } from './usage.ts';
 
-const FIELDS = [
-  'key',
-  'account',
-  'plan',
-  'since',
-  'until',
-  'level',
-  'next duration',
-  'resets',
-  'by',
-  'reason',
-] as const;
-const COLUMNS = [...FIELDS, 'history'] as const;
+const BANS = listView(
+  ['key', 'account', 'plan', 'since', 'until', 'level', 'next duration', 'resets', 'by', 'reason', 'history'],
+  'No bans.',
+  ({ key, account }) => key ?? account,
+  ({ nextDuration, resetsAt, history, ...ban }: Ban) => ({
+    ...ban,
+    'next duration': nextDuration,
+    resets: resetsAt,
+    history: history && recordInWords(history, inSentence),
+  }),
+);
 
-const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as const;
+const HISTORY = listView(
+  ['number', 'time', 'target', 'action', 'by', 'until', 'level', 'ended', 'reason'],
+  'No bans.',
+  ({ number }) => number,
+  ({ at, actor, action, after, ended, ...entry }: BanEntry) => ({
+    ...entry,
+    time: at,
+    action: actionInWords(action),
+    by: authorInWords(actor),
+    until: after?.until,
+    level: after?.level,
+    ended: ended && endInWords(ended, inSentence),
+  }),
+);
 
-export function bansCommand(terminal: Terminal): Command {
-  const bans = new Command('bans').description('see, impose and end bans');
-  const shown = (rows: readonly Ban[], colour: boolean) => table(COLUMNS, rows.map(rowOf), colour);
-  const bansIn = async (answer: Promise<Bans>) => (await answer).bans;
+const EXAMPLE = 'bans add key_4fGh… --duration 2h --reason "scrapes the catalogue"';
 
-  operatorCommand(bans.command('list').description('list who is banned now'), 'bans list').action((options: Common) =>
-    perform(terminal, options, (api) => bansIn(api.call('GET', '/bans')), shown),
-  );
+export function addBans(program: Command, terminal: Terminal): void {
+  const bans = addCommand(program, 'bans', { about: 'manage bans', examples: ['bans list', EXAMPLE] });
 
-  banHistoryCommand(bans, terminal);
-
-  for (const [name, description, call] of [
-    [
-      'add',
-      'ban a key or an account from now on',
-      (api: Api, path: string, body: unknown) => api.call<Bans>('PUT', path, { body }),
+  addCall(terminal, bans, 'list', {
+    about: 'list current bans',
+    examples: ['bans list'],
+    ask: async (api) => (await api.call<Bans>('GET', '/bans')).bans,
+    view: BANS,
+  });
+  addCall(terminal, bans, 'history [key-or-account]', {
+    about: 'list current and past bans, newest first',
+    options: [
+      option('--since <time>', 'only since this time: 30d or 2030-01-31T00:00:00Z', pastTime),
+      option('--below <number>', 'only entries before this number', wholeNumber),
+      option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
     ],
-    [
-      'extend',
-      'make a ban longer',
-      (api: Api, path: string, body: unknown) => api.call<Bans>('POST', `${path}/extend`, { body }),
-    ],
-  ] as const) {
-    const command = bans
-      .command(name)
-      .description(description)
-      .argument(...SUBJECT)
-      .requiredOption('--duration <time>', name === 'add' ? 'such as 2h or 30d' : 'how much longer', duration)
-      .requiredOption('--reason <text>', 'for the audit log; the client is not told');
-    operatorCommand(command, `bans ${name} key_4fGh… --duration 2h --reason "scrapes the catalogue"`).action(
-      (party: string, { duration: length, reason, ...options }: Common & Record<string, string>) =>
-        perform(
-          terminal,
-          options,
-          (api) => bansIn(call(api, `/bans/${paragraph(party)}`, { duration: length, reason })),
-          shown,
-        ),
-    );
-  }
-
-  changingCommand(
-    bans
-      .command('lift')
-      .description('end a ban, forget strikes and earlier bans, and open all windows afresh')
-      .argument(...SUBJECT),
-    'bans lift acme',
-  ).action((party: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      async (api) => (await api.call<UsageList>('DELETE', `/bans/${paragraph(party)}`)).usage,
-      (usage, colour) => `${party} is not banned.\n${printUsage(usage, colour)}`,
-    ),
-  );
-  return bans;
+    examples: ['bans history acme --since 30d'],
+    ask: async (api, { since, below, limit }: Options & Record<string, string>, party?: string) =>
+      (await api.call<BanHistory>('GET', '/ban-history', { query: { party, since, below, limit } })).entries,
+    view: HISTORY,
+  });
+  addBanChanges(bans, terminal);
+  addCall(terminal, bans, 'lift <key-or-account>', {
+    about: 'end a ban, and reset strikes, ban level and counters',
+    changes: true,
+    examples: ['bans lift acme'],
+    ask: async (api, _options, subject: string) => ({
+      subject,
+      ...(await api.call<UsageList>('DELETE', `/bans/${paragraph(subject)}`)),
+    }),
+    view: {
+      text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
+      names: ({ subject }) => [subject],
+    },
+  });
 }
 
-function rowOf({
-  level: rung,
-  nextDuration: next,
-  resetsAt: forgotten,
-  history,
-  ...rest
-}: Ban): Row<(typeof COLUMNS)[number]> {
-  return {
-    ...rest,
-    level: rung,
-    'next duration': next,
-    resets: forgotten,
-    history: history && recordInWords(history, inSentence),
-  };
+function addBanChanges(bans: Command, terminal: Terminal): void {
+  for (const [name, about, method, end] of [
+    ['add', 'ban a key or account', 'PUT', ''],
+    ['extend', 'extend a ban', 'POST', '/extend'],
+  ] as const) {
+    addCall(terminal, bans, `${name} <key-or-account>`, {
+      about,
+      options: [
+        option(
+          '--duration <time>',
+          name === 'add' ? 'how long, e.g. 2h or 30d' : 'additional time, e.g. 2h or 30d',
+          duration,
+        ).makeOptionMandatory(),
+        option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
+      ],
+      examples: [EXAMPLE.replace('add', name)],
+      ask: async (api, { duration: length, reason }: Options & { duration: string }, subject: string) =>
+        (await api.call<Bans>(method, `/bans/${paragraph(subject)}${end}`, { body: { length, reason } })).bans,
+      view: BANS,
+    });
+  }
 }

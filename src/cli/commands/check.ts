@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
+import { addCommand, optionsOf } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function addCheck(program: Command, terminal: Terminal): void {
-  program
-    .command('check')
-    .description('check the configuration, the plans and the contract, as serve would read them')
-    .addHelpText(
-      'after',
-      '\nExit code 0: all is well. 1: every mistake has been told, one a line.\n\nExample:\n  $ storegate check && systemctl reload storegate',
-    )
-    .action(async () => {
-      const { check } = await import('../check.ts');
-      await check(terminal);
-    });
+  addCommand(program, 'check', {
+    about: 'check settings, plans and contract',
+    details: 'Exit code 1: the files have mistakes. Each is printed with file, line and column.',
+    examples: ['check && systemctl reload storegate'],
+  }).action(async (...given) => {
+    const { check } = await import('../check.ts');
+    await check(terminal, optionsOf(given));
+  });
 }

@@ -1,83 +1,69 @@
 import type { Config, ConfigDiff, Reload, Setting } from '@storegate/console';
-import { Command } from 'commander';
-import { type Common, changingCommand, operatorCommand, perform } from '../command.ts';
-import { CallError } from '../connect/api.ts';
-import { type Row, table } from '../table.ts';
+import { differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
+import type { Command } from 'commander';
+import { addCall, type Options, option } from '../command.ts';
+import type { View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['name', 'value', 'source', 'restart'] as const;
-
-export function configCommand(terminal: Terminal): Command {
-  const config = operatorCommand(
-    new Command('config').description('show every setting in force, and where its value comes from'),
-    'config',
-    'config --url http://127.0.0.1:9901 --json',
-  ).action((options: Common) =>
-    perform(
-      terminal,
-      options,
-      async (api) => (await api.call<Config>('GET', '/config')).settings,
-      (rows, colour) => table(COLUMNS, rows.flatMap(rowsOf), colour),
-    ),
-  );
-  operatorCommand(
-    config.command('diff').description('compare what the files say with what a running gateway has in force'),
-    'config diff',
-    'config diff --url http://127.0.0.1:9901',
-  ).action(async (_options: Common, command: Command) => {
-    const { showDifferences } = await import('../differences.ts');
-    // The command above takes the options that both have.
-    await perform(
-      terminal,
-      command.optsWithGlobals(),
-      (api) => api.call<ConfigDiff>('GET', '/config/diff'),
-      showDifferences,
-    );
+export function addConfig(program: Command, terminal: Terminal): void {
+  const config = addCall(terminal, program, 'config', {
+    about: 'show effective settings and their sources',
+    examples: ['config'],
+    ask: async (api) => (await api.call<Config>('GET', '/config')).settings,
+    view: {
+      text: (settings, page) => page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
+      names: (settings) => settings.map(({ name }) => name),
+    },
   });
-  return config;
+  addCall(terminal, config, 'diff', {
+    about: 'compare the files with the running configuration',
+    examples: ['config diff'],
+    ask: (api) => api.call<ConfigDiff>('GET', '/config/diff'),
+    view: DIFF,
+  });
 }
 
-/** A long value takes several rows. It is broken after commas if it has any. */
-function rowsOf({ restart, ...setting }: Setting): Row<(typeof COLUMNS)[number]>[] {
+const DIFF: View<ConfigDiff> = {
+  text: (diff, page) =>
+    page.table(
+      ['type', 'name', 'in force', 'in the files', 'source', 'restart'],
+      differencesIn(diff).map(({ inForce, inFiles, restart, ...rest }) => ({
+        ...rest,
+        'in force': inForce,
+        'in the files': inFiles,
+        restart: restart ? 'needed' : null,
+      })),
+      NO_DIFFERENCE,
+    ),
+  names: (diff) => differencesIn(diff).map(({ name }) => name),
+};
+
+/** A long value takes several rows, broken after commas if it has any. */
+function rowsOf({ restart, ...setting }: Setting) {
   const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
   const blank = { name: ' ', source: ' ', restart: ' ' };
   return [{ ...setting, value, restart: restart ? 'needed' : null }, ...rest.map((value) => ({ ...blank, value }))];
 }
 
-export function reloadCommand(terminal: Terminal): Command {
-  return changingCommand(
-    new Command('reload')
-      .description('have a running gateway read its files again')
-      .option('--dry-run', 'only say what would change, or every mistake'),
-    'reload --url http://127.0.0.1:9901',
-    'reload --dry-run',
-  ).action(async ({ dryRun = false, ...options }: Common & { dryRun?: boolean }) => {
-    if (
-      !dryRun &&
-      options.url === undefined &&
-      !terminal.env.STOREGATE_ADMIN_URL &&
-      !options.profile &&
-      !terminal.env.STOREGATE_PROFILE
-    ) {
-      throw new CallError(
-        'name the gateway to reload, with --url or STOREGATE_ADMIN_URL; it also notices changed files by itself',
-        { failure: 'usage' },
-      );
-    }
-    await perform(
-      terminal,
-      options,
-      (api) => api.call<Reload>('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {}),
-      (reloaded) => showReloaded(reloaded, dryRun),
-    );
+export function addReload(program: Command, terminal: Terminal): void {
+  addCall(terminal, program, 'reload', {
+    about: 'reload the configuration files of a running gateway',
+    options: [option('--dry-run', 'print what would change, or every mistake')],
+    changes: true,
+    examples: ['reload --dry-run'],
+    ask: async (api, { dryRun = false }: Options & { dryRun?: boolean }) => ({
+      dryRun,
+      ...(await api.call<Reload>('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {})),
+    }),
+    view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
   });
 }
 
-function showReloaded({ changed, needRestart }: Reload, dryRun: boolean): string {
-  const [nothing, inForce] = dryRun
-    ? ['Nothing would change.', 'A reload would put in force:']
-    : ['Nothing has changed.', 'In force now:'];
-  return `${changed.length === 0 ? nothing : `${inForce} ${changed.join(', ')}.`}\n${
-    needRestart.length === 0 ? '' : `Only after a restart: ${needRestart.join(', ')}.\n`
-  }`;
+function reloadNotes({ changed, needRestart, dryRun }: Reload & { dryRun: boolean }): string[] {
+  const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';
+  const [some, restart] = dryRun ? ['A reload would change', 'A restart would change'] : ['Changed', 'Needs a restart'];
+  return [
+    changed.length === 0 ? nothing : `${some}: ${changed.join(', ')}.`,
+    ...(needRestart.length === 0 ? [] : [`${restart}: ${needRestart.join(', ')}.`]),
+  ];
 }

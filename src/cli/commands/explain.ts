@@ -1,20 +1,29 @@
 import type { ExplainedRequest } from '@storegate/console';
-import { Command } from 'commander';
-import { type Common, operatorCommand, paragraph, perform } from '../command.ts';
-import { inSteps } from '../explanation.ts';
+import type { Command } from 'commander';
+import { addCall, paragraph } from '../command.ts';
+import { CallError } from '../connect/api.ts';
+import { explainedView } from '../explanation.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function explainCommand(terminal: Terminal): Command {
-  const command = new Command('explain')
-    .description('tell of one of the last requests what was decided at each step, and why')
-    .argument('<request>', 'the X-Request-Id of its answer; storegate requests lists the last refusals');
-  return operatorCommand(command, 'explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e').action(
-    (request: string, options: Common) =>
-      perform(
-        terminal,
-        options,
-        (api) => api.call<ExplainedRequest>('GET', `/requests/${paragraph(request)}`),
-        (explained, colour) => inSteps(explained, colour, request),
-      ),
+const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function addExplain(program: Command, terminal: Terminal): void {
+  addCall(terminal, program, 'explain <request-id>', {
+    about: 'explain how a recent request was handled',
+    details: 'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
+    examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
+    async ask(api, _options, id: string) {
+      const path = `/requests/${paragraph(id)}`;
+      if (!REQUEST_ID.test(id)) throw new CallError(notAnId(id), { failure: 'usage' });
+      return { asked: id, ...(await api.call<ExplainedRequest>('GET', path)) };
+    },
+    view: explainedView,
+  });
+}
+
+function notAnId(text: string): string {
+  return (
+    `${JSON.stringify(text)} is not a request id: use the header X-Request-Id of a response. ` +
+    'To find recent refusals, run "storegate requests".'
   );
 }

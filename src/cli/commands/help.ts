@@ -1,15 +1,15 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
-/** Shows the help of a command at any depth; commander's own `help` looks at the first word alone. */
-export function helpCommand(program: Command): Command {
-  return new Command('help')
-    .description('show the help of a command')
-    .argument('[command...]', 'such as keys create')
+/** Shows the help of a command at any depth; commander's own `help` reads the first word only. */
+export function addHelp(program: Command): void {
+  program
+    .command('help [command...]')
+    .description('show help for a command')
     .action((names: string[]) => {
       let found = program;
       for (const name of names) {
         const inner = found.commands.find((command) => command.name() === name);
-        if (!inner) return found.error(`error: there is no command ${JSON.stringify(name)} here`, { exitCode: 2 });
+        if (!inner) return found.error(`error: unknown command ${JSON.stringify(name)}`, { exitCode: 2 });
         found = inner;
       }
       found.help();

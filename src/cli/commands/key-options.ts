@@ -1,38 +1,37 @@
-import type { Command } from 'commander';
-import { type Common, duration, future, pair, several } from '../command.ts';
+import type { Option } from 'commander';
+import { duration, futureTime, type Options, option, pair, repeated } from '../command.ts';
 
 /** The options that describe a key. */
-export interface Described extends Common {
+export interface KeyOptions extends Options {
   readonly plan?: string;
   readonly account?: string;
-  readonly label?: string | false;
-  readonly limits?: string | false;
-  readonly expires?: string | false;
+  readonly label?: string | boolean;
+  readonly limits?: string | boolean;
+  readonly expires?: string | boolean;
   readonly expiresIn?: string;
   readonly address?: string[];
-  readonly addresses?: false;
+  readonly addresses?: boolean;
   readonly scope?: string[];
-  readonly scopes?: false;
+  readonly scopes?: boolean;
   readonly meta?: Record<string, string>;
   readonly env?: string;
-  readonly idempotencyKey?: string;
 }
 
-export function described(command: Command): Command {
-  return command
-    .option('--label <text>', 'what the key is for')
-    .option('--limits <limits>', 'own limits, such as 600/minute,100000/day')
-    .option('--expires <time>', 'end of the key, such as 2030-01-31T00:00:00Z', future)
-    .option('--expires-in <time>', 'such as 90d; without it the key does not expire', duration)
-    .option('--address <block>', 'address or block the key may be used from; may be repeated', several)
-    .option('--scope <name>', 'what the key may do where the contract asks for a scope; may be repeated', several)
-    .option('--meta <name=value>', 'something to find again; may be repeated', pair);
-}
+export const KEY_OPTIONS: readonly Option[] = [
+  option('--label <text>', 'purpose of the key'),
+  option('--limits <limits>', 'limits in place of those of the plan, e.g. 600/minute,100000/day'),
+  option('--expires <time>', 'expiry time, e.g. 2030-01-31T00:00:00Z', futureTime),
+  option('--expires-in <time>', 'time until expiry, e.g. 90d; default: never', duration),
+  option('--address <block>', 'allowed client address or block; repeatable; default: any', repeated),
+  option('--scope <name>', 'scope for operations that require one; repeatable', repeated),
+  option('--meta <name=value>', 'metadata; repeatable', pair),
+];
 
-/** The fields of the key from the options, under their names in the API; `false` removes a field. */
-export function bodyOf(options: Described) {
+/** The fields of a key for the admin API; `null` removes a field. */
+export function bodyOf(options: KeyOptions) {
   const { plan, account, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta, env } = options;
-  const orNull = <T>(value: T | false | undefined) => (value === false ? null : value);
+  // Commander gives `true` for a `--no-…` option that was not used.
+  const orNull = <T>(value: T | boolean | undefined) => (value === false ? null : value === true ? undefined : value);
   return {
     account,
     plan,

@@ -1,95 +1,97 @@
-import { type Command, Option } from 'commander';
-import { type Common, changingCommand, idempotencyOption, perform, withApi } from '../command.ts';
+import type { Key } from '@storegate/console';
+import { plural } from '@storegate/console/words';
+import type { Command } from 'commander';
+import { addCommand, type Options as CommonOptions, option, optionsOf, withApi } from '../command.ts';
 import { CallError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
+import { doneView, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
-import { bodyOf, type Described, described } from './key-options.ts';
+import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 
-type Options = Described & Pick<ImportOptions, 'dryRun' | 'skipBad'> & Record<'hash' | 'file', string | undefined>;
+type Options = KeyOptions &
+  Pick<ImportOptions, 'dryRun' | 'skipBad'> & {
+    readonly hash?: string;
+    readonly file?: string;
+    readonly format?: Format;
+  };
 
-/** Options that describe one key, and so go with no file. */
+/** Options of one key, which exclude `--file`. */
 const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'idempotencyKey'];
 
-export function keysImportCommand(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('import')
-    .description('take over keys of another system: one by the SHA-256 of its secret, or those of a file')
-    .option('--hash <sha256>', '64 hexadecimal digits, or 43 characters of base64url')
-    .addOption(new Option('--file <file>', 'keys as CSV or lines of JSON, - for standard input').conflicts(OF_ONE_KEY))
-    .addOption(
-      new Option('--format <format>', 'what the file is; without it, its name ends in .csv, .ndjson or .jsonl').choices(
-        FORMATS,
-      ),
-    )
-    .option('--dry-run', 'check the file, and change nothing')
-    .option('--skip-bad', 'import the good keys of the file although others are bad')
-    .option('--plan <plan>', 'plan of the key; of a file, for keys without one of their own')
-    .option('--account <account>', 'party that owns the key; of a file, for keys without one of their own');
-  changingCommand(
-    idempotencyOption(described(command)),
-    'keys import --plan pro --account acme --hash "$(printf %s "$OLD_KEY" | sha256sum | cut -c1-64)"',
-    'keys import --file keys.csv --dry-run',
-    'keys import --file kong.yaml --format kong --plan pro',
-  ).action(async (options: Options & { format?: Format }) => {
-    const { hash, file, plan, account } = options;
+export function addKeysImport(keys: Command, terminal: Terminal): void {
+  const command = addCommand(keys, 'import', {
+    about: 'import keys of another system: one by its SHA-256, or a file',
+    options: [
+      option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url'),
+      option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(OF_ONE_KEY),
+      option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
+      option('--dry-run', 'check the file without changes'),
+      option('--skip-bad', 'import valid keys even if others are invalid'),
+      option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
+      option('--account <account>', 'account of the key; in a file: of keys without an account'),
+      ...KEY_OPTIONS,
+    ],
+    changes: true,
+    idempotent: true,
+    examples: ['keys import --file keys.csv --dry-run', 'keys import --file kong.yaml --format kong --plan pro'],
+  }).action(async (...given) => {
+    const options = optionsOf<Options>(given);
+    const { hash, file, plan, account, idempotencyKey } = options;
     if (file !== undefined) return await importFromFile(terminal, { ...options, file });
     if (hash === undefined || plan === undefined || account === undefined)
-      command.error('error: say --hash, --plan and --account for one key, or --file for many');
+      command.error('error: use --hash, --plan and --account for one key, or --file for many');
     if (options.format || options.dryRun || options.skipBad)
-      command.error('error: --format, --dry-run and --skip-bad go with --file');
-    await perform(
-      terminal,
-      options,
-      (api) =>
-        api.call('POST', '/keys/import', {
-          body: { ...bodyOf(options), hash },
-          idempotencyKey: options.idempotencyKey,
-        }),
-      (key) => `${(key as { id: string }).id} is imported; its old secret works now.\n`,
-    );
+      command.error('error: --format, --dry-run and --skip-bad need --file');
+    await withApi(terminal, options, async (api) => {
+      const key = await api.call<Key>('POST', '/keys/import', { body: { ...bodyOf(options), hash }, idempotencyKey });
+      const view = doneView<Key>(
+        ({ id }) => `${id} is imported. Its old secret works now.`,
+        ({ id }) => id,
+      );
+      await print(terminal, options, key, view);
+    });
   });
 }
 
-/** Throws CallError after it has told of keys that were not taken over. */
-async function importFromFile(terminal: Terminal, options: Common & ImportOptions): Promise<void> {
+/** Throws CallError after it has printed the keys that cannot be imported. */
+async function importFromFile(terminal: Terminal, options: CommonOptions & ImportOptions): Promise<void> {
   const { importFile } = await import('../importing/import-file.ts');
-  const { file, format, dryRun, skipBad, plan, account } = options;
+  const { file, format, dryRun = false, skipBad, plan, account } = options;
   await withApi(terminal, options, async (api) => {
-    const given = Object.entries({ format, dryRun, skipBad, plan, account }).filter(([, value]) => value !== undefined);
-    const tally = await importFile(terminal, api, { file, ...Object.fromEntries(given) });
+    const used = Object.entries({ format, dryRun, skipBad, plan, account }).filter(([, value]) => value !== undefined);
+    const tally = await importFile(terminal, api, { file, ...Object.fromEntries(used) });
+    const { imported, already, bad, problems, moreProblems } = tally;
     terminal.err(badRows(tally));
     if (tally.hadSecrets)
-      terminal.err(
-        `${file === '-' ? 'What was read' : file} holds secrets themselves: delete it when it is done with.\n`,
-      );
-    if (options.json) terminal.out(`${JSON.stringify(shown(tally, dryRun ?? false))}\n`);
-    else if (tally.bad === 0 || skipBad || dryRun) terminal.out(summary(tally, dryRun ?? false));
-    if (tally.bad > 0) throw new CallError(refusal(tally, options));
+      terminal.err(`${file === '-' ? 'The input' : file} contains secrets: delete it after the import.\n`);
+    const isRefused = bad > 0 && !skipBad && !dryRun;
+    await print(
+      terminal,
+      options,
+      { dryRun, imported, already, bad, problems, moreProblems },
+      isRefused ? NOTHING : SUMMARY,
+    );
+    if (bad > 0) throw new CallError(refusal(tally, options));
   });
 }
 
-function badRows({ printed, omitted }: Tally): string {
-  const lines = printed.map(({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`);
-  if (omitted > 0) lines.push(`and ${omitted} more`);
+const NOTHING: View<unknown> = { text: () => '' };
+const SUMMARY: View<{ readonly dryRun: boolean; readonly imported: number; readonly already: number }> = {
+  text({ dryRun, imported, already }, page) {
+    const what = `${plural(imported, 'key')} ${dryRun ? 'would be ' : ''}imported, ${already} exist already.`;
+    return page.notes(dryRun ? `Dry run, no changes: ${what}` : what);
+  },
+};
+
+function badRows({ problems, moreProblems }: Tally): string {
+  const lines = problems.map(({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`);
+  if (moreProblems > 0) lines.push(`and ${moreProblems} more`);
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function shown({ imported, already, bad, printed, omitted }: Tally, dryRun: boolean) {
-  return { dryRun, imported, already, bad, told: printed, untold: omitted };
-}
-
-function summary({ imported, already }: Tally, dryRun: boolean): string {
-  const would = dryRun ? 'Dry run, nothing was changed: ' : '';
-  return `${would}${count(imported)} ${dryRun ? 'would be ' : ''}imported, ${already} there already.\n`;
-}
-
 function refusal({ bad }: Tally, { dryRun, skipBad }: ImportOptions): string {
-  if (dryRun) return `${count(bad)} cannot be imported.`;
-  return `${count(bad)} cannot be imported${skipBad ? '.' : ', so none was; --skip-bad imports the others.'}`;
-}
-
-function count(keys: number): string {
-  return keys === 1 ? '1 key' : `${keys} keys`;
+  const keys = `${plural(bad, 'key')} cannot be imported`;
+  return dryRun || skipBad ? `${keys}.` : `${keys}, so none was. To import the others, use --skip-bad.`;
 }

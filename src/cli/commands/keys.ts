@@ -1,185 +1,158 @@
 import type { Key, KeyWithSecret } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
-  type Common,
-  changingCommand,
+  addCall,
+  addCommand,
   duration,
   environmentWord,
   everyPage,
-  idempotencyOption,
-  operatorCommand,
+  type Options,
+  option,
   paragraph,
-  perform,
 } from '../command.ts';
-import { inSentence } from '../peers.ts';
-import { card, table } from '../table.ts';
+import { cardView, doneView, inSentence, listView, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
-import { bodyOf, type Described, described } from './key-options.ts';
-import { keysImportCommand } from './keys-import.ts';
+import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
+import { addKeysImport } from './keys-import.ts';
 
-const COLUMNS = ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
+const idOf = ({ id }: Key) => id;
 
-export function keysCommand(terminal: Terminal): Command {
-  const keys = new Command('keys').description('issue, find, change, rotate and revoke API keys');
+export const KEYS = listView(
+  ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'],
+  'No keys.',
+  idOf,
+);
 
-  create(keys, terminal);
-  list(keys, terminal);
-  operatorCommand(
-    keys.command('get').description('show one key').argument('<id>', 'id of the key'),
-    'keys get key_4fGh…',
-  ).action((id: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call<Key>('GET', `/keys/${paragraph(id)}`),
-      ({ history, ...shown }, colour) =>
-        card({ ...shown, ...(history && { bans: recordInWords(history, inSentence) }) }, colour),
-    ),
-  );
-  update(keys, terminal);
-  for (const [name, description, done] of [
-    ['disable', 'switch a key off for a while', 'is disabled'],
-    ['enable', 'switch a key on again', 'is enabled'],
-  ] as const) {
-    changingCommand(
-      keys.command(name).description(description).argument('<id>', 'id of the key'),
-      `keys ${name} key_4fGh…`,
-    ).action((id: string, options: Common) =>
-      perform(
-        terminal,
-        options,
-        (api) => api.call('POST', `/keys/${paragraph(id)}/${name}`),
-        () => `${id} ${done}.\n`,
-      ),
-    );
-  }
-  rotate(keys, terminal);
-  changingCommand(
-    keys.command('revoke').description('end a key for good').argument('<id>', 'id of the key'),
-    'keys revoke key_4fGh…',
-  ).action((id: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call('DELETE', `/keys/${paragraph(id)}`),
-      () => `${id} is revoked.\n`,
-    ),
-  );
-  keysImportCommand(keys, terminal);
-  identify(keys, terminal);
-  return keys;
+const KEY = cardView(idOf, ({ history, ...key }: Key) => ({
+  ...key,
+  ...(history && { bans: recordInWords(history, inSentence) }),
+}));
+
+const SECRET: View<KeyWithSecret> = {
+  text: ({ key, id, plan, account }, page) =>
+    `${key}\n${page.notes(`This is ${id}, plan ${plan}, account ${account}. The key is not shown again.`)}`,
+  names: ({ id }) => [id],
+};
+
+const ENV = option('--env <word>', 'environment word inside the key', environmentWord, 'live');
+const KEY_ONLY = option('--key-only', 'print only the key').implies({ quiet: true });
+
+interface Rotation extends Options {
+  readonly overlap: string;
+  readonly env: string;
+  readonly force?: true;
 }
 
-function create(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('create')
-    .description('issue a key; its secret is shown this once')
-    .requiredOption('--plan <plan>', 'plan of the key')
-    .requiredOption('--account <account>', 'party that owns the key');
-  idempotencyOption(described(command))
-    .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
-    .option('--key-only', 'print nothing but the key');
-  changingCommand(
-    command,
-    'keys create --plan free --account acme --label "nightly import"',
-    'keys create --plan enterprise --account acme --limits 600/minute,100000/day --json',
-  ).action((options: Described & { keyOnly?: true }) =>
-    perform(
-      terminal,
-      options,
-      (api) =>
-        api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.idempotencyKey }),
-      (key) => (options.keyOnly ? `${key.key}\n` : secretOf(key)),
-    ),
-  );
+export function addKeys(program: Command, terminal: Terminal): void {
+  const example = 'keys create --plan free --account acme --label "nightly import"';
+  const keys = addCommand(program, 'keys', { about: 'manage API keys', examples: [example, 'keys list'] });
+
+  addCall(terminal, keys, 'create', {
+    about: 'create a key (the secret is shown only once)',
+    options: [
+      option('--plan <plan>', 'plan of the key').makeOptionMandatory(),
+      option('--account <account>', 'account that owns the key').makeOptionMandatory(),
+      ...KEY_OPTIONS,
+      ENV,
+      KEY_ONLY,
+    ],
+    changes: true,
+    idempotent: true,
+    examples: [example],
+    ask: (api, options: KeyOptions) =>
+      api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.idempotencyKey }),
+    view: SECRET,
+  });
+  addCall(terminal, keys, 'list', {
+    about: 'list keys, without secrets',
+    options: [
+      option('--account <account>', 'filter by account'),
+      option('--plan <plan>', 'filter by plan'),
+      option('--status <status>', 'filter by status').choices(['active', 'disabled', 'expired', 'revoked']),
+      option('--label <text>', 'filter by a part of the label'),
+      option('--scope <name>', 'filter by scope'),
+      option('--find <text>', 'filter by a part of id, account or label'),
+      option('--sort <order>', 'oldest (created) or newest (-created) first').choices(['created', '-created']),
+    ],
+    examples: ['keys list --account acme --status active'],
+    ask: (api, { account, plan, status, label, scope, find, sort }: Options & Record<string, string>) =>
+      everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope, find, sort }),
+    view: KEYS,
+  });
+  addGetAndUpdate(keys, terminal);
+  addKeyStatus(keys, terminal);
+  addKeysImport(keys, terminal);
+  addKeyIdentify(keys, terminal);
 }
 
-function secretOf({ key, id, plan, account }: KeyWithSecret): string {
-  return `${key}\nThis is ${id}, plan ${plan}, account ${account}. The key is not shown again.\n`;
-}
-
-function list(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('list')
-    .description('list keys, without their secrets')
-    .option('--account <account>', 'only keys of this account')
-    .option('--plan <plan>', 'only keys of this plan')
-    .addOption(new Option('--status <status>', 'only such keys').choices(['active', 'disabled', 'expired', 'revoked']))
-    .option('--label <text>', 'only keys with this in their label')
-    .option('--scope <name>', 'only keys that have this scope')
-    .option('--find <text>', 'only keys with this in their id, account or label')
-    .addOption(new Option('--sort <order>', 'oldest first, or newest first').choices(['created', '-created']));
-  operatorCommand(command, 'keys list --account acme --status active').action(
-    ({ account, plan, status, label, scope, find, sort, ...options }: Common & Record<string, string>) =>
-      perform(
-        terminal,
-        options,
-        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope, find, sort }),
-        (rows, colour) => table(COLUMNS, rows, colour),
-      ),
-  );
-}
-
-function update(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('update')
-    .description('change a key; what is not named stays')
-    .argument('<id>', 'id of the key')
-    .option('--plan <plan>', 'another plan; what was used of its windows stays used');
-  described(command)
-    .option('--no-label', 'take the label away')
-    .option('--no-limits', 'take own limits away')
-    .option('--no-expires', 'let the key never expire')
-    .option('--no-addresses', 'let the key be used from anywhere')
-    .option('--no-scopes', 'take all scopes away');
-  changingCommand(command, 'keys update key_4fGh… --plan pro --no-limits').action((id: string, options: Described) => {
-    const body = Object.fromEntries(
-      Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),
-    );
-    return perform(terminal, options, (api) => api.call<Key>('PATCH', `/keys/${paragraph(id)}`, { body }), card);
+function addGetAndUpdate(keys: Command, terminal: Terminal): void {
+  addCall(terminal, keys, 'get <key-id>', {
+    about: 'show a key',
+    examples: ['keys get key_4fGh…'],
+    ask: (api, _options, id: string) => api.call<Key>('GET', `/keys/${paragraph(id)}`),
+    view: KEY,
+  });
+  addCall(terminal, keys, 'update <key-id>', {
+    about: 'update a key (omitted options keep their value)',
+    options: [
+      option('--plan <plan>', 'another plan; counters keep their values'),
+      ...KEY_OPTIONS,
+      option('--no-label', 'remove the label'),
+      option('--no-limits', 'use the limits of the plan'),
+      option('--no-expires', 'remove the expiry'),
+      option('--no-addresses', 'allow any address'),
+      option('--no-scopes', 'remove all scopes'),
+    ],
+    changes: true,
+    examples: ['keys update key_4fGh… --plan pro --no-limits'],
+    ask: (api, options: KeyOptions, id: string) =>
+      api.call<Key>('PATCH', `/keys/${paragraph(id)}`, { body: bodyOf(options) }),
+    view: KEY,
   });
 }
 
-/** Commander gives `true` for a `--no-…` option that was not used. */
-function withoutDefaults(options: Described): Described {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== true)) as Described;
+function addKeyStatus(keys: Command, terminal: Terminal): void {
+  for (const [name, about, method, end] of [
+    ['disable', 'disable a key until it is enabled', 'POST', '/disable'],
+    ['enable', 'enable a key', 'POST', '/enable'],
+    ['revoke', 'revoke a key', 'DELETE', ''],
+  ] as const) {
+    addCall(terminal, keys, `${name} <key-id>`, {
+      about,
+      changes: true,
+      examples: [`keys ${name} key_4fGh…`],
+      ask: (api, _options, id: string) => api.call<Key>(method, `/keys/${paragraph(id)}${end}`),
+      view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
+    });
+  }
+  addCall(terminal, keys, 'rotate <key-id>', {
+    about: 'replace the secret of a key; both work during the overlap',
+    options: [
+      option('--overlap <time>', 'how long the old secret works; 0s: not at all', duration, '24h'),
+      ENV,
+      option('--force', 'end the old secret of a rotation in progress'),
+      KEY_ONLY,
+    ],
+    changes: true,
+    idempotent: true,
+    examples: ['keys rotate key_4fGh… --overlap 7d'],
+    ask: (api, { overlap, env, force, idempotencyKey }: Rotation, id: string) =>
+      api.call<KeyWithSecret>('POST', `/keys/${paragraph(id)}/rotate`, {
+        body: { overlap, env, force },
+        idempotencyKey,
+      }),
+    view: SECRET,
+  });
 }
 
-function rotate(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('rotate')
-    .description('give a key a new secret; both work until the overlap ends')
-    .argument('<id>', 'id of the key')
-    .option('--overlap <time>', 'how long the old secret works; 0s ends it at once', duration, '24h')
-    .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
-    .option('--force', 'end the secret of an earlier rotation although its time is not over')
-    .option('--key-only', 'print nothing but the key');
-  changingCommand(idempotencyOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
-    (
-      id: string,
-      { overlap, env, force, idempotencyKey, keyOnly, ...options }: Common & Record<string, string | true>,
-    ) =>
-      perform(
-        terminal,
-        options,
-        (api) =>
-          api.call<KeyWithSecret>('POST', `/keys/${paragraph(id)}/rotate`, {
-            body: { overlap, env, force },
-            idempotencyKey: idempotencyKey as string | undefined,
-          }),
-        (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
-      ),
-  );
-}
-
-function identify(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('identify')
-    .description('tell whose key a found secret is')
-    .argument('[key]', 'the secret; without it, it is read from standard input, which others cannot list');
-  operatorCommand(command, 'keys identify < found.txt').action(async (key: string | undefined, options: Common) => {
-    const secret = (key ?? (await terminal.input())).trim();
-    await perform(terminal, options, (api) => api.call<Key>('POST', '/keys/identify', { body: { key: secret } }), card);
+function addKeyIdentify(keys: Command, terminal: Terminal): void {
+  addCall(terminal, keys, 'identify [key]', {
+    about: 'identify the owner of a leaked key',
+    details: 'Without an argument, the key is read from standard input: arguments are visible in ps.',
+    examples: ['keys identify < found.txt'],
+    ask: async (api, _options, key?: string) =>
+      await api.call<Key>('POST', '/keys/identify', { body: { key: (key ?? (await terminal.input())).trim() } }),
+    view: KEY,
   });
 }

@@ -1,13 +1,12 @@
 import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
-import { NO_GATEWAY } from '@storegate/console/words';
-import { Command } from 'commander';
-import { type Common, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
+import { missingGateways, NO_GATEWAY } from '@storegate/console/words';
+import type { Command } from 'commander';
+import { addCommand, type Options, option, optionsOf, wholeNumber, withApi } from '../command.ts';
 import { CallError } from '../connect/api.ts';
-import { withUnresponsive } from '../peers.ts';
-import { table, textOf } from '../table.ts';
+import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface Options extends Common {
+interface Filters extends Options {
   readonly key?: string;
   readonly account?: string;
   readonly code?: string;
@@ -15,103 +14,97 @@ interface Options extends Common {
   readonly follow?: true;
 }
 
-const COLUMNS = ['at', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
-/** Characters of columns when nobody knows what will come. */
-const WIDTHS = {
-  at: 24,
-  status: 6,
-  code: 24,
-  operation: 16,
-  key: 20,
-  account: 12,
-  address: 15,
-  repeated: 8,
-  'request id': 36,
+const COLUMNS = ['time', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
+/** Widths of the columns of `--follow`, which cannot know what follows. */
+const WIDTHS = [24, 6, 24, 16, 20, 12, 15, 8, 36];
+
+export function addRequests(program: Command, terminal: Terminal): void {
+  addCommand(program, 'requests', {
+    about: 'list recent refused and failed requests, newest first',
+    options: [
+      option('--key <id>', 'filter by key'),
+      option('--account <name>', 'filter by account'),
+      option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
+      option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
+      option('--follow', 'print new requests until stopped; with --json one per line'),
+    ],
+    examples: ['requests --account acme', 'requests --code key_banned --follow'],
+  }).action(async (...given) => {
+    const { key, account, code, limit, follow, ...options } = optionsOf<Filters>(given);
+    await withApi(terminal, options, async (api) => {
+      if (!follow) {
+        const query = { key, account, code, limit };
+        return await print(terminal, options, await api.call<Requests>('GET', '/requests', { query }), VIEW);
+      }
+      const { onEvent } = new Tail(terminal, options);
+      await api.follow('/live', { key, account, code }, onEvent, AbortSignal.any([terminal.stop, terminal.unread]));
+    });
+  });
+}
+
+const VIEW: View<Requests> = {
+  text(answer, page) {
+    const rows = answer.requests.map(rowOf);
+    return (
+      page.table(COLUMNS, rows, 'No requests.') +
+      page.notes(
+        ...(rows.length > 0 ? ['For details, run "storegate explain <request-id>".'] : []),
+        ...(rows.some(({ repeated }) => repeated !== null)
+          ? ['repeated: identical requests before it, not kept.']
+          : []),
+        ...missingGateways(answer),
+      )
+    );
+  },
+  names: ({ requests }) => requests.map(({ id }) => id),
 };
 
-export function requestsCommand(terminal: Terminal): Command {
-  const command = new Command('requests')
-    .description('list the last refusals and failures that gateways have in memory, newest first')
-    .option('--key <id>', 'only of this key')
-    .option('--account <name>', 'only of this account')
-    .option('--code <code>', 'only with this code, such as rate_limit_exceeded')
-    .option('--limit <number>', 'at most so many, up to 200; 20 without it', wholeNumber)
-    .option('--follow', 'print new ones as they come, until it is stopped; with --json each in a line');
-  return operatorCommand(command, 'requests --account acme', 'requests --code key_banned --follow').action(
-    ({ key, account, code, limit = 20, follow, ...options }: Options) =>
-      follow
-        ? withApi(terminal, options, (api) =>
-            api.follow(
-              '/live',
-              { key, account, code },
-              new Tail(terminal, options.json === true).heard,
-              AbortSignal.any([terminal.stop, terminal.unread]),
-            ),
-          )
-        : perform(
-            terminal,
-            options,
-            (api) => api.call<Requests>('GET', '/requests', { query: { key, account, code, limit } }),
-            showRequests,
-          ),
-  );
-}
-
-function showRequests(answer: Requests, colour: boolean): string {
-  const rows = answer.requests.map(rowOf);
-  const remarks = [
-    ...(rows.length > 0 ? ['storegate explain <request-id> shows the details of one request.'] : []),
-    ...(rows.some(({ repeated }) => repeated !== null)
-      ? ['repeated: equal requests before it that were not kept.']
-      : []),
-  ];
-  return [table(COLUMNS, rows, colour), withUnresponsive(remarks, answer)].join('');
-}
-
-function rowOf({ id, at, status, code, operation, key, address, repeated: more }: RefusedRequest) {
+function rowOf({ id, at, status, code, operation, key, address, repeated }: RefusedRequest) {
   return {
-    ...{ at, status, code, operation, address, 'request id': id },
+    ...{ time: at, status, code, operation, address, 'request id': id },
     key: key?.id,
     account: key?.account,
-    repeated: more === 0 ? null : more,
+    repeated: repeated === 0 ? null : repeated,
   };
 }
 
-/** Prints refusals as they come, the oldest first; remarks go to standard error. */
+/** Prints refusals as they come, oldest first. Notes go to standard error. */
 class Tail {
   readonly #terminal: Terminal;
   readonly #json: boolean;
-  #remarks = '';
+  #notes = '';
 
-  constructor(terminal: Terminal, json: boolean) {
+  constructor(terminal: Terminal, { json, output }: Options) {
     this.#terminal = terminal;
-    this.#json = json;
-    if (!json) terminal.out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
+    this.#json = json === true || output === 'json';
+    if (!this.#json) terminal.out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
   }
 
-  /** Throws CallError where no gateway runs. */
-  readonly heard = (event: string, data: unknown): void => {
+  /** Throws CallError if no gateway is running. */
+  readonly onEvent = (event: string, data: unknown): void => {
     if (event === 'refused') this.#refused(data as LiveRefused);
     else this.#now(data as LiveNow);
   };
 
-  #refused({ requests, omitted: left }: LiveRefused): void {
+  #refused({ requests, omitted }: LiveRefused): void {
     const { out, err } = this.#terminal;
     for (const one of requests.toReversed()) out(this.#json ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
-    if (left > 0) err(`${left} more came at the same time and ${left === 1 ? 'is' : 'are'} not listed.\n`);
+    if (omitted > 0) err(`${omitted} more at the same time, not listed.\n`);
   }
 
-  /** Each once, not every two seconds. */
+  /** Prints each note once, not every two seconds. */
   #now(now: LiveNow): void {
-    const remarks = withUnresponsive([], now);
-    if (now.gateways.length === 0 && remarks === '') throw new CallError(NO_GATEWAY);
-    if (remarks !== this.#remarks) this.#terminal.err(remarks);
-    this.#remarks = remarks;
+    if (now.gateways.length === 0 && now.unresponsive.length === 0 && now.isolated === null)
+      throw new CallError(NO_GATEWAY);
+    const notes = missingGateways(now)
+      .map((note) => `${safeText(note)}\n`)
+      .join('');
+    if (notes !== this.#notes) this.#terminal.err(notes);
+    this.#notes = notes;
   }
 }
 
 function line(row: Readonly<Record<string, unknown>>): string {
-  return `${COLUMNS.map((name) => textOf(row[name]).padEnd(WIDTHS[name]))
-    .join('  ')
-    .trimEnd()}\n`;
+  const cells = COLUMNS.map((name, i) => safeText(row[name]).padEnd(WIDTHS[i]!));
+  return `${cells.join('  ').trimEnd()}\n`;
 }

@@ -1,114 +1,83 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { addCommand, option, optionsOf } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CopyOptions } from '../transfer/copy-state.ts';
 
-const WHAT = `
-Keys, tokens, the audit log, the log of bans, counters, strikes, bans and last uses are moved; of secrets there are only hashes. The limits of
-plans and accounts stand in plans.yaml, which is configuration: copy that file yourself. Answers kept for Idempotency-Key stay
-behind, so a call that is repeated with its key after a move is made again.`;
+const CONTENT = `\
+A state has keys, tokens, the audit log, the ban log, counters, strikes and bans; of secrets only hashes. It has no
+plans.yaml: copy that file yourself. Stored responses for Idempotency-Key are not copied.
 
-const PLACES = `
-A place is a data folder, a file (.ndjson), a Redis as a URL, or the word redis for the one of the configuration. A password in a
-URL can be seen by others in the list of processes: better set REDIS_URL and say redis.`;
+A place is a data folder, a file (.ndjson), a Redis URL, or "redis" for the Redis of the configuration. Prefer REDIS_URL
+and "redis" for a Redis with a password: arguments are visible in ps.`;
 
-const REPAIR = `
-A gateway refuses to start if a file of its data folder is missing or emptied, and names the file. Put the file back if you can. Only
-if it is lost, run this command: counters and bans that were in it begin anew, and keys that were in it are refused.
+const REPAIR = `\
+A gateway does not start if a file of its data folder is missing or empty, and names the file. Restore the file if you
+can. After a repair, the lost counters start at zero, lost bans end, and lost keys are rejected.`;
 
-Example:
-  $ storegate state repair`;
+const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
+const DRY_RUN = option('--dry-run', 'print what would change');
 
-function withHelp(command: Command, example: string): Command {
-  return command.addHelpText('after', `${WHAT}\n${PLACES}\n\nExample:\n  $ storegate ${example}`);
-}
-
-/** Copies a state, as the options say. */
-type Copy = (options: CopyOptions) => Promise<void>;
-
-/** Moves whole states: between folder and Redis, to files and back. */
-export function stateCommand(terminal: Terminal): Command {
-  const state = new Command('state').description('back up, restore and move all that a gateway remembers');
-  const copy: Copy = async (options) => {
+export function addState(program: Command, terminal: Terminal): void {
+  const state = addCommand(program, 'state', {
+    about: 'back up, restore and migrate state',
+    details: CONTENT,
+    examples: ['state backup /backups/storegate-2030-01-31.ndjson', 'state copy --from data --to redis'],
+  });
+  const run = async (options: CopyOptions) => {
     const { saveMemory } = await import('../../run/engine.ts');
     saveMemory();
     const { copyState } = await import('../transfer/copy-state.ts');
     await copyState(terminal, options);
   };
-  for (const add of [addExport, addImport, addCopy, addBackup, addRestore]) add(state, copy);
+
+  addCommand(state, 'export <file>', {
+    about: 'export a state to a file, also while gateways run',
+    options: [
+      option('--from <place>', 'source; default: the configured state'),
+      option('--without-bans', 'omit the ban log, for versions without it'),
+    ],
+    details: OUTPUT_FILE,
+    examples: ['state export state.ndjson'],
+  }).action((file: string, ...given) => run({ ...optionsOf(given), to: { file } }));
+
+  addCommand(state, 'import <file>', {
+    about: 'import a file into an empty state or an earlier copy (idempotent)',
+    options: [option('--to <place>', 'target; default: the configured state'), DRY_RUN],
+    examples: ['state import state.ndjson --dry-run'],
+  }).action((file: string, ...given) => run({ ...optionsOf(given), from: { file } }));
+
+  addCommand(state, 'copy', {
+    about: 'copy a state to an empty place; a repeated copy transfers later changes',
+    options: [
+      option('--from <place>', 'source; gateways may use it').makeOptionMandatory(),
+      option('--to <place>', 'target; no gateway may use a data folder').makeOptionMandatory(),
+      DRY_RUN,
+    ],
+    examples: ['state copy --from data --to redis'],
+  }).action((...given) => run(optionsOf(given)));
+
+  addCommand(state, 'backup <file>', {
+    about: 'write the configured state to a file, also while gateways run',
+    details: OUTPUT_FILE,
+    examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
+  }).action((file: string, ...given) => run({ ...optionsOf(given), to: { file } }));
+
+  addCommand(state, 'restore <file>', {
+    about: 'restore a backup into the configured state, which is empty or an earlier copy',
+    options: [DRY_RUN],
+    examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
+  }).action((file: string, ...given) => run({ ...optionsOf(given), from: { file } }));
+
   addRepair(state, terminal);
-  return state;
-}
-
-function addExport(state: Command, copy: Copy): void {
-  withHelp(
-    state
-      .command('export')
-      .description('write the whole state into a file, also while gateways run')
-      .argument('<file>', 'a file that is not there yet; only its owner can read it')
-      .option('--from <place>', 'another state than that of the configuration')
-      .option('--without-bans', 'leave out the log of bans, which versions without one cannot read')
-      .option('--json', 'print JSON'),
-    'state export state.ndjson',
-  ).action((file: string, options: CopyOptions) => copy({ ...options, to: { file } }));
-}
-
-function addImport(state: Command, copy: Copy): void {
-  withHelp(
-    state
-      .command('import')
-      .description('take a file into a state that is empty or an earlier copy; done again, it changes nothing')
-      .argument('<file>', 'written by state export or state backup; checked whole before anything is taken in')
-      .option('--to <place>', 'another state than that of the configuration')
-      .option('--dry-run', 'only say what would be done')
-      .option('--json', 'print JSON'),
-    'state import state.ndjson --dry-run',
-  ).action((file: string, options: CopyOptions) => copy({ ...options, from: { file } }));
-}
-
-function addCopy(state: Command, copy: Copy): void {
-  withHelp(
-    state
-      .command('copy')
-      .description('copy a state to an empty place; done again, it brings what has changed since')
-      .requiredOption('--from <place>', 'a data folder, a Redis or a file; gateways may be running there')
-      .requiredOption('--to <place>', 'a Redis, a file, or a data folder that no gateway uses')
-      .option('--dry-run', 'only say what would be done')
-      .option('--json', 'print JSON'),
-    'state copy --from data --to redis',
-  ).action(copy);
-}
-
-function addBackup(state: Command, copy: Copy): void {
-  withHelp(
-    state
-      .command('backup')
-      .description('write the state of the configuration into a file, also while gateways run')
-      .argument('<file>', 'a file that is not there yet; only its owner can read it')
-      .option('--json', 'print JSON'),
-    'state backup /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: CopyOptions) => copy({ ...options, to: { file } }));
-}
-
-function addRestore(state: Command, copy: Copy): void {
-  withHelp(
-    state
-      .command('restore')
-      .description('take a backup into the state of the configuration, which must be empty or an earlier copy')
-      .argument('<file>', 'written by state backup or state export; checked whole before anything is taken in')
-      .option('--dry-run', 'only say what would be done')
-      .option('--json', 'print JSON'),
-    'state restore /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: CopyOptions) => copy({ ...options, from: { file } }));
 }
 
 function addRepair(state: Command, terminal: Terminal): void {
-  state
-    .command('repair')
-    .description('let gateways start on a data folder that lacks files, without what was in them')
-    .option('--json', 'print JSON')
-    .addHelpText('after', REPAIR)
-    .action(async (options: { json?: boolean }) => {
-      const { repair } = await import('../transfer/repair.ts');
-      await repair(terminal, options);
-    });
+  addCommand(state, 'repair', {
+    about: 'let gateways start on a data folder with missing files',
+    details: REPAIR,
+    examples: ['state repair'],
+  }).action(async (...given) => {
+    const { repair } = await import('../transfer/repair.ts');
+    await repair(terminal, optionsOf(given));
+  });
 }

@@ -1,52 +1,46 @@
-import type { Tokens, TokenWithSecret } from '@storegate/console';
-import { Command, Option } from 'commander';
-import { type Common, changingCommand, idempotencyOption, operatorCommand, paragraph, perform } from '../command.ts';
-import { table } from '../table.ts';
+import type { Token, Tokens, TokenWithSecret } from '@storegate/console';
+import type { Command } from 'commander';
+import { addCall, addCommand, type Options, option, paragraph } from '../command.ts';
+import { doneView, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['name', 'role', 'created'] as const;
+const nameOf = ({ name }: Pick<Token, 'name'>) => name;
 
-export function tokensCommand(terminal: Terminal): Command {
-  const tokens = new Command('tokens').description('issue and end the tokens of operators');
+export function addTokens(program: Command, terminal: Terminal): void {
+  const example = 'tokens create ci-deploy --role operate';
+  const tokens = addCommand(program, 'tokens', { about: 'manage admin tokens', examples: [example] });
 
-  const create = tokens
-    .command('create')
-    .description('issue a token; it is shown this once')
-    .argument('<name>', 'whose it is: small letters, digits and dashes')
-    .addOption(
-      new Option('--role <role>', 'read looks; operate acts on keys, bans and usage; admin does all')
+  addCall(terminal, tokens, 'create <name>', {
+    about: 'create a token (it is shown only once)',
+    options: [
+      option('--role <role>', 'read: view; operate: change keys, bans and usage; admin: everything')
         .choices(['read', 'operate', 'admin'])
         .makeOptionMandatory(),
-    )
-    .option('--token-only', 'print nothing but the token');
-  changingCommand(idempotencyOption(create), 'tokens create ci-deploy --role operate').action(
-    (name: string, { role, idempotencyKey, tokenOnly, ...options }: Common & Record<string, string>) =>
-      perform(
-        terminal,
-        options,
-        (api) => api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey }),
-        ({ token }) =>
-          tokenOnly ? `${token}\n` : `${token}\nThis is ${name}, role ${role}. The token is not shown again.\n`,
-      ),
-  );
-  operatorCommand(tokens.command('list').description('list tokens by name'), 'tokens list').action((options: Common) =>
-    perform(
-      terminal,
-      options,
-      async (api) => (await api.call<Tokens>('GET', '/tokens')).tokens,
-      (rows, colour) => table(COLUMNS, rows, colour),
-    ),
-  );
-  changingCommand(
-    tokens.command('revoke').description('end a token').argument('<name>', 'name of the token'),
-    'tokens revoke ci-deploy',
-  ).action((name: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call('DELETE', `/tokens/${paragraph(name)}`),
-      () => `${name} is revoked.\n`,
-    ),
-  );
-  return tokens;
+      option('--token-only', 'print only the token').implies({ quiet: true }),
+    ],
+    changes: true,
+    idempotent: true,
+    details: 'A name has lowercase letters, digits and dashes.',
+    examples: [example],
+    ask: (api, { role, idempotencyKey }: Options & Record<string, string>, name: string) =>
+      api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey }),
+    view: {
+      text: ({ token, name, role }, page) =>
+        `${token}\n${page.notes(`This is ${name}, role ${role}. The token is not shown again.`)}`,
+      names: (token) => [nameOf(token)],
+    },
+  });
+  addCall(terminal, tokens, 'list', {
+    about: 'list tokens, without secrets',
+    examples: ['tokens list'],
+    ask: async (api) => (await api.call<Tokens>('GET', '/tokens')).tokens,
+    view: listView(['name', 'role', 'created'], 'No tokens.', nameOf),
+  });
+  addCall(terminal, tokens, 'revoke <name>', {
+    about: 'revoke a token',
+    changes: true,
+    examples: ['tokens revoke ci-deploy'],
+    ask: (api, _options, name: string) => api.call<Token>('DELETE', `/tokens/${paragraph(name)}`),
+    view: doneView(({ name }) => `${name} is revoked.`, nameOf),
+  });
 }

@@ -1,28 +1,11 @@
 import type { Top, TopItem } from '@storegate/console';
-import { missingWorkers, NO_GATEWAY, overcount, topError, topTotal } from '@storegate/console/words';
-import { Command, Option } from 'commander';
-import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
-import { inSentence, withUnresponsive } from '../peers.ts';
-import { type Row, table } from '../table.ts';
+import { missingGateways, missingWorkers, NO_GATEWAY, overcount, topError, topTotal } from '@storegate/console/words';
+import type { Command } from 'commander';
+import { addCall, type Options, option, wholeNumber } from '../command.ts';
+import { inSentence, type Page } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface Options extends Common {
-  readonly window: string;
-  readonly by: keyof typeof BY;
-  readonly limit: number;
-}
-
-const WINDOWS = ['minute', 'hour', 'day'];
-
-/** What to count: the names of the options, and of the API. */
-const BY = {
-  requests: 'requests',
-  refused: 'refused',
-  'near-limit': 'near-limit',
-  strikes: 'strikes',
-  deprecated: 'deprecated',
-  operations: 'operations',
-} as const;
+const BY = ['requests', 'refused', 'near-limit', 'strikes', 'deprecated', 'operations'];
 
 const FIGURES = ['count', 'share', 'too high by', 'last'] as const;
 const COLUMNS = {
@@ -31,40 +14,37 @@ const COLUMNS = {
   operations: ['operation', ...FIGURES],
 } as const;
 
-export function topCommand(terminal: Terminal): Command {
-  const command = new Command('top')
-    .description('show who sends, and is refused, most')
-    .addOption(new Option('--window <window>', 'how far to look back').choices(WINDOWS).default('hour'))
-    .addOption(new Option('--by <what>', 'what to count').choices(Object.keys(BY)).default('requests'))
-    .option('--limit <number>', 'how many to show, 256 at most', wholeNumber, 20);
-  return operatorCommand(
-    command,
-    'top',
-    'top --window day --by refused',
-    'top --by near-limit --limit 5 --json',
-  ).action(({ window, by, limit, ...options }: Options) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call<Top>('GET', '/top', { query: { window, by: BY[by], limit } }),
-      showTop,
-    ),
+export function addTop(program: Command, terminal: Terminal): void {
+  addCall(terminal, program, 'top', {
+    about: 'show the busiest and most-refused keys',
+    options: [
+      option('--window <window>', 'last minute, hour or day').choices(['minute', 'hour', 'day']).default('hour'),
+      option('--by <count>', 'what to count').choices(BY).default('requests'),
+      option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
+    ],
+    examples: ['top --window day --by refused'],
+    ask: (api, { window, by, limit }: Options & { window: string; by: string; limit: number }) =>
+      api.call<Top>('GET', '/top', { query: { window, by, limit } }),
+    view: { text: showTop, names: ({ items }) => items.map(({ key, operation }) => key ?? operation) },
+  });
+}
+
+function showTop(top: Top, page: Page): string {
+  const { by, items, gateways, unresponsive } = top;
+  if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
+  const columns = by === 'operations' || by === 'deprecated' ? COLUMNS[by] : COLUMNS.keys;
+  const error = topError(top);
+  return (
+    page.table<string>(columns, items.map(rowOf)) +
+    page.notes(
+      topTotal(top, inSentence),
+      ...(error === null ? [] : [error]),
+      ...missingWorkers(gateways),
+      ...missingGateways(top),
+    )
   );
 }
 
-function showTop(top: Top, colour: boolean): string {
-  const { by, items, gateways, unresponsive: silent } = top;
-  if (gateways.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
-  const columns = by === 'operations' || by === 'deprecated' ? COLUMNS[by] : COLUMNS.keys;
-  const told = [topTotal(top, inSentence), topError(top), ...missingWorkers(gateways)].filter((line) => line !== null);
-  return [table<string>(columns, items.map(rowOf), colour), withUnresponsive(told, top)].join('');
-}
-
-function rowOf({ count, error, share, ...rest }: TopItem): Row<string> {
-  return {
-    ...rest,
-    count,
-    share: `${(100 * share).toFixed(1)} %`,
-    'too high by': overcount(error),
-  };
+function rowOf({ error, share, ...rest }: TopItem) {
+  return { ...rest, share: `${(100 * share).toFixed(1)} %`, 'too high by': overcount(error) };
 }

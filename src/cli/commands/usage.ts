@@ -1,103 +1,69 @@
 import type { Usage, UsageList } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
-import { Command } from 'commander';
-import {
-  type Common,
-  changingCommand,
-  idempotencyOption,
-  operatorCommand,
-  paragraph,
-  perform,
-  wholeNumber,
-} from '../command.ts';
-import { inSentence } from '../peers.ts';
-import { type Row, table } from '../table.ts';
+import type { Command } from 'commander';
+import { addCall, addCommand, type Options, option, paragraph, wholeNumber } from '../command.ts';
+import { inSentence, type Page, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
-const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as const;
 
-export function usageCommand(terminal: Terminal): Command {
-  const usage = new Command('usage').description('see and correct what was counted');
-  const usageIn = async (answer: Promise<UsageList>) => (await answer).usage;
+export function addUsage(program: Command, terminal: Terminal): void {
+  const usage = addCommand(program, 'usage', { about: 'show and adjust usage counters', examples: ['usage get acme'] });
 
-  operatorCommand(
-    usage
-      .command('get')
-      .description('show every window of a key or account now')
-      .argument(...SUBJECT),
-    'usage get key_4fGh…',
-  ).action((party: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => usageIn(api.call('GET', `/usage/${paragraph(party)}`)),
-      (usage, colour) => printUsage(usage, colour) + historyOf(usage),
+  addCall(terminal, usage, 'get <key-or-account>', {
+    about: 'show the counters of a key or account',
+    examples: ['usage get key_4fGh…'],
+    ask: async (api, _options, subject: string) =>
+      (await api.call<UsageList>('GET', `/usage/${paragraph(subject)}`)).usage,
+    view: viewWith(({ subject, history }) =>
+      history && (history.bans > 0 || history.lifted)
+        ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
+        : null,
     ),
-  );
-  changingCommand(
-    idempotencyOption(
-      usage
-        .command('reset')
-        .description('open all windows afresh; strikes and a ban stay')
-        .argument(...SUBJECT),
-    ),
-    'usage reset acme',
-  ).action((party: string, { idempotencyKey, ...options }: Common & { idempotencyKey?: string }) =>
-    perform(
-      terminal,
-      options,
-      (api) => usageIn(api.call('POST', `/usage/${paragraph(party)}/reset`, { idempotencyKey })),
-      showChanged,
-    ),
-  );
-  const grant = usage
-    .command('grant')
-    .description('give units back, never more than were used')
-    .argument(...SUBJECT)
-    .requiredOption('--units <number>', 'how many', wholeNumber)
-    .option('--window <name>', 'one window, such as day or login:minute; all of them without it');
-  changingCommand(idempotencyOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
-    (
-      party: string,
-      {
-        units,
-        window,
-        idempotencyKey,
-        ...options
-      }: Common & { units: number; window?: string; idempotencyKey?: string },
-    ) =>
-      perform(
-        terminal,
-        options,
-        (api) =>
-          usageIn(api.call('POST', `/usage/${paragraph(party)}/grant`, { body: { units, window }, idempotencyKey })),
-        showChanged,
-      ),
-  );
-  return usage;
+  });
+  addCall(terminal, usage, 'reset <key-or-account>', {
+    about: 'reset all counters; strikes and bans stay',
+    changes: true,
+    idempotent: true,
+    examples: ['usage reset acme'],
+    ask: async (api, { idempotencyKey }, subject: string) =>
+      (await api.call<UsageList>('POST', `/usage/${paragraph(subject)}/reset`, { idempotencyKey })).usage,
+    view: viewWith(banIn),
+  });
+  addCall(terminal, usage, 'grant <key-or-account>', {
+    about: 'refund units in the current windows, at most the units used',
+    options: [
+      option('--units <number>', 'units to refund', wholeNumber).makeOptionMandatory(),
+      option('--window <name>', 'one window, e.g. day or login:minute; default: all windows'),
+    ],
+    changes: true,
+    idempotent: true,
+    examples: ['usage grant key_4fGh… --units 500 --window day'],
+    ask: async (api, { units, window, idempotencyKey }: Options & Record<string, string>, subject: string) => {
+      const sent = { body: { units, window }, idempotencyKey };
+      return (await api.call<UsageList>('POST', `/usage/${paragraph(subject)}/grant`, sent)).usage;
+    },
+    view: viewWith(banIn),
+  });
 }
 
-/** What is left in every window. */
-export function printUsage(standings: readonly Usage[], colour: boolean): string {
-  return table(COLUMNS, standings.flatMap(rowsOf), colour);
-}
-
-/** The windows after a change that ends no ban. */
-function showChanged(standings: readonly Usage[], colour: boolean): string {
-  const banned = standings.filter(({ banned }) => banned !== null);
-  const lines = banned.map(
-    ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans lift\n`,
+/** A row for each window. */
+export function windowsTable(usage: readonly Usage[], page: Page): string {
+  const rows = usage.flatMap(({ windows, ...rest }) =>
+    windows.map(({ name, ...window }) => ({ ...rest, ...window, window: name })),
   );
-  return [printUsage(standings, colour), ...lines].join('');
+  return page.table(COLUMNS, rows, 'No counters.');
 }
 
-/** A line for each that was banned lately. */
-function historyOf(standings: readonly Usage[]): string {
-  const banned = standings.filter(({ history }) => history && (history.bans > 0 || history.lifted));
-  return banned.map(({ subject, history }) => `Bans of ${subject}: ${recordInWords(history!, inSentence)}.\n`).join('');
+function viewWith(note: (one: Usage) => string | null): View<readonly Usage[]> {
+  return {
+    text: (usage, page) => windowsTable(usage, page) + page.notes(...usage.map(note).filter((line) => line !== null)),
+    names: (usage) => usage.map(({ subject }) => subject),
+  };
 }
 
-function rowsOf({ subject, windows, banned, strikes }: Usage): Row<(typeof COLUMNS)[number]>[] {
-  return windows.map(({ name, ...window }) => ({ subject, window: name, ...window, banned, strikes }));
+function banIn({ subject, banned }: Usage): string | null {
+  return banned === null
+    ? null
+    : `${subject} stays banned until ${inSentence(banned)}. To end the ban, run "storegate bans lift".`;
 }

@@ -5,16 +5,13 @@ import { GIVE_THE_ID } from '../../keys/secret.ts';
 
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
-  /** Returns the body of the answer. Throws CallError. */
+  /** Returns the body of the response. Throws CallError. */
   call<T = unknown>(method: string, path: string, sent?: Sent): Promise<T>;
-  /**
-   * Follows a call that is answered with events: resolves when `stop` aborts. Throws CallError, also when the gateway ends it, and what
-   * `heard` throws.
-   */
+  /** Follows a stream of events until `stop` aborts. Throws CallError, also if the gateway ends the stream. */
   follow(
     path: string,
     query: NonNullable<Sent['query']>,
-    heard: (event: string, data: unknown) => void,
+    onEvent: (event: string, data: unknown) => void,
     stop: AbortSignal,
   ): Promise<void>;
   close(): Promise<void>;
@@ -25,7 +22,7 @@ export interface Sent {
   readonly body?: unknown;
   /** The value of the header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
-  /** Why, for the audit log. */
+  /** For the audit log. */
   readonly reason?: string | undefined;
 }
 
@@ -38,10 +35,10 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
   };
 }
 
-/** `usage`: an argument or option cannot be right. `shut`: the gateway was out of reach, or refused the token. */
+/** `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. */
 export type CallFailure = 'usage' | 'shut' | 'failed';
 
-/** A refused or unanswered call; the message says why and what to do. */
+/** A failed call. The message says why and what to do. */
 export class CallError extends ExpectedError {
   override name = 'CallError';
   readonly failure: CallFailure;
@@ -52,13 +49,13 @@ export class CallError extends ExpectedError {
   }
 }
 
-/** The failure behind an error of the admin API with this status. */
+/** The failure behind a status of the admin API. */
 export function failureOf(status: number): CallFailure {
   if (status === 401 || status === 429) return 'shut';
   return status === 400 ? 'usage' : 'failed';
 }
 
-/** Throws CallError for what looks like a key, as paths do. */
+/** Throws CallError for a secret, as `part` does for paths. */
 export function queryOf(query: Sent['query'] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -11,10 +11,7 @@ export interface ConnectOptions {
   readonly profile?: string;
 }
 
-/**
- * The gateway from the flags, else from the environment, else from a profile file. Without any of these, the state of
- * the configuration, in this process.
- */
+/** The gateway of the flags, the environment or a profile, in this order; otherwise the configured state. */
 export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Api> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
@@ -25,7 +22,7 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   return await connectRemote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
 }
 
-/** Files for the way to a gateway over https. */
+/** TLS files for a gateway. */
 interface TlsFiles {
   readonly ca?: string;
   readonly cert?: string;
@@ -38,7 +35,7 @@ const TLS_VARIABLES = {
   key: 'STOREGATE_ADMIN_CLIENT_KEY',
 } as const;
 
-/** Environment beats profile, file by file; `null` if neither names any. */
+/** The environment overrides the profile, file by file; `null`: no files. */
 function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
   const read = (name: keyof TlsFiles) => {
     const variable = TLS_VARIABLES[name];
@@ -48,13 +45,13 @@ function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
       return readFileSync(resolve(cwd, file), 'utf8');
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      const what = env[variable] ? variable : `${name} of the profile`;
-      throw new CallError(`${what}: the file that it names cannot be read (${code})`, { cause });
+      const what = env[variable] ? variable : `"${name}" in the profile`;
+      throw new CallError(`Cannot read the file of ${what} (${code}).`, { cause });
     }
   };
   const [ca, cert, key] = [read('ca'), read('cert'), read('key')];
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CallError(`${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key} go together`);
+    throw new CallError(`Set both ${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key}, or neither.`);
   }
   return ca === undefined && cert === undefined ? null : { ca, cert, key };
 }
@@ -66,7 +63,7 @@ async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
   return secret?.value ?? null;
 }
 
-/** The way to the state alone loads what the gateway is made of. */
+/** Only a call without a URL loads the modules of the gateway. */
 async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<Api> {
   const [{ connectLocally }, { loadConfig }] = await Promise.all([
     import('./local.ts'),
@@ -80,7 +77,7 @@ async function connectRemote(url: string, token: string | null, tls: FetchTls | 
   return connectOverHttp(url, token, { tls });
 }
 
-/** YAML or JSON with `url`, perhaps `token`, and perhaps files for TLS. */
+/** Reads YAML or JSON with `url`, and optionally `token` and TLS files. */
 async function readProfile(file: string): Promise<{ url?: string; token?: string } & TlsFiles> {
   const { parse } = await import('yaml');
   let profile: unknown;
@@ -89,18 +86,18 @@ async function readProfile(file: string): Promise<{ url?: string; token?: string
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new CallError(
-      `cannot read the profile ${file}: ${code === 'ENOENT' ? 'there is no such file' : (code ?? 'it is no YAML')}`,
+      `Cannot read the profile ${file}: ${code === 'ENOENT' ? 'it does not exist' : (code ?? 'it is not valid YAML')}.`,
       { cause },
     );
   }
   const { url, token, ca, cert, key, ...more } = Object(profile) as Record<string, unknown>;
   const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
   if (typeof url !== 'string' || ![token, ca, cert, key].every(isTextOrNone) || Object.keys(more).length > 0) {
-    throw new CallError(`the profile ${file} must say url, may say token, ca, cert and key, and nothing else`);
+    throw new CallError(`The profile ${file} needs a url; it may also have token, ca, cert and key.`);
   }
   if (token !== undefined && (statSync(file).mode & 0o077) !== 0) {
-    throw new CallError(`the profile ${file} holds a token and can be read by others: run chmod 600 ${file}`);
+    throw new CallError(`The profile ${file} has a token and is readable by others. Run: chmod 600 ${file}`);
   }
-  const told = Object.entries({ token, ca, cert, key }).filter(([, value]) => value !== undefined);
-  return { url, ...Object.fromEntries(told) };
+  const used = Object.entries({ token, ca, cert, key }).filter(([, value]) => value !== undefined);
+  return { url, ...Object.fromEntries(used) };
 }

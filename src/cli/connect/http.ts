@@ -3,22 +3,21 @@ import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
-/** The longest wait for an answer, in milliseconds. */
-const REQUEST_TIMEOUT = 30_000;
-/** Milliseconds without a word after which a stream is lost: the gateway says something every few seconds. */
+/** Timeout of a call, in milliseconds. */
+const TIMEOUT = 30_000;
+/** Milliseconds without data after which a stream is lost: the gateway sends something every few seconds. */
 const SILENCE = 15_000;
 
-/** The admin listener of a running gateway. `user`: name of who calls, which counts with the token of the gateway's run only. */
+/** The admin listener of a running gateway. `user`: the shell user, valid only with the token of the data folder. */
 export function connectOverHttp(
   url: string,
   token: string | null,
   { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
 ): Api {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
-    throw new CallError(
-      `${JSON.stringify(url)} is not the URL of an admin listener, which looks like http://127.0.0.1:9901`,
-      { failure: 'usage' },
-    );
+    throw new CallError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
+      failure: 'usage',
+    });
   }
   const base = url.replace(/\/+$/, '');
 
@@ -26,7 +25,7 @@ export function connectOverHttp(
     method: string,
     path: string,
     sent: Sent,
-    stop = AbortSignal.timeout(REQUEST_TIMEOUT),
+    stop = AbortSignal.timeout(TIMEOUT),
   ): Promise<Response> {
     const { query, body } = sent;
     const search = queryOf(query);
@@ -39,14 +38,14 @@ export function connectOverHttp(
       if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
       return await httpsFetch(address, tls, asked);
     } catch (cause) {
-      throw new CallError(`cannot reach the gateway at ${base}: ${reasonOf(cause)}`, { failure: 'shut', cause });
+      throw new CallError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
     }
   }
 
   async function refusalIn(response: Response): Promise<CallError> {
     const { message } = (await bodyOf(response, base)) as { message?: unknown };
     if (typeof message !== 'string')
-      return new CallError(`${base} is no admin listener of storegate`, { failure: 'shut' });
+      return new CallError(`${base} is not an admin URL of storegate.`, { failure: 'shut' });
     return new CallError(message, { failure: failureOf(response.status) });
   }
 
@@ -56,7 +55,7 @@ export function connectOverHttp(
       if (response.ok) return (await bodyOf(response, base)) as T;
       throw await refusalIn(response);
     },
-    async follow(path, query, heard, stop) {
+    async follow(path, query, onEvent, stop) {
       const ending = new AbortController();
       const silence = setTimeout(() => ending.abort(), SILENCE);
       const reaching = async <T>(work: Promise<T>): Promise<T | null> => {
@@ -64,8 +63,10 @@ export function connectOverHttp(
           return await work;
         } catch (error) {
           if (stop.aborted) return null;
-          if (ending.signal.aborted) throw new CallError(`the gateway at ${base} is silent`, { cause: error });
-          throw error instanceof CallError ? error : new CallError(`the gateway at ${base} is gone`, { cause: error });
+          if (ending.signal.aborted) throw new CallError(`The gateway at ${base} does not respond.`, { cause: error });
+          throw error instanceof CallError
+            ? error
+            : new CallError(`Lost the connection to the gateway at ${base}.`, { cause: error });
         }
       };
       try {
@@ -77,18 +78,18 @@ export function connectOverHttp(
           const part = await reaching(reader.read());
           if (part === null) return;
           if (part.done)
-            throw new CallError(`the gateway at ${base} has ended it: it stops, or your token holds no longer`);
+            throw new CallError(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
           silence.refresh();
           const { events, rest } = eventsIn(text + part.value);
           text = rest;
-          for (const { name, data } of events) heard(name, data);
+          for (const { name, data } of events) onEvent(name, data);
         }
       } finally {
         clearTimeout(silence);
         ending.abort();
       }
     },
-    // An idle connection keeps no process alive.
+    // Idle connections do not keep the process alive.
     close: async () => {},
   };
 }
@@ -97,23 +98,26 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
   try {
     return Object(await response.json());
   } catch (cause) {
-    throw new CallError(`${base} is no admin listener of storegate: its answer is no JSON`, { failure: 'shut', cause });
+    throw new CallError(`${base} is not an admin URL of storegate: the response is not JSON.`, {
+      failure: 'shut',
+      cause,
+    });
   }
 }
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  if (error.name === 'TimeoutError') return 'it did not answer in time';
+  if (error.name === 'TimeoutError') return 'timeout';
   const inner = cause instanceof Error ? cause : error;
   const { code = inner.name } = inner as NodeJS.ErrnoException;
   if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code)) {
-    return `nobody trusted has signed its certificate (${code}): name its authority's file in STOREGATE_ADMIN_CA`;
+    return `its certificate is not trusted (${code}). Set STOREGATE_ADMIN_CA to the file of its CA`;
   }
   if (/ALERT.*CERTIFICATE/.test(code)) {
-    return `it wants a certificate (${code}): name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY`;
+    return `it requires a client certificate (${code}). Set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY`;
   }
-  if (/wrong version number/.test(inner.message)) return 'it speaks no TLS: begin the URL with http';
-  if (code === 'UND_ERR_SOCKET') return `${inner.message}. If it speaks TLS, begin the URL with https`;
+  if (/wrong version number/.test(inner.message)) return 'it does not use TLS. Use an http:// URL';
+  if (code === 'UND_ERR_SOCKET') return `${inner.message}. If it uses TLS, use an https:// URL`;
   return inner.message || code;
 }

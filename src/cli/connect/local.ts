@@ -18,21 +18,22 @@ import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from '.
 import { connectOverHttp } from './http.ts';
 import { openStorage, type Storage } from './storage.ts';
 
-/**
- * The admin API in this process, on the state of the configuration. `load` reads the configuration; `tls` is for the gateway that
- * runs on the same folder.
- */
+/** The admin API in this process, on the configured state. `tls`: for a gateway that runs on the same folder. */
 export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Api> {
   let config = load();
   let scoped: readonly Window[] | null = null;
   const storage = await openStorage(config);
   const desk = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
+  function refuseWithoutGateway(): never {
+    storage.refuseRunning();
+    throw new AdminError('not_running', 'No gateway is running here. Use --url or STOREGATE_ADMIN_URL.');
+  }
   const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
     peers: storage.peers,
-    // Receivers are those of the gateway that runs, which may have other variables than a shell beside it.
+    // A running gateway may have other webhook variables than this shell.
     async webhooks() {
       storage.refuseRunning();
       return await desk();
@@ -40,34 +41,25 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
     config: () => config,
     plans: () => config.plans,
     scoped() {
-      // Where a gateway has the counters, nobody needs the contract here.
+      // First: with a running gateway, the contract is not needed here.
       storage.state();
       scoped ??= windowsIn(config);
       return scoped;
     },
-    // A running gateway notices changed files by itself.
-    async reload(_reason, around = (_reloaded, apply) => apply()) {
-      const loaded = load();
-      const reloaded = { changed: [], needRestart: [] };
-      await around(reloaded, async () => {
-        config = loaded;
-        scoped = null;
-      });
-      return reloaded;
+    // A change of a plan reads the files here. With `around`, an operator asks for a reload of the running gateway.
+    async reload(_reason, around) {
+      if (around) refuseWithoutGateway();
+      config = load();
+      scoped = null;
+      return { changed: [], needRestart: [] };
     },
-    async compare() {
-      storage.refuseRunning();
-      throw new AdminError(
-        'not_running',
-        'There is no running gateway here to compare the files with: name one with --url or STOREGATE_ADMIN_URL.',
-      );
-    },
+    compare: async () => refuseWithoutGateway(),
     clock: Date.now,
   };
   const api = await orClose(storage, () => createAdminApi(context));
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  /** Does it here, or at the gateway that runs and has the folder to itself. */
+  /** Calls here, or the gateway that runs on the folder. */
   async function hereOrThere<T>(here: () => Promise<T>, there: (running: Api) => Promise<T>): Promise<T> {
     try {
       return await here();
@@ -82,14 +74,14 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   return {
     call: (method, path, sent = {}) =>
       hereOrThere(
-        // As over HTTP, only JSON values reach the caller.
+        // As over HTTP: only JSON values.
         async () => JSON.parse(JSON.stringify((await ask(api, operator, method, path, sent)).body)),
         (running) => running.call(method, path, sent),
       ),
-    follow: (path, query, heard, stop) =>
+    follow: (path, query, onEvent, stop) =>
       hereOrThere(
-        async () => await listen((await ask(api, operator, 'GET', path, { query })).follow!, heard, stop),
-        (running) => running.follow(path, query, heard, stop),
+        async () => await listen((await ask(api, operator, 'GET', path, { query })).follow!, onEvent, stop),
+        (running) => running.follow(path, query, onEvent, stop),
       ),
     async close() {
       await api.close();
@@ -98,13 +90,13 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   };
 }
 
-/** The windows of the contract. Counters that commands change would lose what was counted in windows that are not among the limits. */
+/** The windows of the contract. A change of counters without them would lose their values. */
 function windowsIn({ contract: { file, ...reading } }: Config): readonly Window[] {
   try {
     return loadContract(file, reading).windows;
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    throw new AdminError('configuration_unfit', `The contract cannot be used: ${error.message}`);
+    throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);
   }
 }
 
@@ -117,13 +109,13 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
   }
 }
 
-/** Resolves when `stop` aborts. Rejects with what goes wrong here, and with what `heard` throws. */
-function listen(follow: Follow, heard: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
+/** Resolves when `stop` aborts. Rejects with errors of the stream and of `onEvent`. */
+function listen(follow: Follow, onEvent: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const end = follow({
     send(event, data) {
       try {
-        heard(event, JSON.parse(JSON.stringify(data)));
+        onEvent(event, JSON.parse(JSON.stringify(data)));
       } catch (error) {
         reject(error);
       }
@@ -149,9 +141,7 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
   });
 }
 
-/**
- * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
- */
+/** Calls the gateway that has the counters of the folder; fails with `refused` if it is unreachable. */
 async function askRunning<T>(
   config: Config,
   { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },
@@ -159,13 +149,13 @@ async function askRunning<T>(
 ): Promise<T> {
   const announced = announcedIn(config.data);
   if (!announced) throw refused;
-  // It is asked by its address, which its certificate need not have; its files say which certificate it has.
+  // Its certificate may lack the address, so it is compared with those of the files.
   const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
   const running = connectOverHttp(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
   try {
     return await call(running);
   } catch (error) {
-    // Something else may answer at this address if another machine or container shares the folder.
+    // Another machine or container may share the folder, so another service may have this address.
     throw error instanceof CallError && error.failure === 'shut' ? refused : error;
   } finally {
     await running.close();

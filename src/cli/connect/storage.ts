@@ -12,33 +12,33 @@ import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
 import type { Outbox } from '../../webhooks/outbox.ts';
 
-/** The state of a gateway of this configuration, whether a gateway runs or not. */
+/** The state of the configuration, with or without a running gateway. */
 export interface Storage {
   readonly records: Records;
-  /** Throws AdminError if a running gateway has the counters in its own memory. */
+  /** Throws AdminError if a running gateway has the counters in its memory. */
   readonly state: () => State;
-  /** Throws AdminError if a running gateway answers for itself. */
+  /** Throws AdminError if a gateway runs on the folder. */
   readonly peers: () => Peers;
-  /** Throws AdminError if a gateway runs that commands here can find. */
+  /** Throws AdminError if a gateway runs on the folder. */
   readonly refuseRunning: () => void;
   readonly outbox: () => Promise<Outbox>;
   close(): Promise<void>;
 }
 
-/** Opens the state of the configuration: a Redis that gateways share, or the data folder. */
+/** Opens the Redis or the data folder of the configuration. */
 export async function openStorage(config: Config): Promise<Storage> {
   return config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
 }
 
 const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;
 
-/** What to set for commands to reach a gateway that they have not reached by themselves. */
+/** How to reach a gateway that was not found automatically. */
 function wayTo(admin: Config['admin']): string {
   if (admin.tls.clientCa !== null) {
-    return 'It wants a certificate: name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
+    return 'It requires a client certificate: set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
   }
   const scheme = isTls(admin) ? 'https' : 'http';
-  return `Ask it: set STOREGATE_ADMIN_URL, such as ${scheme}://${admin.host}:${admin.port}.`;
+  return `Use --url or set STOREGATE_ADMIN_URL, e.g. ${scheme}://${admin.host}:${admin.port}.`;
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
@@ -52,7 +52,7 @@ async function openShared(settings: NonNullable<Config['redis']>, audit: Config[
       asked ??= peers();
       return asked;
     },
-    // Gateways that share a Redis run anywhere.
+    // Gateways that share a Redis may run anywhere.
     refuseRunning: () => {},
     outbox,
     async close() {
@@ -83,7 +83,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
     }
   }
 
-  /** A folder that can be locked has no gateway. */
+  /** A gateway holds the lock of its folder. */
   function refuseRunning(): void {
     if (counting === null) lockCounters().release();
   }
@@ -98,10 +98,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
       return lockFolder(data);
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
-      throw new AdminError(
-        'gateway_running',
-        `A gateway is running on ${data} and has the counters to itself. ${wayTo(admin)}`,
-      );
+      throw new AdminError('gateway_running', `A gateway is running on ${data} and was not reached. ${wayTo(admin)}`);
     }
   }
 

@@ -2,14 +2,11 @@ import { isObject, type JsonObject } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source, unreadable } from './rows.ts';
 import { wholeText } from './text.ts';
 
-/**
- * Keys of APISIX's key-auth: answers of its admin API (v3) for consumers and their credentials, one document or several
- * behind each other, each on lines of its own. There keys are in plain text; in etcd they may be encrypted.
- */
+/** Keys of APISIX's key-auth: responses of its admin API (v3), one document or one per line. */
 export async function* apisixRows(source: Source): AsyncGenerator<Read> {
   const documents = documentsIn(await wholeText(source));
   const entries = documents?.flatMap((one) => (isObject(one) && Array.isArray(one.list) ? one.list : [one]));
-  if (!entries) yield unreadable('the file', 'is neither a JSON document nor one on each line');
+  if (!entries) yield unreadable('the file', 'is not JSON or lines of JSON');
   else for (const [i, entry] of entries.entries()) yield* rowsOf(`entry ${i + 1}`, entry);
 }
 
@@ -17,7 +14,7 @@ function documentsIn(text: string): readonly unknown[] | null {
   try {
     return [JSON.parse(text)];
   } catch {
-    // Perhaps there are several.
+    // It may have several documents.
   }
   try {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -27,16 +24,16 @@ function documentsIn(text: string): readonly unknown[] | null {
   }
 }
 
-/** None for a consumer whose keys are credentials of its own, or that has other credentials only. */
+/** Empty for a consumer without key-auth. */
 function* rowsOf(at: string, entry: unknown): Generator<Read> {
   const { key: path, value }: JsonObject = isObject(entry) ? entry : {};
-  if (typeof path !== 'string' || !isObject(value)) return yield bad(at, null, 'is no consumer and no credential');
+  if (typeof path !== 'string' || !isObject(value)) return yield bad(at, null, 'is not a consumer or credential');
   const plugins = isObject(value.plugins) ? value.plugins : {};
   const plugin = plugins['key-auth'];
   if (plugin === undefined) return;
   const key = isObject(plugin) ? plugin.key : undefined;
   if (typeof key !== 'string') yield bad(at, 'key', 'has no key');
-  else if (/^\$(secret|env):\/\//i.test(key)) yield bad(at, 'key', 'is a reference to a secret, and not the key');
+  else if (/^\$(secret|env):\/\//i.test(key)) yield bad(at, 'key', 'is a reference to a secret, not the key');
   else {
     const account = value.username ?? /\/consumers\/([^/]+)\/credentials\//.exec(path)?.[1];
     yield { at, fields: { key, account, label: value.desc } satisfies Fields };

@@ -2,14 +2,12 @@ import { CsvError, parse } from 'csv-parse';
 import { bad, FIELDS, type Fields, type Read, type Source, unreadable } from './rows.ts';
 import { textOf } from './text.ts';
 
-/** Characters of the longest record. */
-const LONGEST = 262_144;
+/** Characters of a record. */
+const MAX_RECORD = 262_144;
 const METADATA = 'metadata.';
 const COLUMNS = `${FIELDS.join(', ')}, or ${METADATA} and a name`;
 
-/**
- * Keys of a CSV file (RFC 4180). Its first line names the columns, in any order. An empty cell says nothing.
- */
+/** Keys of a CSV file (RFC 4180). The first line names the columns, in any order. An empty cell means absent. */
 export async function* csvRows(source: Source): AsyncGenerator<Read> {
   let line = 1;
   let columns: readonly string[] | null = null;
@@ -31,22 +29,19 @@ export async function* csvRows(source: Source): AsyncGenerator<Read> {
   }
 }
 
-/**
- * All records, blank lines too. Read as a stream, the parser forgets those before an error that nobody has taken yet; so they
- * are taken as they are found. Throws CsvError.
- */
+/** All records, also blank lines. Not read as a stream, which loses records before an error. Throws CsvError. */
 async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   let found: string[][] = [];
   const parser = parse({
     relax_column_count: true,
     record_delimiter: ['\r\n', '\n'],
-    max_record_size: LONGEST,
+    max_record_size: MAX_RECORD,
     on_record(record: string[]) {
       found.push(record);
       return null;
     },
   });
-  // Whoever writes is told too.
+  // `write` reports the error.
   parser.on('error', () => {});
   const write = (text: string) =>
     new Promise<unknown>((resolve) => parser.write(text, (error) => resolve(error ?? null)));
@@ -66,12 +61,12 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   if (error !== null) throw error;
 }
 
-/** What is wrong with the first line. A file without one has keys there, so that nothing of it is told. */
+/** The mistake in the first line, without its text: it may have keys. */
 function headerError(columns: readonly string[]): string | null {
   const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
-  if (unknown !== -1) return `the first line must name the columns, and column ${unknown + 1} is none of ${COLUMNS}`;
+  if (unknown !== -1) return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
   const twice = columns.findIndex((name, i) => columns.indexOf(name) !== i);
-  if (twice !== -1) return `column ${twice + 1} is there twice`;
+  if (twice !== -1) return `column ${twice + 1} appears twice`;
   return null;
 }
 
@@ -81,7 +76,7 @@ function isMetadata(name: string): boolean {
 
 function rowOf(at: string, columns: readonly string[], record: readonly string[]): Read {
   if (record.length !== columns.length)
-    return bad(at, null, `has ${record.length} cells, and the first line names ${columns.length} columns`);
+    return bad(at, null, `has ${record.length} cells for ${columns.length} columns`);
   const fields: Record<string, unknown> = {};
   const metadata: [string, string][] = [];
   for (const [i, name] of columns.entries()) {
@@ -92,14 +87,14 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
   }
   if (metadata.length > 0) {
     if (fields.metadata !== undefined)
-      return bad(at, 'metadata', `is there beside columns that begin with ${METADATA}`);
+      return bad(at, 'metadata', `cannot be combined with columns that begin with ${METADATA}`);
     // Not by assignment: a name such as __proto__ must become a field like any other.
     fields.metadata = Object.fromEntries(metadata);
   }
   return { at, fields: fields as Fields };
 }
 
-/** A cell as the value that JSON would have; text that cannot be one stays text, and is refused as such. */
+/** A cell as the value of JSON. Other text stays text, and is refused later. */
 function cellValue(name: string, cell: string): unknown {
   if (name === 'addresses' || name === 'scopes') return cell.split(/[\s,;]+/).filter((one) => one !== '');
   if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
@@ -111,9 +106,9 @@ function cellValue(name: string, cell: string): unknown {
   }
 }
 
-/** In words of ours: those of the parser may quote the file. */
+/** The messages of the parser may quote the file. */
 function reasonOf({ code }: CsvError): string {
-  if (code === 'CSV_MAX_RECORD_SIZE') return `a record is longer than ${LONGEST} characters`;
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted cell does not end';
-  return 'a quote stands inside a cell: such a cell is quoted, and the quotes in it are doubled';
+  if (code === 'CSV_MAX_RECORD_SIZE') return `a record is longer than ${MAX_RECORD} characters`;
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted cell is not closed';
+  return 'a cell contains a quote: quote the cell and double its quotes';
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { KeyFileError, type Read, type Source } from './rows.ts';
 
-/** Every format, with what reads it. Each is loaded when a file has it. */
+/** The reader of each format, loaded on use. */
 const READERS = {
   csv: async () => (await import('./csv.ts')).csvRows,
   ndjson: async () => (await import('./ndjson.ts')).ndjsonRows,
@@ -16,11 +16,13 @@ export const FORMATS = Object.keys(READERS) as Format[];
 
 const BY_NAME: Readonly<Record<string, Format>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
-/** The format that the name of a file tells. Throws KeyFileError where it tells none. */
+/** The format by the name of the file. Throws KeyFileError. */
 export function formatOf(file: string): Format {
   const format = BY_NAME[extname(file).toLowerCase()];
   if (format) return format;
-  throw new KeyFileError(`say which format ${file === '-' ? 'this' : file} has: --format ${FORMATS.join(', ')}`);
+  throw new KeyFileError(
+    `Unknown format of ${file === '-' ? 'the input' : file}. Use --format with ${FORMATS.join(', ')}.`,
+  );
 }
 
 export function readerOf(format: Format): Promise<(source: Source) => AsyncIterable<Read>> {

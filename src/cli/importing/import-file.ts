@@ -5,19 +5,16 @@ import type { Api } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Format, formatOf, readerOf } from './formats.ts';
 import type { Defaults } from './key-fields.ts';
-import { type Manner, sendKeys, type Tally } from './passes.ts';
+import { type Mode, sendKeys, type Tally } from './passes.ts';
 import { KeyFileError, type Source } from './rows.ts';
 
-export interface ImportOptions extends Defaults, Manner {
+export interface ImportOptions extends Defaults, Mode {
   /** `-`: standard input. */
   readonly file: string;
   readonly format?: Format;
 }
 
-/**
- * Imports the keys of a file. Unless bad ones are to be skipped, all are checked first, and the first bad one keeps every key
- * from being imported. Throws KeyFileError, CallError.
- */
+/** Imports the keys of a file: without `skipBad`, all of them or none. Throws KeyFileError, CallError. */
 export async function importFile(
   terminal: Pick<Terminal, 'cwd' | 'input'>,
   api: Pick<Api, 'call'>,
@@ -25,7 +22,7 @@ export async function importFile(
 ): Promise<Tally> {
   const source = await sourceOf(terminal, file);
   const read = await readerOf(format);
-  const pass = (manner: Manner) => sendKeys(api, read(source), defaults, manner);
+  const pass = (mode: Mode) => sendKeys(api, read(source), defaults, mode);
   if (dryRun) return await pass({ dryRun });
   if (skipBad) return await pass({ skipBad });
   const checked = await pass({ dryRun: true });
@@ -33,16 +30,16 @@ export async function importFile(
   return await pass({});
 }
 
-/** A file is read in parts, once for each pass. What can be read only once is kept. */
+/** A file is read again for each pass. Input that can be read only once is kept in memory. */
 async function sourceOf({ cwd, input }: Pick<Terminal, 'cwd' | 'input'>, file: string): Promise<Source> {
-  if (file === '-') return kept(Buffer.from(await input()));
+  if (file === '-') return inMemory(Buffer.from(await input()));
   const path = resolve(cwd, file);
   try {
-    if (!statSync(path).isFile()) return kept(await readFile(path));
+    if (!statSync(path).isFile()) return inMemory(await readFile(path));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : code;
-    throw new KeyFileError(`cannot read ${file}: ${reason}`, { cause });
+    const reason = code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a folder' : code;
+    throw new KeyFileError(`Cannot read ${file}: ${reason}.`, { cause });
   }
   return () => inParts(path, file);
 }
@@ -51,11 +48,11 @@ async function* inParts(path: string, file: string): AsyncGenerator<Uint8Array> 
   try {
     yield* createReadStream(path) as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new KeyFileError(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+    throw new KeyFileError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, { cause });
   }
 }
 
-function kept(bytes: Uint8Array): Source {
+function inMemory(bytes: Uint8Array): Source {
   return async function* parts() {
     yield bytes;
   };

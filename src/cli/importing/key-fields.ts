@@ -8,10 +8,10 @@ import { hashSecret } from '../../keys/secret.ts';
 import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
 
-/** A key as the admin API takes it among many. */
+/** A key in a call of the admin API with many. */
 export type KeyBody = ManyImportedKeys['keys'][number];
 
-/** A mistake; the message has no value of the key. */
+/** A mistake. The message has no value of the key. */
 export interface FieldError {
   readonly field: Field;
   readonly message: string;
@@ -19,17 +19,17 @@ export interface FieldError {
 
 export interface ReadKey {
   readonly body: KeyBody;
-  /** Whether the file has the secret itself. */
+  /** Whether the file has the secret. */
   readonly hadSecret: boolean;
 }
 
-/** Plan and account of keys that have none of their own. */
+/** Plan and account of keys without. */
 export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 
-/** Reads the fields of a key, or tells every mistake that shows without the plans and the state. */
+/** Reads the fields of a key, or returns every mistake that can be found without plans and state. */
 export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
   const flaws: FieldError[] = [];
-  /** What is wrong with a field ends up in the list, and the field is left out. */
+  /** Adds a mistake to the list; its field is left out. */
   function read<T>(field: Field, work: (value: unknown) => T | Flawed): T | undefined {
     const value = fields[field] ?? undefined;
     if (value === undefined) return undefined;
@@ -51,18 +51,16 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
     addresses: read('addresses', textsIn),
     scopes: read('scopes', textsIn),
     metadata: read('metadata', metadataIn),
-    disabled: read('disabled', (value) =>
-      typeof value === 'boolean' ? value : new Flawed('is neither true nor false'),
-    ),
+    disabled: read('disabled', (value) => (typeof value === 'boolean' ? value : new Flawed('is not true or false'))),
   };
   const missing = (field: 'hash' | 'plan' | 'account', message: string) => {
     if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field)) flaws.push({ field, message });
   };
-  if (!flaws.some(({ field }) => field === 'key')) missing('hash', 'there is neither a hash nor a key');
-  missing('plan', 'there is none, and no --plan either');
-  missing('account', 'there is none, and no --account either');
+  if (!flaws.some(({ field }) => field === 'key')) missing('hash', 'is missing; use hash or key');
+  missing('plan', 'is missing; use --plan for a default');
+  missing('account', 'is missing; use --account for a default');
   if (given !== undefined && secret !== undefined && given !== secret)
-    flaws.push({ field: 'hash', message: 'is not that of the key beside it' });
+    flaws.push({ field: 'hash', message: 'is not the hash of the key in this row' });
   if (body.account !== undefined) flaws.push(...formErrors(draftOf(body, body.account)).map(asFieldError));
   if (flaws.length > 0) return flaws;
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
@@ -93,18 +91,18 @@ function asFieldError({ field, message }: ReturnType<typeof formErrors>[0]): Fie
 }
 
 function textIn(value: unknown, longest = Number.POSITIVE_INFINITY): string | Flawed {
-  if (typeof value !== 'string') return new Flawed('is no text');
+  if (typeof value !== 'string') return new Flawed('is not text');
   return value.length > longest ? new Flawed(`is longer than ${longest} characters`) : value;
 }
 
 function hashIn(value: unknown): string | Flawed {
   const hash = typeof value === 'string' ? readHash(value) : null;
-  return hash ?? new Flawed('is no SHA-256 in hexadecimal, base64 or base64url; no other hash can be checked');
+  return hash ?? new Flawed('is not a SHA-256 in hexadecimal, base64 or base64url');
 }
 
 function secretIn(value: unknown): string | Flawed {
   if (typeof value === 'string' && isPresentable(value)) return hashSecret(value);
-  return new Flawed(`no caller can send it: a key is 1 to ${MAX_FOREIGN_LENGTH} visible characters of ASCII`);
+  return new Flawed(`is not 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters`);
 }
 
 function limitsIn(value: unknown): string | Flawed {
@@ -113,7 +111,7 @@ function limitsIn(value: unknown): string | Flawed {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
   }
-  return new Flawed('limits look like 600/minute,100000/day: one to four, each with another span');
+  return new Flawed('must be one to four limits such as 600/minute,100000/day');
 }
 
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -130,17 +128,18 @@ function timeIn(value: unknown): string | Flawed {
           ? Date.parse(text)
           : Number.NaN;
   if (time <= LAST) return new Date(time).toISOString();
-  return new Flawed('is no time such as 2030-01-31T00:00:00Z, and no Unix time in whole seconds or milliseconds');
+  return new Flawed('is not a time such as 2030-01-31T00:00:00Z, or a Unix time');
 }
 
-/** An empty list says nothing. */
+/** An empty list means absent. */
 function textsIn(value: unknown): readonly string[] | undefined | Flawed {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return new Flawed('is no list of text');
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+    return new Flawed('is not a list of texts');
   return value.length === 0 ? undefined : value;
 }
 
 function metadataIn(value: unknown): Readonly<Record<string, string>> | Flawed {
   if (isObject(value) && Object.values(value).every((one) => typeof one === 'string'))
     return value as Readonly<Record<string, string>>;
-  return new Flawed('is no object whose values are text');
+  return new Flawed('is not an object with text values');
 }

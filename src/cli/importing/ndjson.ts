@@ -1,30 +1,29 @@
 import { bad, FIELDS, type Fields, type Read, type Source } from './rows.ts';
 import { linesOf } from './text.ts';
 
-/** Characters of the longest line. All that a key can have fits into it several times. */
-const LONGEST = 262_144;
+/** Characters of a line, several times those of the largest key. */
+const MAX_LINE = 262_144;
 
-/** A value of a line of JSON that is an object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The objects of a file with one on each line. */
+/** The objects of a file with one per line. */
 export async function* objectsOf(source: Source): AsyncGenerator<{ at: string; value: JsonObject } | Read> {
-  for await (const { number, text } of linesOf(source, LONGEST)) {
+  for await (const { number, text } of linesOf(source, MAX_LINE)) {
     const at = `line ${number}`;
-    if (text === null) yield bad(at, null, `is longer than ${LONGEST} characters`);
+    if (text === null) yield bad(at, null, `is longer than ${MAX_LINE} characters`);
     else {
       const value = parsed(text);
-      yield value ? { at, value } : bad(at, null, 'is no JSON object');
+      yield value ? { at, value } : bad(at, null, 'is not a JSON object');
     }
   }
 }
 
-/** Keys of a file with one JSON object on each line. */
+/** Keys of a file with one JSON object per line. */
 export async function* ndjsonRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) {
     if (!('value' in one)) yield one;
     else if (Object.keys(one.value).every(isField)) yield { at: one.at, fields: one.value as Fields };
-    else yield bad(one.at, null, `has a field that is none of ${FIELDS.join(', ')}`);
+    else yield bad(one.at, null, `has an unknown field; use ${FIELDS.join(', ')}`);
   }
 }
 
@@ -32,7 +31,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `null`: it is none. The error of the parser quotes the text, which holds secrets, so nobody gets to see it. */
+/** `null`: not an object. The error of the parser quotes the text, which has secrets, and so is dropped. */
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

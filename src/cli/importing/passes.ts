@@ -1,25 +1,25 @@
 import type { ImportReport } from '@storegate/console';
+import { plural } from '@storegate/console/words';
 import { CallError, type Sent } from '../connect/api.ts';
 import { Batch } from './batch.ts';
 import { type Defaults, type FieldError, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
-/** Mistakes that are told; the others are counted. */
-export const MOST_PRINTED = 50;
+/** The problems that are printed; more are counted. */
+export const MAX_PROBLEMS = 50;
 
-/** What became of the keys of a file. */
+/** The result of an import. */
 export interface Tally {
-  /** In a dry run, how many would be. */
+  /** In a dry run: that would be. */
   imported: number;
-  /** Keys that were there and say the same. */
+  /** Keys that exist with the same fields. */
   already: number;
-  /** Rows that cannot be taken over. */
+  /** Rows that cannot be imported. */
   bad: number;
-  /** The first `MOST_TOLD` mistakes. A row may have several. */
-  readonly printed: BadRow[];
-  /** How many mistakes there are beyond those. */
-  omitted: number;
-  /** Whether the file has secrets themselves. */
+  /** The first `MAX_PROBLEMS`. A row may have several. */
+  readonly problems: BadRow[];
+  moreProblems: number;
+  /** Whether the file has secrets, not only hashes. */
   hadSecrets: boolean;
 }
 
@@ -27,32 +27,26 @@ interface Caller {
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
 }
 
-export interface Manner {
-  /** Check everything and change nothing. */
+export interface Mode {
   readonly dryRun?: boolean;
-  /** Take the good keys of a call although others of it are bad. */
+  /** Import valid keys although others are invalid. */
   readonly skipBad?: boolean;
 }
 
 /**
- * Sends the keys of a file to the admin API, one call after the other. Of the file it keeps the keys of one call, and of each
- * key its hash and place. Throws CallError where a call fails, and says where; what earlier calls have done stays.
+ * Sends the keys of a file to the admin API in batches. Throws CallError with the place if a call fails; keys of
+ * earlier calls stay imported.
  */
-export async function sendKeys(
-  api: Caller,
-  rows: AsyncIterable<Read>,
-  defaults: Defaults,
-  manner: Manner,
-): Promise<Tally> {
-  const tally: Tally = { imported: 0, already: 0, bad: 0, printed: [], omitted: 0, hadSecrets: false };
+export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults: Defaults, mode: Mode): Promise<Tally> {
+  const tally: Tally = { imported: 0, already: 0, bad: 0, problems: [], moreProblems: 0, hadSecrets: false };
   const seen = new Map<string, string>();
   let batch = new Batch();
 
   async function send(): Promise<void> {
     const { keys } = batch;
     if (keys.length > 0) {
-      const body = { keys: keys.map((key) => key.body), ...manner };
-      const answer = await orStop(() => api.call('POST', '/keys/import-many', { body }));
+      const body = { keys: keys.map((key) => key.body), ...mode };
+      const answer = await withProgress(() => api.call('POST', '/keys/import-many', { body }));
       tally.imported += answer.imported;
       tally.already += answer.already;
       for (const { index, field, message } of answer.bad) {
@@ -60,18 +54,19 @@ export async function sendKeys(
         batch.refuse(row, bad(at, field, message));
       }
     }
-    print(tally, batch);
+    addProblems(tally, batch);
     batch = new Batch();
   }
 
-  /** Says how far the import has come. */
-  async function orStop(call: () => Promise<unknown>): Promise<ImportReport> {
+  /** Adds the progress to an error. */
+  async function withProgress(call: () => Promise<unknown>): Promise<ImportReport> {
     try {
       return (await call()) as ImportReport;
     } catch (error) {
-      if (!(error instanceof CallError) || manner.dryRun) throw error;
+      if (!(error instanceof CallError) || mode.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];
-      const message = `${error.message} It stopped at ${first} to ${last}: ${tally.imported} keys before are imported and stay. Repeat the command to go on: what is there already is not imported again.`;
+      const place = `The import stopped at ${first} to ${last} after ${plural(tally.imported, 'key')}.`;
+      const message = `${error.message} ${place} Run the command again to continue.`;
       throw new CallError(message, { failure: error.failure, cause: error });
     }
   }
@@ -82,7 +77,7 @@ export async function sendKeys(
       return;
     }
     tally.hadSecrets ||= key.hadSecret;
-    // As few bytes as a string can keep it in.
+    // Takes the least memory.
     const hash = Buffer.from(key.body.hash, 'base64url').toString('latin1');
     const before = seen.get(hash);
     if (before !== undefined) {
@@ -104,11 +99,11 @@ export async function sendKeys(
   return tally;
 }
 
-/** In the order of the file. */
-function print(tally: Tally, { refused }: Batch): void {
+/** Adds problems in the order of the file. */
+function addProblems(tally: Tally, { refused }: Batch): void {
   tally.bad += new Set(refused.map(({ row }) => row)).size;
   for (const { flaw } of refused.sort((a, b) => a.row - b.row)) {
-    if (tally.printed.length < MOST_PRINTED) tally.printed.push(flaw);
-    else tally.omitted++;
+    if (tally.problems.length < MAX_PROBLEMS) tally.problems.push(flaw);
+    else tally.moreProblems++;
   }
 }

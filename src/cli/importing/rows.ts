@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 
-/** What a file may say of a key. `key` is the secret itself, in place of its hash. */
+/** The fields of a key. `key` is the secret, in place of its hash. */
 export const FIELDS = [
   'hash',
   'key',
@@ -16,30 +16,28 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** A key as a file has it; nothing of it is checked. `null` is as good as absent. */
+/** A key of a file, unchecked. `null` means absent. */
 export type Fields = Readonly<Partial<Record<Field, unknown>>>;
 
-/** One key of a file. */
 export interface Row {
-  /** Where it stands, for people, such as `line 12`. */
+  /** Its place, e.g. `line 12`. */
   readonly at: string;
   readonly fields: Fields;
 }
 
-/** What of a file cannot be taken over. No message has a value of the file: each may be a secret, or stand where one should. */
+/** A row that cannot be imported. The message has no value of the file: each may be a secret. */
 export interface BadRow {
   readonly at: string;
-  /** `null`: it is about all of the row. */
+  /** `null`: the whole row. */
   readonly field: string | null;
   readonly message: string;
 }
 
 export type Read = Row | BadRow;
 
-/** The bytes of a file, in parts; each call begins anew. */
+/** The bytes of a file; each call starts at the beginning. */
 export type Source = () => AsyncIterable<Uint8Array>;
 
-/** A file that cannot be read at all. */
 export class KeyFileError extends ExpectedError {
   override name = 'KeyFileError';
 }
@@ -48,7 +46,7 @@ export function bad(at: string, field: string | null, message: string): BadRow {
   return { at, field, message };
 }
 
-/** What cannot be read, so that nothing behind it can be trusted. */
+/** A row after which nothing can be read. */
 export function unreadable(at: string, reason: string): BadRow {
-  return bad(at, null, `${reason}; nothing from here on was read`);
+  return bad(at, null, `${reason}; reading stopped here`);
 }

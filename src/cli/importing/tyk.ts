@@ -1,25 +1,25 @@
 import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source } from './rows.ts';
 
-/** What Tyk makes of a key, by the hexadecimal digits of its hash. */
+/** The hash algorithms of Tyk, by hexadecimal digits. */
 const MURMUR: Readonly<Record<number, string>> = { 8: 'murmur32', 16: 'murmur64', 32: 'murmur128' };
 
 /**
- * Keys of Tyk: a JSON object on each line, with `hash` (or `key` where Tyk hashes none) as `GET /tyk/keys` lists it, and
- * `session` as `GET /tyk/keys/{key}` answers. docs/import-keys.md has the command that writes it.
+ * Keys of Tyk: one JSON object per line, with `hash` (or `key` without hashing) of `GET /tyk/keys`, and `session` of
+ * `GET /tyk/keys/{key}`. docs/import-keys.md has the command that writes the file.
  */
 export async function* tykRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) yield 'value' in one ? rowOf(one.at, one.value) : one;
 }
 
 function rowOf(at: string, { hash, key, session }: JsonObject): Read {
-  if (!isObject(session)) return bad(at, null, 'has no session: see docs/import-keys.md for the form of a line');
+  if (!isObject(session)) return bad(at, null, 'has no session; docs/import-keys.md describes the format');
   const other = otherCredential(session);
-  if (other) return bad(at, null, `is no key, but ${other}`);
+  if (other) return bad(at, null, `is ${other}, not a key`);
   if (typeof hash === 'string' && MURMUR[hash.length] && /^[0-9a-f]+$/i.test(hash))
-    return bad(at, 'hash', `is ${MURMUR[hash.length]}, from which no SHA-256 can be made`);
+    return bad(at, 'hash', `is ${MURMUR[hash.length]}; only SHA-256 can be imported`);
   if (typeof key === 'string' && isCustom(key))
-    return bad(at, 'key', 'is a custom key: callers send another text than the one that Tyk lists');
+    return bad(at, 'key', 'is a custom key: clients send a different text than Tyk lists');
   const { org_id, alias, is_inactive, expires } = session;
   return {
     at,
@@ -35,7 +35,7 @@ function rowOf(at: string, { hash, key, session }: JsonObject): Read {
   };
 }
 
-/** What a session stands for that is no auth token. */
+/** The credential of a session that is not an auth token. */
 function otherCredential(session: JsonObject): string | null {
   const filled = (value: unknown, field: string) => isObject(value) && Boolean(value[field]);
   if (filled(session.basic_auth_data, 'password')) return 'a user with a password';
@@ -44,14 +44,14 @@ function otherCredential(session: JsonObject): string | null {
   return session.oauth_client_id ? 'a token of OAuth' : null;
 }
 
-/** A token of Tyk's newer form whose id somebody has chosen: callers may send that id alone. */
+/** A key with an id chosen by a person: clients may send only the id. */
 function isCustom(key: string): boolean {
   if (!key.startsWith('ey')) return false;
   try {
     const { id } = JSON.parse(Buffer.from(key, 'base64').toString()) as { id?: unknown };
     return typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id);
   } catch {
-    // An older form that begins alike by accident.
+    // An older form with the same first letters.
     return false;
   }
 }

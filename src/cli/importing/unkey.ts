@@ -2,8 +2,8 @@ import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source } from './rows.ts';
 
 /**
- * Keys of Unkey, a JSON object on each line: rows of its table `keys` (docs/import-keys.md has the query), or entries of
- * `apis.listKeys` with `decrypt`. Its hash is the SHA-256 of the whole key in base64.
+ * Keys of Unkey, one JSON object per line: rows of its table `keys` (docs/import-keys.md has the query), or entries of
+ * `apis.listKeys` with `decrypt`. The hash is the SHA-256 of the key in base64.
  */
 export async function* unkeyRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) yield 'value' in one ? rowOf(one.at, one.value) : one;
@@ -12,10 +12,10 @@ export async function* unkeyRows(source: Source): AsyncGenerator<Read> {
 function rowOf(at: string, entry: JsonObject): Read {
   const { hash, plaintext, name, identity, expires, enabled, deleted_at_m, pending_migration_id } = entry;
   if (hash === undefined && plaintext === undefined)
-    return bad(at, 'key', 'has neither hash nor plaintext: only recoverable keys have one in answers of the API');
+    return bad(at, 'key', 'has no hash or plaintext; the API returns it for recoverable keys only');
   if (deleted_at_m) return bad(at, null, 'was deleted');
   if (pending_migration_id)
-    return bad(at, 'hash', 'was moved to Unkey and not used since, so its hash is still that of the system before');
+    return bad(at, 'hash', 'was migrated to Unkey and not used since: its hash is of the former system');
   const owner = entry.external_id ?? (isObject(identity) ? identity.externalId : undefined);
   const time = typeof expires === 'number' && Number.isInteger(expires) ? new Date(expires) : null;
   return {
@@ -33,7 +33,7 @@ function rowOf(at: string, entry: JsonObject): Read {
   };
 }
 
-/** Values that are no text are kept as JSON. */
+/** Values other than text become JSON. */
 function metadataIn(meta: unknown): unknown {
   const read = typeof meta === 'string' ? parsed(meta) : meta;
   if (!isObject(read)) return read;
@@ -45,7 +45,7 @@ function jsonOf(value: unknown): unknown {
   try {
     return JSON.stringify(value);
   } catch {
-    // It is nested too deeply, and is refused as what it is: no text.
+    // Nested too deeply: it is refused later, as it is not text.
     return value;
   }
 }

@@ -16,24 +16,24 @@ import { Missing } from '../../state/transfer/missing.ts';
 import { type Moved, move, writeFile } from '../../state/transfer/move.ts';
 import type { Source, Target } from '../../state/transfer/port.ts';
 import { TYPES } from '../../state/transfer/records.ts';
+import { type OutputOptions, print } from '../output.ts';
 import { type Progress, showProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
-import { countsText, printMove, printSkipped, shortfall, transferTable } from './report.ts';
+import { countsText, movedView, shortfall, warnOfLeftOut, warnOfMissing } from './report.ts';
 
 type Given = string | { readonly file: string };
 
-export interface CopyOptions {
-  /** A place as people write it, or a file whatever its name is; without one the state of the configuration. */
+export interface CopyOptions extends OutputOptions {
+  /** A place, or a file with any name; default: the configured state. */
   readonly from?: Given | undefined;
   readonly to?: Given | undefined;
   readonly dryRun?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  /** Leaves the log of bans out of a file. */
+  /** Omits the ban log. */
   readonly withoutBans?: boolean | undefined;
 }
 
-/** Copies a state from one place to another. Throws an expected error; what was changed before it, it says. */
+/** Copies a state. Throws an expected error that says what was changed before it. */
 export async function copyState(terminal: Terminal, options: CopyOptions): Promise<void> {
   const config = loadConfig(terminal);
   const placeIn = (given: Given | undefined): Place => {
@@ -50,18 +50,18 @@ export async function copyState(terminal: Terminal, options: CopyOptions): Promi
   }
 }
 
-/** What an outage of Redis or a disk means for the move. Any other error stays what it is. */
+/** Adds the effect of an outage of Redis or a disk to the error. */
 function explained(error: unknown): unknown {
   if (error instanceof Outage) {
     const { cause } = error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const rest = 'What was taken in until then stays; the same command again completes it';
+    const rest = 'Run the same command again to complete the copy.';
     return new TransferError(`Redis failed: ${reason}. ${rest}`, { cause });
   }
-  // SQLite and the file system; a file and a folder are taken as they were before.
+  // SQLite and the file system: files and folders are replaced as a whole.
   const { code, syscall, message } = Object(error) as Partial<NodeJS.ErrnoException>;
   const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
-  if (isOfDisk) return new TransferError(`the disk failed: ${message}. Nothing was changed`, { cause: error });
+  if (isOfDisk) return new TransferError(`The disk failed: ${message}. Nothing was changed.`, { cause: error });
   return error;
 }
 
@@ -91,16 +91,24 @@ async function openSource(terminal: Terminal, place: Place): Promise<Source> {
 }
 
 async function writeTo(terminal: Terminal, source: Source, path: string, options: CopyOptions): Promise<void> {
-  if (options.dryRun) throw new TransferError('a dry run writes no file: name a folder or a Redis to compare with');
+  if (options.dryRun) throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
   const header = { from: source.kind, storegate: readVersion(), at: new Date().toISOString() };
   const file = createFile(path, header);
   try {
     const { has, leftOut } = await withProgress(terminal, 'writing', await total(source), (pass) =>
       writeFile(options.withoutBans ? withoutBans(source) : source, file, pass),
     );
-    printSkipped(terminal, leftOut);
-    terminal.out(options.json ? `${JSON.stringify({ file: path, has })}\n` : `${path} has ${countsText(has)}.\n`);
-    if (leftOut.count > 0) throw new TransferError(`${leftOut.count} records were left out; all others are in ${path}`);
+    warnOfLeftOut(terminal, leftOut);
+    await print(
+      terminal,
+      options,
+      { file: path, has },
+      {
+        text: ({ file, has }, page) => page.notes(`${file} has ${countsText(has)}.`),
+      },
+    );
+    if (leftOut.count > 0)
+      throw new TransferError(`${leftOut.count} records were left out. All others are in ${path}.`);
   } finally {
     file.close();
   }
@@ -120,8 +128,9 @@ async function takeInto(
   config: Config,
   source: Source,
   place: Exclude<Place, { type: 'file' }>,
-  { dryRun = false, json = false }: CopyOptions,
+  options: CopyOptions,
 ): Promise<void> {
+  const { dryRun = false } = options;
   const missing = new Missing(config.plans);
   const target = await openTarget(config, place, dryRun);
   let moved: Moved;
@@ -139,13 +148,13 @@ async function takeInto(
   } finally {
     await target.close();
   }
-  const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
-  terminal.out(json ? `${JSON.stringify({ dryRun, ...moved })}\n` : transferTable(moved, colour));
-  printMove(terminal, moved, missing);
+  await print(terminal, options, { dryRun, ...moved }, movedView);
+  warnOfLeftOut(terminal, moved.leftOut);
+  warnOfMissing(terminal, missing);
   const short = shortfall(moved, dryRun);
-  if (dryRun) terminal.err('This was a dry run: nothing was changed.\n');
+  if (dryRun) terminal.err('Dry run: nothing was changed.\n');
   if (short !== null)
-    throw new TransferError(dryRun ? `It would not be whole: ${short}` : `All else was taken in: ${short}`);
+    throw new TransferError(dryRun ? `The copy would be incomplete: ${short}.` : `The copy is incomplete: ${short}.`);
 }
 
 async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {

@@ -4,46 +4,43 @@ import type { Config, RedisSettings } from '../../config/config.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
 import { TransferError } from '../../state/transfer/file-format.ts';
 
-/** Where a state is, or will be. Paths are absolute. */
+/** The place of a state. Paths are absolute. */
 export type Place =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'folder'; readonly path: string }
   | { readonly type: 'redis'; readonly settings: RedisSettings };
 
-/** Files of states have such names; so `copy` knows whether a path that is not there yet is to be a file or a folder. */
+/** A path that does not exist yet is a file if it has such a name, otherwise a folder. */
 export const FILE_NAME = /\.(ndjson|jsonl)$/;
 
-/** The state of the configuration. */
+/** The configured state. */
 export function configuredPlace({ redis, data }: Config): Place {
   return redis ? { type: 'redis', settings: redis } : { type: 'folder', path: data };
 }
 
-/**
- * Reads a place: `redis` is the one of the configuration; `redis://…` another; a path is a folder, or a file where there is one or
- * its name says so. Throws TransferError, and never repeats a URL.
- */
+/** Reads a place: `redis`, a Redis URL, a folder or a file. Throws TransferError, without the URL. */
 export function placeOf(text: string, config: Config, cwd: string): Place {
   if (text === 'redis') {
     if (config.redis) return { type: 'redis', settings: config.redis };
-    throw new TransferError('the configuration names no Redis: set REDIS_URL, or redis.url in gateway.yaml');
+    throw new TransferError('The configuration has no Redis. Set REDIS_URL, or redis.url in gateway.yaml.');
   }
   if (/^rediss?:/i.test(text)) return { type: 'redis', settings: settingsOf(text, config) };
-  if (text === '') throw new TransferError('name a data folder, a file or a Redis');
+  if (text === '') throw new TransferError('Use a data folder, a file or a Redis URL.');
   const path = resolve(cwd, text);
   const found = statSync(path, { throwIfNoEntry: false });
   const isFile = found ? !found.isDirectory() : FILE_NAME.test(text);
   return { type: isFile ? 'file' : 'folder', path };
 }
 
-/** Topology and passwords of the configuration belong to the URL of the configuration; any other names one Redis. */
+/** Topology and passwords of the configuration apply to its own URL only. */
 function settingsOf(url: string, { redis }: Config): RedisSettings {
   if (redis?.url === url) return redis;
   const flaw = schemaErrors({ redis: { url } }, 'gateway').find(({ pointer }) => pointer === '/redis/url');
-  if (flaw || !URL.canParse(url)) throw new TransferError('this is no URL of a Redis, such as redis://host:6379/0');
+  if (flaw || !URL.canParse(url)) throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
   return { ...ALONE, url };
 }
 
-/** Moving waits by its own patience, and no policy decides meanwhile. */
+/** A copy waits and needs no outage policy. */
 const ALONE: Omit<RedisSettings, 'url'> = {
   topology: 'single',
   nodes: [],
@@ -59,9 +56,9 @@ const ALONE: Omit<RedisSettings, 'url'> = {
   keyCache: { enabled: false, resyncInterval: 0, maxAge: 0 },
 };
 
-/** Throws TransferError where both are one. */
+/** Throws TransferError if both places are the same. */
 export function refuseSame(from: Place, to: Place): void {
-  if (identityOf(from) === identityOf(to)) throw new TransferError('both places are the same: nothing was done');
+  if (identityOf(from) === identityOf(to)) throw new TransferError('Source and target are the same. Nothing was done.');
 }
 
 function identityOf(place: Place): string {
@@ -74,7 +71,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
     return path;
   }
 }

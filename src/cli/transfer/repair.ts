@@ -2,19 +2,25 @@ import { loadConfig } from '../../config/load.ts';
 import { changesText } from '../../state/embedded/inventory.ts';
 import { repairFolder } from '../../state/embedded/repair.ts';
 import { TransferError } from '../../state/transfer/file-format.ts';
+import { type OutputOptions, print } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Lets gateways start on a data folder that lacks files, and prints what it lacks. */
-export async function repair(terminal: Terminal, { json = false }: { readonly json?: boolean }): Promise<void> {
-  const { redis, data } = loadConfig(terminal);
+/** Lets gateways start on a data folder with missing files, and prints what is missing. */
+export async function repair(terminal: Terminal, options: OutputOptions): Promise<void> {
+  const { redis, data: folder } = loadConfig(terminal);
   if (redis !== null)
-    throw new TransferError('the state of this configuration is in Redis: there is no file to repair');
-  const lacked = await repairFolder(data);
-  terminal.out(json ? `${JSON.stringify({ folder: data, ...lacked })}\n` : `${sentence(data, lacked)}\n`);
-}
-
-function sentence(folder: string, { files, changes }: Awaited<ReturnType<typeof repairFolder>>): string {
-  const lacked = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
-  if (lacked.length === 0) return `Nothing is missing in ${folder}.`;
-  return `Gateways start on ${folder} again, without ${lacked.join(', ')}.`;
+    throw new TransferError('The state of this configuration is in Redis: it has no files to repair.');
+  const lacked = await repairFolder(folder);
+  await print(
+    terminal,
+    options,
+    { folder, ...lacked },
+    {
+      text({ files, changes }, page) {
+        const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
+        if (lost.length === 0) return page.notes(`No file is missing in ${folder}.`);
+        return page.notes(`Gateways start on ${folder} again, without ${lost.join(', ')}.`);
+      },
+    },
+  );
 }

@@ -19,7 +19,7 @@ async function rowsOf(format: Format, text: string | object): Promise<Read[]> {
 /** What is told of rows that are refused. */
 const told = (rows: readonly Read[]) => rows.map((row) => ('message' in row ? [row.at, row.field, row.message] : row));
 
-test('the name of a file tells its format, or nothing does', () => {
+test('finds the format by the name of the file', () => {
   expect(['keys.csv', '/a/b.NDJSON', 'x.jsonl'].map(formatOf)).toEqual(['csv', 'ndjson', 'ndjson']);
   for (const name of ['kong.yaml', 'keys.json', 'keys', '-']) expect(() => formatOf(name)).toThrow(KeyFileError);
 });
@@ -62,7 +62,7 @@ services: []
     ]);
   });
 
-  test('what cannot be taken over is told', async () => {
+  test('reports keys that cannot be imported', async () => {
     const keys = [{ key: SECRET, ttl: 60 }, { key: `{vault://env/${SECRET}}` }, { tags: [SECRET] }, SECRET];
     const rows = told(await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }));
     expect(rows).toEqual([
@@ -70,7 +70,7 @@ services: []
       ['consumer 1, key 2', 'key', expect.stringContaining('reference to a vault')],
       ['consumer 1, key 3', 'key', 'has no key'],
       ['consumer 1, key 4', 'key', 'has no key'],
-      ['consumer 2', null, 'is no consumer'],
+      ['consumer 2', null, 'is not a consumer'],
     ]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
@@ -103,8 +103,8 @@ describe('Tyk', () => {
     ['HMAC', line({ key: SECRET }, { hmac_enabled: true, hmac_string: SECRET }), null, 'a secret for HMAC'],
     ['OAuth', line({ key: SECRET }, { oauth_client_id: SECRET }), null, 'a token of OAuth'],
     ['a session alone', { ...SESSION, alias: SECRET }, null, 'has no session'],
-    ['no JSON', SECRET, null, 'is no JSON object'],
-  ])('%s is told', async (_what, text, field, message) => {
+    ['no JSON', SECRET, null, 'is not a JSON object'],
+  ])('%s is reported', async (_what, text, field, message) => {
     const rows = told(await rowsOf('tyk', text));
     expect(rows).toEqual([['line 1', field, expect.stringContaining(message)]]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
@@ -126,13 +126,13 @@ describe('APISIX', () => {
     { at: 'entry 2', fields: { key: 'auth-two', account: 'jill' } },
   ];
 
-  test('answers of its admin API, one or several', async () => {
+  test('reads one or several responses of its admin API', async () => {
     expect(await rowsOf('apisix', { total: 3, list: [jack, credential, jill] })).toEqual(KEYS);
     const lines = [{ list: [jack] }, credential, jill].map((one) => `${JSON.stringify(one)}\n`).join('\n');
     expect(await rowsOf('apisix', lines)).toEqual(KEYS);
   });
 
-  test('what cannot be taken over is told', async () => {
+  test('reports keys that cannot be imported', async () => {
     const entry = (key: unknown) => ({ key: '/apisix/consumers/a', value: { plugins: { 'key-auth': { key } } } });
     const list = [entry(`$secret://vault/1/${SECRET}`), entry(`$ENV://${SECRET}`), entry(5), SECRET];
     const rows = told(await rowsOf('apisix', { list }));
@@ -140,14 +140,14 @@ describe('APISIX', () => {
       ['entry 1', 'key', expect.stringContaining('reference to a secret')],
       ['entry 2', 'key', expect.stringContaining('reference to a secret')],
       ['entry 3', 'key', 'has no key'],
-      ['entry 4', null, 'is no consumer and no credential'],
+      ['entry 4', null, 'is not a consumer or credential'],
     ]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
 });
 
 describe('Unkey', () => {
-  test('rows of its database, and entries of its API', async () => {
+  test('reads rows of its database, and entries of its API', async () => {
     const row = {
       hash: 'LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=',
       name: 'mobile',
@@ -181,7 +181,7 @@ describe('Unkey', () => {
     ]);
   });
 
-  test('metadata that is nested without end is left for the check to refuse', async () => {
+  test('leaves deeply nested metadata to the check', async () => {
     const deep = `{"hash":"x","meta":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     const read = await readerOf('unkey');
     for await (const row of read(async function* () {
@@ -192,17 +192,17 @@ describe('Unkey', () => {
   });
 
   test.each([
-    ['an entry of the API without plaintext', { keyId: 'key_1', start: SECRET }, 'key', 'neither hash nor plaintext'],
+    ['an entry of the API without plaintext', { keyId: 'key_1', start: SECRET }, 'key', 'has no hash or plaintext'],
     ['a key of another system', { hash: SECRET, pending_migration_id: 'm' }, 'hash', 'that of the system before'],
     ['a deleted key', { hash: SECRET, deleted_at_m: 5 }, null, 'was deleted'],
-  ])('%s is told', async (_what, line, field, message) => {
+  ])('%s is reported', async (_what, line, field, message) => {
     const rows = told(await rowsOf('unkey', line));
     expect(rows).toEqual([['line 1', field, expect.stringContaining(message)]]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
 });
 
-test.each(['kong', 'apisix'] as const)('a file that is nothing of %s is told, and none of it', async (format) => {
+test.each(['kong', 'apisix'] as const)('a file other than %s is reported without its text', async (format) => {
   for (const text of [SECRET, `{"${SECRET}"`, `[${SECRET}`, `: ${SECRET}\n: : {`, '']) {
     const rows = await rowsOf(format, text);
     for (const row of rows) expect(row).toHaveProperty('message');

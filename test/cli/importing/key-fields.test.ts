@@ -26,14 +26,14 @@ test.each([
   expect(bodyOf({ hash }).hash).toBe(hashSecret(SECRET));
 });
 
-test('a secret is hashed on the way', () => {
+test('hashes a secret', () => {
   const read = readKey({ key: SECRET, plan: 'free', account: 'acme' }, {});
   expect(read).toEqual({ body: { hash: hashSecret(SECRET), plan: 'free', account: 'acme' }, hadSecret: true });
   expect(readKey(GOOD, {})).toMatchObject({ hadSecret: false });
   expect(readKey({ ...GOOD, key: SECRET }, {})).toMatchObject({ hadSecret: true });
 });
 
-test('what a file does not say comes from the options, and null says nothing', () => {
+test('uses plan and account of the options for absent fields and null', () => {
   const defaults = { plan: 'pro', account: 'other' };
   expect(readKey({ ...GOOD, plan: null }, defaults)).toMatchObject({ body: { plan: 'pro', account: 'acme' } });
   const empty = { label: null, limits: null, expires: null, addresses: [], scopes: [], metadata: null, disabled: null };
@@ -53,11 +53,11 @@ test.each([
   expect(bodyOf({ expires }).expires).toBe(time);
 });
 
-test('limits are written in one form', () => {
+test('normalizes limits', () => {
   expect(bodyOf({ limits: ' 100/day , 5/minute ' }).limits).toBe('5/minute,100/day');
 });
 
-describe('a mistake is told with its field and without the value:', () => {
+describe('a mistake is reported with its field, without the value:', () => {
   test.each([
     ['a hash of another kind', { hash: 'a'.repeat(32) }, 'hash', 'no SHA-256'],
     ['a bcrypt hash', { hash: `$2b$12$${'a'.repeat(53)}` }, 'hash', 'no SHA-256'],
@@ -65,19 +65,19 @@ describe('a mistake is told with its field and without the value:', () => {
     ['base64 with bits too many', { hash: `${'A'.repeat(42)}B` }, 'hash', 'no SHA-256'],
     ['a hash that is a number', { hash: 5 }, 'hash', 'no SHA-256'],
     ['a key beside the hash of another', { key: 'another' }, 'hash', 'not that of the key'],
-    ['a key that is too long', { key: 'x'.repeat(513) }, 'key', 'no caller can send it'],
-    ['an empty key', { key: '' }, 'key', 'no caller can send it'],
-    ['a key with a control character', { key: 'a\nb' }, 'key', 'no caller can send it'],
-    ['a key with a space at its end', { key: `${SECRET} ` }, 'key', 'no caller can send it'],
-    ['a key beyond ASCII', { key: 'schlüssel' }, 'key', 'no caller can send it'],
-    ['a key that is no text', { key: { SECRET } }, 'key', 'no caller can send it'],
-    ['a plan that is no text', { plan: [SECRET] }, 'plan', 'no text'],
+    ['a key that is too long', { key: 'x'.repeat(513) }, 'key', 'visible ASCII characters'],
+    ['an empty key', { key: '' }, 'key', 'visible ASCII characters'],
+    ['a key with a control character', { key: 'a\nb' }, 'key', 'visible ASCII characters'],
+    ['a key with a space at its end', { key: `${SECRET} ` }, 'key', 'visible ASCII characters'],
+    ['a key beyond ASCII', { key: 'schlüssel' }, 'key', 'visible ASCII characters'],
+    ['a key that is no text', { key: { SECRET } }, 'key', 'visible ASCII characters'],
+    ['a plan that is no text', { plan: [SECRET] }, 'plan', 'is not text'],
     ['a plan that is too long', { plan: 'x'.repeat(65) }, 'plan', 'longer than 64'],
     ['an account that is a path', { account: `../${SECRET}` }, 'account', 'an account is'],
     ['a label that is too long', { label: 'x'.repeat(201) }, 'label', 'at most 200'],
-    ['limits that are none', { limits: SECRET }, 'limits', 'limits look like'],
-    ['limits of one span twice', { limits: '5/minute,6/60s' }, 'limits', 'limits look like'],
-    ['limits that are a number', { limits: 60 }, 'limits', 'limits look like'],
+    ['limits that are none', { limits: SECRET }, 'limits', 'one to four limits'],
+    ['limits of one span twice', { limits: '5/minute,6/60s' }, 'limits', 'one to four limits'],
+    ['limits that are a number', { limits: 60 }, 'limits', 'one to four limits'],
     ['an expiry in words', { expires: `next ${SECRET}` }, 'expires', 'no time'],
     ['an expiry without a zone', { expires: '2030-01-31T00:00:00' }, 'expires', 'no time'],
     ['an expiry on a day that is none', { expires: '2030-02-30T00:00:00Z' }, 'expires', 'no time'],
@@ -104,14 +104,14 @@ describe('a mistake is told with its field and without the value:', () => {
       'metadata',
       '20',
     ],
-    ['disabled in words', { disabled: 'yes' }, 'disabled', 'neither true nor false'],
+    ['disabled in words', { disabled: 'yes' }, 'disabled', 'is not true or false'],
   ] as [string, Fields, string, string][])('%s', (_what, fields, field, message) => {
     const read = readKey({ ...GOOD, ...fields }, {});
     expect(read).toEqual([{ field, message: expect.stringContaining(message) }]);
     expect(JSON.stringify(read)).not.toContain(SECRET);
   });
 
-  test('each of several, and what is missing', () => {
+  test('several mistakes and missing fields', () => {
     const read = readKey({ limits: 'x', disabled: 1 }, {});
     const fields = Array.isArray(read) ? read.map(({ field }) => field) : [];
     expect(fields.sort()).toEqual(['account', 'disabled', 'hash', 'limits', 'plan']);

@@ -25,7 +25,7 @@ async function* keys(count: number, more: object = {}): AsyncGenerator<Read> {
 
 const DEFAULTS = { plan: 'pro', account: 'acme' };
 
-test('keys go in calls of 250, and fewer where they are large', async () => {
+test('sends up to 250 keys per call, and fewer large ones', async () => {
   const api = apiOf(() => ({}));
   expect(await sendKeys(api, keys(600), DEFAULTS, {})).toMatchObject({ imported: 600, bad: 0, hadSecrets: true });
   expect(api.bodies.map((body) => body.keys.length)).toEqual([250, 250, 100]);
@@ -45,7 +45,7 @@ test('keys go in calls of 250, and fewer where they are large', async () => {
   for (const body of large.bodies) expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(262_144);
 });
 
-test('mistakes of the file and of the gateway are told in the order of the file', async () => {
+test('reports problems in the order of the file', async () => {
   const api = apiOf((_, body) => ({
     imported: body.keys.length - 2,
     bad: [
@@ -60,18 +60,18 @@ test('mistakes of the file and of the gateway are told in the order of the file'
     yield { at: 'line 4', fields: { key: 'another' } };
     yield { at: 'line 5', fields: { key: 'another' } };
   };
-  const { printed: told, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
-  expect(told.map(({ at, message }) => `${at} ${message}`)).toEqual([
+  const { problems, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
+  expect(problems.map(({ at, message }) => `${at} ${message}`)).toEqual([
     'line 1 one',
     'line 1 two',
     'line 3 unreadable',
     'line 4 three',
     'line 5 is the same key as line 4',
   ]);
-  expect(counts).toMatchObject({ imported: 1, bad: 4, untold: 0 });
+  expect(counts).toMatchObject({ imported: 1, bad: 4, moreProblems: 0 });
 });
 
-test('a call that fails after others were made says where, and what to do', async () => {
+test('a failed call reports its place and what to do', async () => {
   const api = apiOf((call) => {
     if (call === 3) throw new CallError('The state cannot be reached: try again later.', { failure: 'shut' });
     return {};
@@ -81,11 +81,11 @@ test('a call that fails after others were made says where, and what to do', asyn
   expect(failed).toMatchObject({
     failure: 'shut',
     message:
-      'The state cannot be reached: try again later. It stopped at line 501 to line 650: 500 keys before are imported and stay. Repeat the command to go on: what is there already is not imported again.',
+      'The state cannot be reached: try again later. The import stopped at line 501 to line 650 after 500 keys. Run the command again to continue.',
   });
 });
 
-test('a check that fails changes nothing, and says no more than why', async () => {
+test('a failed check reports only its reason', async () => {
   const api = apiOf(() => {
     throw new CallError('There is no gateway.');
   });

@@ -24,7 +24,7 @@ const ndjson = (text: string, size?: number) => all(ndjsonRows(source(text, size
 const SECRET = 'do-not-tell-anybody';
 
 describe('CSV', () => {
-  test('has columns in any order, quoted cells, line ends of either kind, blank lines and a byte order mark', async () => {
+  test('reads columns in any order, quoted cells, LF and CRLF, blank lines and a byte order mark', async () => {
     const text = '\ufeffplan,"label",key\r\nfree,"a ""b"", c\r\nd",one\r\n\r\npro,,two\nfree,x,three';
     expect(await csv(text)).toEqual([
       { at: 'line 2', fields: { plan: 'free', label: 'a "b", c\r\nd', key: 'one' } },
@@ -33,7 +33,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('has lists, switches and metadata in cells', async () => {
+  test('reads lists, booleans and metadata in cells', async () => {
     const text =
       'key,addresses,scopes,disabled,metadata.team,metadata.__proto__\na,"10.0.0.0/8, ::1;::2  ::3","a:b, c;d  e",TRUE,pets,x\nb,,,false,,\nc,,,perhaps,,\n';
     const fields = (await csv(text)).map((row) => ('fields' in row ? row.fields : row));
@@ -66,7 +66,7 @@ describe('CSV', () => {
     ['text behind a quoted cell', `key\n\n"a"${SECRET}\nb\n`, 'line 3', 'a quote stands inside', 0],
     ['a quote that does not end', `key\na\n"${SECRET}\nb\n`, 'line 3', 'does not end', 1],
     ['a record without an end', `key\na\n${SECRET}${'x'.repeat(300_000)}`, 'line 3', 'longer than 262144', 1],
-  ])('with %s tells the line and nothing of it', async (_what, text, at, message, good) => {
+  ])('with %s reports the line without its text', async (_what, text, at, message, good) => {
     const rows = await csv(text, 65_536);
     const [refused, ...more] = rows.filter((row) => 'message' in row);
     expect(refused).toMatchObject({ at, message: expect.stringContaining(message) });
@@ -75,7 +75,7 @@ describe('CSV', () => {
     expect(JSON.stringify(rows.filter((row) => 'message' in row))).not.toContain(SECRET);
   });
 
-  test('comes out as it was written, however it is cut', async () => {
+  test('is read the same in any chunks', async () => {
     const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\r'));
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const plain = (text: string) => (/[",\n\ufeff]/.test(text) ? quoted(text) : text);
@@ -102,7 +102,7 @@ describe('CSV', () => {
 });
 
 describe('NDJSON', () => {
-  test('has an object on each line, blank ones left out', async () => {
+  test('reads one object per line without blank lines', async () => {
     expect(await ndjson('\ufeff{"key":"a","disabled":true}\r\n\n  \n{"key":"b","addresses":["::1"]}')).toEqual([
       { at: 'line 1', fields: { key: 'a', disabled: true } },
       { at: 'line 4', fields: { key: 'b', addresses: ['::1'] } },
@@ -110,12 +110,12 @@ describe('NDJSON', () => {
   });
 
   test.each([
-    ['no JSON', `{"key":"${SECRET}"`, 'is no JSON object'],
-    ['a list', `["${SECRET}"]`, 'is no JSON object'],
-    ['null', 'null', 'is no JSON object'],
+    ['no JSON', `{"key":"${SECRET}"`, 'is not a JSON object'],
+    ['a list', `["${SECRET}"]`, 'is not a JSON object'],
+    ['null', 'null', 'is not a JSON object'],
     ['an unknown field', `{"key":"a","${SECRET}":1}`, 'has a field that is none of'],
     ['too much', `{"key":"${SECRET}${'x'.repeat(300_000)}"}`, 'is longer than 262144'],
-  ])('with a line that is %s tells it, and goes on', async (_what, line, message) => {
+  ])('with a line that is %s reports it and continues', async (_what, line, message) => {
     const rows = await ndjson(`{"key":"a"}\n${line}\n{"key":"b"}\n`, 65_536);
     expect(rows).toEqual([
       { at: 'line 1', fields: { key: 'a' } },
@@ -125,7 +125,7 @@ describe('NDJSON', () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
 
-  test('comes out as it was written, however it is cut', async () => {
+  test('is read the same in any chunks', async () => {
     const fields = fc.record({ key: fc.string({ unit: 'grapheme' }), label: fc.string() });
     await fc.assert(
       fc.asyncProperty(fc.array(fields), fc.integer({ min: 1, max: 30 }), async (objects, size) => {
@@ -136,7 +136,7 @@ describe('NDJSON', () => {
   });
 });
 
-test('whatever a file has, readers end, number every row, and tell nothing of what they refuse', async () => {
+test('readers end on any file, number every row, and repeat no text of it', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.constantFrom('"', ',', '\r', '\n', 'key', 'plan', '{', '}', 'SECRET', ':', ' '), { maxLength: 40 }),
@@ -154,12 +154,12 @@ test('whatever a file has, readers end, number every row, and tell nothing of wh
 test.each([
   ['CSV', csvRows],
   ['NDJSON', ndjsonRows],
-])('%s that is no UTF-8 is refused', async (_format, rows) => {
+])('%s other than UTF-8 is refused', async (_format, rows) => {
   const bytes = Buffer.concat([Buffer.from('key\n'), Buffer.from([0xc3, 0x28, 0x0a])]);
   await expect(all(rows(source(bytes)))).rejects.toThrow(KeyFileError);
 });
 
-test('an error of the source reaches whoever reads', async () => {
+test('throws errors of the source', async () => {
   const broken: Source = async function* () {
     yield Buffer.from('key\na\n');
     throw new Error('the disk is gone');
@@ -168,7 +168,7 @@ test('an error of the source reaches whoever reads', async () => {
   await expect(all(ndjsonRows(broken))).rejects.toThrow('the disk is gone');
 });
 
-test('a line keeps no more than it may have', async () => {
+test('keeps at most the longest line in memory', async () => {
   expect(await all(linesOf(source('ab\nabcd\nabc\n'), 3))).toEqual([
     { number: 1, text: 'ab' },
     { number: 2, text: null },

@@ -40,7 +40,7 @@ const here = (...args: string[]) => commandLine(folder.path)(args, { env: env() 
 async function shownAtStart(): Promise<string> {
   const stop = new AbortController();
   const command = commandLine(folder.path, (text) => {
-    if (text.includes('To make a key')) stop.abort();
+    if (text.includes('New key')) stop.abort();
   });
   const silent = { ...env(), LOG_LEVEL: 'silent' };
   return (await command(['serve', '--no-demo-keys'], { env: silent, isTerminal: true, stop: stop.signal })).out;
@@ -50,7 +50,7 @@ test('a start with Redis reports unmigrated keys, and its command copies them', 
   const data = join(folder.path, 'old data');
   await moveAll(sourceOf({ key: [movable(1), movable(2)] }), folderTarget(data, targetOptions()));
   const running = storegate(['serve', '--no-demo-keys'], { cwd: folder.path, env: env(), onTerminal: true });
-  await until('the gateway has said it', () => running.out().includes('To make a key'));
+  await until('the gateway has said it', () => running.out().includes('New key'));
   running.child.kill('SIGKILL');
   await running.exit;
   const shown = stripVTControlCharacters(running.out());

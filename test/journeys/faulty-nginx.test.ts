@@ -5,7 +5,7 @@ import { type Fault, NginxStore } from '../support/nginx-store.ts';
 import { until } from '../support/until.ts';
 
 /** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
-const short = (ejection = 'share: 1') =>
+const short = (ejection = 'failureRate: 1') =>
   `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
 /** Nobody waits so long in a test: whatever is answered was not waited for. */
 const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
@@ -173,7 +173,7 @@ describe('one store alone', () => {
   });
 
   test('that answers with errors is asked on, as nobody else would answer', async () => {
-    const [a] = (await behind(['a'], short('share: 0.5'))) as [NginxStore];
+    const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxStore];
     await a.fail('error');
     const answers = await askTimes(40);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);

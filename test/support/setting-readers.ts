@@ -45,7 +45,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   tracing: [
     'run/build.ts',
     'observe/tracing/export.ts',
-    'observe/tracing/receiver.ts',
+    'observe/tracing/endpoint.ts',
     'observe/tracing/sampling.ts',
     'observe/tracing/tracing.ts',
   ],

@@ -149,7 +149,7 @@ export async function everyPage<T>(
 }
 
 /** A part of a path. Throws CallError for a secret: paths are logged. */
-export function paragraph(text: string): string {
+export function segment(text: string): string {
   if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
 }

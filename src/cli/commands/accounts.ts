@@ -1,6 +1,6 @@
 import type { Account, Key } from '@storegate/console';
 import type { Command } from 'commander';
-import { addCall, addCommand, everyPage, paragraph } from '../command.ts';
+import { addCall, addCommand, everyPage, segment } from '../command.ts';
 import { cardView, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { KEYS } from './keys.ts';
@@ -17,13 +17,13 @@ export function addAccounts(program: Command, terminal: Terminal): void {
   addCall(terminal, accounts, 'get <account>', {
     about: 'show an account',
     examples: ['accounts get acme'],
-    ask: (api, _options, account: string) => api.call<Account>('GET', `/accounts/${paragraph(account)}`),
+    ask: (api, _options, account: string) => api.call<Account>('GET', `/accounts/${segment(account)}`),
     view: cardView(({ account }: Account) => account),
   });
   addCall(terminal, accounts, 'keys <account>', {
     about: 'list the keys of an account',
     examples: ['accounts keys acme --json'],
-    ask: (api, _options, account: string) => everyPage<Key>(api, `/accounts/${paragraph(account)}/keys`, 'keys'),
+    ask: (api, _options, account: string) => everyPage<Key>(api, `/accounts/${segment(account)}/keys`, 'keys'),
     view: KEYS,
   });
 }

@@ -1,7 +1,7 @@
 import type { Ban, BanEntry, BanHistory, Bans, UsageList } from '@storegate/console';
 import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
-import { addCall, addCommand, duration, type Options, option, paragraph, pastTime, wholeNumber } from '../command.ts';
+import { addCall, addCommand, duration, type Options, option, pastTime, segment, wholeNumber } from '../command.ts';
 import { inSentence, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { windowsTable } from './usage.ts';
@@ -63,7 +63,7 @@ export function addBans(program: Command, terminal: Terminal): void {
     examples: ['bans lift acme'],
     ask: async (api, _options, subject: string) => ({
       subject,
-      ...(await api.call<UsageList>('DELETE', `/bans/${paragraph(subject)}`)),
+      ...(await api.call<UsageList>('DELETE', `/bans/${segment(subject)}`)),
     }),
     view: {
       text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
@@ -89,7 +89,7 @@ function addBanChanges(bans: Command, terminal: Terminal): void {
       ],
       examples: [EXAMPLE.replace('add', name)],
       ask: async (api, { duration: length, reason }: Options & { duration: string }, subject: string) =>
-        (await api.call<Bans>(method, `/bans/${paragraph(subject)}${end}`, { body: { length, reason } })).bans,
+        (await api.call<Bans>(method, `/bans/${segment(subject)}${end}`, { body: { length, reason } })).bans,
       view: BANS,
     });
   }

@@ -9,7 +9,7 @@ import {
   everyPage,
   type Options,
   option,
-  paragraph,
+  segment,
 } from '../command.ts';
 import { cardView, doneView, inSentence, listView, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
@@ -90,7 +90,7 @@ function addGetAndUpdate(keys: Command, terminal: Terminal): void {
   addCall(terminal, keys, 'get <key-id>', {
     about: 'show a key',
     examples: ['keys get key_4fGh…'],
-    ask: (api, _options, id: string) => api.call<Key>('GET', `/keys/${paragraph(id)}`),
+    ask: (api, _options, id: string) => api.call<Key>('GET', `/keys/${segment(id)}`),
     view: KEY,
   });
   addCall(terminal, keys, 'update <key-id>', {
@@ -107,7 +107,7 @@ function addGetAndUpdate(keys: Command, terminal: Terminal): void {
     changes: true,
     examples: ['keys update key_4fGh… --plan pro --no-limits'],
     ask: (api, options: KeyOptions, id: string) =>
-      api.call<Key>('PATCH', `/keys/${paragraph(id)}`, { body: bodyOf(options) }),
+      api.call<Key>('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
     view: KEY,
   });
 }
@@ -122,7 +122,7 @@ function addKeyStatus(keys: Command, terminal: Terminal): void {
       about,
       changes: true,
       examples: [`keys ${name} key_4fGh…`],
-      ask: (api, _options, id: string) => api.call<Key>(method, `/keys/${paragraph(id)}${end}`),
+      ask: (api, _options, id: string) => api.call<Key>(method, `/keys/${segment(id)}${end}`),
       view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
     });
   }
@@ -138,7 +138,7 @@ function addKeyStatus(keys: Command, terminal: Terminal): void {
     idempotent: true,
     examples: ['keys rotate key_4fGh… --overlap 7d'],
     ask: (api, { overlap, env, force, idempotencyKey }: Rotation, id: string) =>
-      api.call<KeyWithSecret>('POST', `/keys/${paragraph(id)}/rotate`, {
+      api.call<KeyWithSecret>('POST', `/keys/${segment(id)}/rotate`, {
         body: { overlap, env, force },
         idempotencyKey,
       }),

@@ -1,6 +1,6 @@
 import type { Plan, PlanAddresses, PlanSimulation, Plans } from '@storegate/console';
 import { type Command, InvalidArgumentError } from 'commander';
-import { addCall, addCommand, type Options, option, paragraph, repeated, wholeNumber } from '../command.ts';
+import { addCall, addCommand, type Options, option, repeated, segment, wholeNumber } from '../command.ts';
 import { CallError } from '../connect/api.ts';
 import { cardView, listView } from '../output.ts';
 import { simulationView } from '../simulation.ts';
@@ -44,7 +44,7 @@ export function addPlans(program: Command, terminal: Terminal): void {
   addCall(terminal, plans, 'get <plan>', {
     about: 'show a plan',
     examples: ['plans get free'],
-    ask: (api, _options, plan: string) => api.call<Plan>('GET', `/plans/${paragraph(plan)}`),
+    ask: (api, _options, plan: string) => api.call<Plan>('GET', `/plans/${segment(plan)}`),
     view: cardView(nameOf),
   });
   for (const [name, about, method, end] of [
@@ -57,7 +57,7 @@ export function addPlans(program: Command, terminal: Terminal): void {
       ...(name === 'set' && { changes: true }),
       examples: [`plans ${name} free --limits 30/minute --drop day`],
       ask: (api, options: Options & Changes, plan: string) =>
-        api.call<PlanSimulation>(method, `/plans/${paragraph(plan)}${end}`, { body: bodyOf(options) }),
+        api.call<PlanSimulation>(method, `/plans/${segment(plan)}${end}`, { body: bodyOf(options) }),
       view: simulationView,
     });
   }

@@ -1,6 +1,6 @@
 import type { Token, Tokens, TokenWithSecret } from '@storegate/console';
 import type { Command } from 'commander';
-import { addCall, addCommand, type Options, option, paragraph } from '../command.ts';
+import { addCall, addCommand, type Options, option, segment } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -40,7 +40,7 @@ export function addTokens(program: Command, terminal: Terminal): void {
     about: 'revoke a token',
     changes: true,
     examples: ['tokens revoke ci-deploy'],
-    ask: (api, _options, name: string) => api.call<Token>('DELETE', `/tokens/${paragraph(name)}`),
+    ask: (api, _options, name: string) => api.call<Token>('DELETE', `/tokens/${segment(name)}`),
     view: doneView(({ name }) => `${name} is revoked.`, nameOf),
   });
 }

@@ -1,7 +1,7 @@
 import type { Usage, UsageList } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
-import { addCall, addCommand, type Options, option, paragraph, wholeNumber } from '../command.ts';
+import { addCall, addCommand, type Options, option, segment, wholeNumber } from '../command.ts';
 import { inSentence, type Page, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -14,7 +14,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
     about: 'show the counters of a key or account',
     examples: ['usage get key_4fGh…'],
     ask: async (api, _options, subject: string) =>
-      (await api.call<UsageList>('GET', `/usage/${paragraph(subject)}`)).usage,
+      (await api.call<UsageList>('GET', `/usage/${segment(subject)}`)).usage,
     view: viewWith(({ subject, history }) =>
       history && (history.bans > 0 || history.lifted)
         ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
@@ -27,7 +27,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
     idempotent: true,
     examples: ['usage reset acme'],
     ask: async (api, { idempotencyKey }, subject: string) =>
-      (await api.call<UsageList>('POST', `/usage/${paragraph(subject)}/reset`, { idempotencyKey })).usage,
+      (await api.call<UsageList>('POST', `/usage/${segment(subject)}/reset`, { idempotencyKey })).usage,
     view: viewWith(banIn),
   });
   addCall(terminal, usage, 'grant <key-or-account>', {
@@ -41,7 +41,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
     examples: ['usage grant key_4fGh… --units 500 --window day'],
     ask: async (api, { units, window, idempotencyKey }: Options & Record<string, string>, subject: string) => {
       const sent = { body: { units, window }, idempotencyKey };
-      return (await api.call<UsageList>('POST', `/usage/${paragraph(subject)}/grant`, sent)).usage;
+      return (await api.call<UsageList>('POST', `/usage/${segment(subject)}/grant`, sent)).usage;
     },
     view: viewWith(banIn),
   });

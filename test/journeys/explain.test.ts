@@ -343,7 +343,7 @@ describe('what is kept', () => {
     expect(out).toMatch(
       /\ndoor +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
     );
-    expect(out).toMatch(/\nname +kind +limit +before +after +resetAt\nminute +fixed +2 +0 +0 +20/);
+    expect(out).toMatch(/\nname +kind +limit +before +after +reset at\nminute +fixed +2 +0 +0 +in /);
     expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({ id: request });
     const gone = await run('explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
     expect(gone.code).toBe(1);

@@ -66,7 +66,7 @@ services: []
     const keys = [{ key: SECRET, ttl: 60 }, { key: `{vault://env/${SECRET}}` }, { tags: [SECRET] }, SECRET];
     const rows = told(await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }));
     expect(rows).toEqual([
-      ['consumer 1, key 1', 'expires', expect.stringContaining('seconds after the export')],
+      ['consumer 1, key 1', 'expires', expect.stringContaining('ttl without a creation time')],
       ['consumer 1, key 2', 'key', expect.stringContaining('reference to a vault')],
       ['consumer 1, key 3', 'key', 'has no key'],
       ['consumer 1, key 4', 'key', 'has no key'],
@@ -193,7 +193,7 @@ describe('Unkey', () => {
 
   test.each([
     ['an entry of the API without plaintext', { keyId: 'key_1', start: SECRET }, 'key', 'has no hash or plaintext'],
-    ['a key of another system', { hash: SECRET, pending_migration_id: 'm' }, 'hash', 'that of the system before'],
+    ['a key of another system', { hash: SECRET, pending_migration_id: 'm' }, 'hash', 'of the former system'],
     ['a deleted key', { hash: SECRET, deleted_at_m: 5 }, null, 'was deleted'],
   ])('%s is reported', async (_what, line, field, message) => {
     const rows = told(await rowsOf('unkey', line));

@@ -57,14 +57,14 @@ describe('CSV', () => {
   test.each([
     ['a row with a cell too many', `key\n${SECRET},b\nc\n`, 'line 2', 'has 2 cells', 1],
     ['a row with a cell too few', `key,plan\n${SECRET}\nc,d\n`, 'line 2', 'has 1 cells', 1],
-    ['metadata in two forms', `metadata,metadata.a\n{},${SECRET}\n,d\n`, 'line 2', 'beside columns', 1],
-    ['no first line', `${SECRET},free\n`, 'line 1', 'column 1 is none of', 0],
-    ['an unknown column', `key,${SECRET}\na,b\n`, 'line 1', 'column 2 is none of', 0],
-    ['a column without a name', 'key,\na,b\n', 'line 1', 'column 2 is none of', 0],
-    ['a column twice', 'key,plan,key\na,b,c\n', 'line 1', 'column 3 is there twice', 0],
-    ['a quote inside a cell', `key\na\nx"${SECRET}\nb\n`, 'line 3', 'a quote stands inside', 1],
-    ['text behind a quoted cell', `key\n\n"a"${SECRET}\nb\n`, 'line 3', 'a quote stands inside', 0],
-    ['a quote that does not end', `key\na\n"${SECRET}\nb\n`, 'line 3', 'does not end', 1],
+    ['metadata in two forms', `metadata,metadata.a\n{},${SECRET}\n,d\n`, 'line 2', 'cannot be combined', 1],
+    ['no first line', `${SECRET},free\n`, 'line 1', 'column 1 is not one of', 0],
+    ['an unknown column', `key,${SECRET}\na,b\n`, 'line 1', 'column 2 is not one of', 0],
+    ['a column without a name', 'key,\na,b\n', 'line 1', 'column 2 is not one of', 0],
+    ['a column twice', 'key,plan,key\na,b,c\n', 'line 1', 'column 3 appears twice', 0],
+    ['a quote inside a cell', `key\na\nx"${SECRET}\nb\n`, 'line 3', 'a cell contains a quote', 1],
+    ['text behind a quoted cell', `key\n\n"a"${SECRET}\nb\n`, 'line 3', 'a cell contains a quote', 0],
+    ['a quote that does not end', `key\na\n"${SECRET}\nb\n`, 'line 3', 'is not closed', 1],
     ['a record without an end', `key\na\n${SECRET}${'x'.repeat(300_000)}`, 'line 3', 'longer than 262144', 1],
   ])('with %s reports the line without its text', async (_what, text, at, message, good) => {
     const rows = await csv(text, 65_536);
@@ -113,7 +113,7 @@ describe('NDJSON', () => {
     ['no JSON', `{"key":"${SECRET}"`, 'is not a JSON object'],
     ['a list', `["${SECRET}"]`, 'is not a JSON object'],
     ['null', 'null', 'is not a JSON object'],
-    ['an unknown field', `{"key":"a","${SECRET}":1}`, 'has a field that is none of'],
+    ['an unknown field', `{"key":"a","${SECRET}":1}`, 'has an unknown field'],
     ['too much', `{"key":"${SECRET}${'x'.repeat(300_000)}"}`, 'is longer than 262144'],
   ])('with a line that is %s reports it and continues', async (_what, line, message) => {
     const rows = await ndjson(`{"key":"a"}\n${line}\n{"key":"b"}\n`, 65_536);

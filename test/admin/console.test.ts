@@ -229,7 +229,7 @@ test('a call that lasts, such as a stream of events, is told when its session ha
   let still: () => Promise<unknown> = async () => null;
   const gate = {
     holder: async () => ({ name: 'anna', role: 'read' }),
-    unasked: async () => null,
+    withoutToken: async () => null,
     admit: async () => 'hash',
   } as unknown as Gate;
   let now = 0;

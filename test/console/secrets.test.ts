@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
 const patternIn = (file: string, name = 'LIKE_A_KEY') =>
-  new RegExp(`${name} = /(.+)/g?;`).exec(readFileSync(file, 'utf8'))?.[1];
+  new RegExp(`${name} =\\s*/(.+)/g?;`).exec(readFileSync(file, 'utf8'))?.[1];
 
 test('the console knows what looks like a secret by the same form as the gateway', () => {
   const ofGateway = patternIn('src/common/secret-mask.ts')!;
@@ -10,7 +10,7 @@ test('the console knows what looks like a secret by the same form as the gateway
   expect(patternIn('packages/console/src/browser/secrets.ts')).toBe(
     ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''),
   );
-  expect(ofGateway).toMatch(/^sg_/);
+  expect(ofGateway).toMatch(/^\[sS\]\[gG\]_/);
   const token = patternIn('src/keys/operators/tokens.ts', 'LIKE_A_TOKEN');
   expect(patternIn('packages/console/src/browser/secrets.ts', 'LIKE_A_TOKEN')).toBe(token);
   expect(token).toMatch(/^sgadmin_/);

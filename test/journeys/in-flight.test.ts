@@ -70,7 +70,7 @@ describe('a key whose plan allows two requests at once', () => {
       isTheError(refused, 429, 'too_many_in_flight');
       carriesTheHeadersOfEveryAnswer(refused);
       expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-ratelimit-remaining': '58' });
-      expect(refused.body.message).toContain('2 requests of this key');
+      expect(refused.body.message).toContain('max 2 for this key');
     }
     expect(await usage(secret)).toMatchObject({
       inFlight: { most: 2, now: 2 },

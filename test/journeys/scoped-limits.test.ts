@@ -54,7 +54,7 @@ describe.each([
     for (let i = 0; i < 3; i++) expect((await get('/categories', secret)).status).toBe(200);
     const refused = await get('/categories', secret);
     isTheError(refused, 429, 'rate_limit_exceeded');
-    expect(refused.body.message).toMatch(/^The limit of 3 per minute for listCategories is reached\. /);
+    expect(refused.body.message).toMatch(/^Limit of 3 per minute for listCategories exceeded: /);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
     expect(refused.headers['ratelimit-policy']).toBe(

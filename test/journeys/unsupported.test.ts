@@ -41,7 +41,7 @@ const put = (stand: Stand, type: string) =>
   stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 
 test('a contract with mistakes starts no gateway unless it may', async () => {
-  const options = { settings: settings('none'), storeUrl: 'http://127.0.0.1:9' };
+  const options = { settings: settings('refuse'), storeUrl: 'http://127.0.0.1:9' };
   await expect(TestGateway.start(options)).rejects.toThrow(/the pattern is not valid/);
 });
 

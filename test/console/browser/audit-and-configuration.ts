@@ -68,8 +68,8 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       writeFileSync(file, `${text}http: { maxConnections: 5000 }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const row = page
-        .getByRole('region', { name: 'What the files say' })
-        .getByRole('row', { name: /door\.maxConnections/ });
+        .getByRole('region', { name: 'Pending changes' })
+        .getByRole('row', { name: /http\.maxConnections/ });
       expect(await row.innerText()).toMatch(/10000\s+5000\s+gateway\.yaml:3:\d+\s+a restart$/);
       await page.getByRole('button', { name: 'Reload …' }).click();
       await page.getByRole('dialog').getByText('Restart required:').waitFor();

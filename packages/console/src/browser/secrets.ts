@@ -4,7 +4,8 @@ import { Notice } from './parts/notice.ts';
 import { goTo, linkTo, type Place } from './routing.ts';
 
 /** As `LIKE_A_KEY` of src/common/secret-mask.ts: whatever begins as a key does, whole or cut short. */
-const LIKE_A_KEY = /sg_[a-z]{1,12}_[0-9A-Za-z]{16,}/;
+const LIKE_A_KEY =
+  /[sS][gG]_[A-Za-z]{1,12}_(?:[0-9A-Za-z]{16,}|(?=[A-Za-z]*[0-9]|[a-z]+[A-Z]|[A-Z]+[a-z])[0-9A-Za-z]{8,15})/;
 /** As in src/keys/operators/tokens.ts. */
 const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 

@@ -31,7 +31,7 @@ export const explainedView: View<ExplainedRequest & { readonly asked: string }> 
 };
 
 function headOf(request: ExplainedRequest): Record<string, unknown> {
-  const { id, at, code, address, gateway, worker, traceparent, body, message, repeated: repeated } = request;
+  const { id, at, code, address, gateway, worker, traceparent, body, message, repeated } = request;
   return {
     id,
     time: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,

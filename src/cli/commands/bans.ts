@@ -52,8 +52,8 @@ export function addBans(program: Command, terminal: Terminal): void {
       option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
     ],
     examples: ['bans history acme --since 30d'],
-    ask: async (api, { since, below, limit }: Options & Record<string, string>, party?: string) =>
-      (await api.call<BanHistory>('GET', '/ban-history', { query: { party, since, below, limit } })).entries,
+    ask: async (api, { since, below, limit }: Options & Record<string, string>, subject?: string) =>
+      (await api.call<BanHistory>('GET', '/ban-history', { query: { subject, since, below, limit } })).entries,
     view: HISTORY,
   });
   addBanChanges(bans, terminal);
@@ -88,8 +88,8 @@ function addBanChanges(bans: Command, terminal: Terminal): void {
         option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
       ],
       examples: [EXAMPLE.replace('add', name)],
-      ask: async (api, { duration: length, reason }: Options & { duration: string }, subject: string) =>
-        (await api.call<Bans>(method, `/bans/${segment(subject)}${end}`, { body: { length, reason } })).bans,
+      ask: async (api, { duration, reason }: Options & { duration: string }, subject: string) =>
+        (await api.call<Bans>(method, `/bans/${segment(subject)}${end}`, { body: { duration, reason } })).bans,
       view: BANS,
     });
   }

@@ -1,14 +1,14 @@
 import { type Answer, type CrashingGateway, GatewayGone } from './crashes.ts';
 
-/** What an operator did and was told is done, with a look at whether it is so. */
+/** A finished action of an operator, with a check of its result. */
 interface Done {
   readonly what: string;
   readonly holds: () => Promise<boolean>;
 }
 
 /**
- * An operator who does one thing after the other, each to a key of its own, and remembers what was answered: a gateway must
- * know all of that after any crash.
+ * An operator who does one action after the other, each with a new key, and remembers the responses: a gateway must
+ * keep all of them after any crash.
  */
 export class Acts {
   readonly done: Done[] = [];
@@ -24,7 +24,7 @@ export class Acts {
     this.#acts = [key, ban, pardon, reset, grant, revoke, token, plan].map((act) => act.bind(this));
   }
 
-  /** Goes on until the gateway is gone. */
+  /** Continues until the gateway is gone. */
   async goOn(): Promise<void> {
     try {
       for (;;) await this.one();
@@ -39,7 +39,7 @@ export class Acts {
     this.done.push(await act());
   }
 
-  /** What was answered and does not hold. */
+  /** Confirmed results that are missing. */
   async missing(): Promise<string[]> {
     const missing: string[] = [];
     for (const { what, holds } of this.done) if (!(await holds())) missing.push(what);
@@ -52,7 +52,6 @@ export class Acts {
     return answer.body;
   }
 
-  /** Whether the audit log has such an entry. */
   async #isTold(action: string, target: string): Promise<boolean> {
     const { entries } = await this.#ask('GET', `/audit?action=${action}&target=${target}`);
     return entries.length === 1;

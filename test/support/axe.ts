@@ -7,22 +7,22 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Rules whose result changes with colours and size. */
 export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
-/** Whether findings of a rule are told: a third of all are not, and the slowest is among them. */
+/** Findings that are reported: a third of the rules are not, including the slowest. */
 const tells = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
   && !tags.includes('experimental') && !tags.includes('deprecated')`;
 
 const PHONE = { width: 390, height: 844 };
 
 interface Look {
-  /** A selector; the whole page unless told otherwise. */
+  /** A selector; the whole page by default. */
   readonly within?: string;
-  /** All that axe has unless told otherwise. */
+  /** All rules of axe by default. */
   readonly rules?: readonly string[];
 }
 
 /**
- * The findings of axe with impact serious or critical, one line each. A look with all rules costs a second of computing or more,
- * whatever it looks at: better one at several states, in several parts, than several.
+ * The findings of axe with impact serious or critical, one per line. A run with all rules costs at least a second of
+ * computing, so one run over several states is better than several.
  */
 export async function accessibilityFindings(page: Page, { within = 'html', rules }: Look = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
@@ -38,8 +38,8 @@ export async function accessibilityFindings(page: Page, { within = 'html', rules
 }
 
 /**
- * The findings of all rules in the page as it is, and of the rules of looks in the page in the dark on a phone. No style depends on
- * both, the size and the colours, so that each of them once with either is enough.
+ * The findings of all rules in the page as it is, and of the colour and size rules in dark mode on a phone. No style
+ * depends on both, so each is tested once.
  */
 export async function findingsInAllLooks(page: Page, within = 'html'): Promise<string[]> {
   const findings = await accessibilityFindings(page, { within });

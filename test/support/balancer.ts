@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A gateway as a balancer sees it. Its addresses may change while it is away. */
+/** A gateway as a balancer sees it. Its addresses may change while it is down. */
 export interface Balanced {
   readonly url: string;
   readonly adminUrl: string;
 }
 
-/** Milliseconds between two questions whether a gateway is ready. */
+/** Milliseconds between two readiness checks. */
 const CHECK = 50;
 
 /**
- * A balancer of TCP connections on a free port: gives each new one to the next gateway that said it is ready, and knows nothing
- * of HTTP. It tries nothing twice, so that whatever a gateway loses is lost.
+ * A TCP balancer on a free port: sends each new connection to the next ready gateway, without any HTTP. It never
+ * retries, so everything that a gateway loses is lost.
  */
 export class Balancer {
   readonly #gateways: readonly Balanced[];

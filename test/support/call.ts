@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Carrier, RequestHeads, ServerCall } from '@storegate/http1';
 
-/** A call without a connection: what it writes stays here, and the test says what comes of its body. */
+/** A call without a connection: its output stays here, and the test controls its body. */
 export interface LooseCall {
   readonly call: ServerCall;
-  /** All that was written, one character per byte. */
+  /** One character per byte. */
   written(): string;
-  /** Whether its body is asked to wait. */
   readonly isPaused: boolean;
 }
 

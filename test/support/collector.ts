@@ -6,7 +6,6 @@ import { gunzipSync } from 'node:zlib';
 import { type ReceivedSpan, spansInJson, spansInProtobuf } from './otlp.ts';
 import { until } from './until.ts';
 
-/** How a collector treats what comes. */
 export type Mood = 'takes' | 'refuses' | 'fails' | 'hangs';
 
 /** A receiver of OTLP over HTTP, protobuf and JSON, on a free port. */
@@ -28,7 +27,7 @@ export class Collector {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, after `close` at the same port. */
+  /** After `close`, it listens on the same port. */
   async open(): Promise<void> {
     this.#server = createServer(async (request, response) => {
       this.heads.push(request.headers);

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
 /**
- * A thread of clients. For each port that it receives, eight clients open a connection for each request until they are refused. The thread
- * then sends the outcomes of requests that were neither answered nor refused.
+ * A thread of clients. For each port that it receives, eight clients open a connection per request until they are
+ * refused. The thread then sends the outcomes of requests that were neither answered nor refused.
  */
 
 const CLIENTS = 8;
@@ -24,7 +24,6 @@ async function callUntilRefused(port: number, lost: string[]): Promise<void> {
   }
 }
 
-/** Resolves with the beginning of the answer, or with what came instead. */
 async function call(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -13,10 +13,10 @@ export interface ConsoleAnswer {
 export const OWN = { 'Sec-Fetch-Site': 'same-origin' };
 const JSON_BODY = { 'Content-Type': 'application/json' };
 
-/** Calls the console of a gateway as a browser does, or as one would not: with any header and any cookie. */
+/** Calls the console of a gateway with any header and cookie. */
 export class ConsoleCaller {
   readonly url: string;
-  /** Kept as a browser keeps it; empty: none. */
+  /** Empty without a cookie. */
   cookie = '';
 
   constructor(url: string) {
@@ -49,7 +49,7 @@ export class ConsoleCaller {
     return answer;
   }
 
-  /** The name of who is signed in; `null`: nobody is. Counts as a use. */
+  /** The name of the signed-in operator; `null` if not signed in. Counts as a use. */
   async who(): Promise<string | null> {
     return (await this.ask('GET', '/console/session', OWN)).body.operator?.name ?? null;
   }

@@ -19,7 +19,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** The gateway was killed while a call was under way: nobody knows what became of it. */
+/** The gateway was killed during a call, whose outcome is unknown. */
 export class GatewayGone extends Error {
   override name = 'GatewayGone';
 }
@@ -75,7 +75,6 @@ export class CrashingGateway {
     ({ url: this.url, adminUrl: this.adminUrl } = JSON.parse(line) as { url: string; adminUrl: string });
   }
 
-  /** Ends it as a crash does. */
   async kill(): Promise<void> {
     this.#running?.child.kill('SIGKILL');
     await this.#running?.exit;
@@ -86,7 +85,7 @@ export class CrashingGateway {
     return this.#running!.out().split('\n');
   }
 
-  /** Rejects with GatewayGone where no whole answer comes. */
+  /** Rejects with GatewayGone without a whole response. */
   async admin(method: string, path: string, body?: unknown): Promise<Answer> {
     return await this.ask(`${this.adminUrl}${path}`, {
       method,
@@ -114,7 +113,7 @@ export class CrashingGateway {
   }
 }
 
-/** Callers that send one request after the other with one key, until the gateway is gone. */
+/** Clients that send one request after the other with one key, until the gateway is gone. */
 export class Load {
   /** When each admitted request was answered, by `performance.now()`. */
   readonly admitted: number[] = [];
@@ -145,7 +144,7 @@ export class Load {
   }
 }
 
-/** `null`: the gateway is gone. */
+/** `null` if the gateway is gone. */
 export function statusOf(url: string, key: string, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
     const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {

@@ -7,7 +7,7 @@ import { putAt, valueAt, written } from '../../src/config/settings.ts';
 /** A minute: no healthy run needs so long, on however busy a machine. */
 const LONG = 60_000;
 
-/** Deadlines of every gateway that tests start, except those that a test sets because it is about them. */
+/** Deadlines of every gateway in tests, except those that a test sets. */
 const PATIENT: readonly (readonly [setting: string, value: number, written: string | number])[] = [
   ...[
     'redis.deadline',
@@ -23,7 +23,6 @@ const PATIENT: readonly (readonly [setting: string, value: number, written: stri
   ['http.minBodyRate', 0, 0],
 ];
 
-/** The text of gateway.yaml with these deadlines, where it sets none. */
 export function patientText(text: string): string {
   const document = (parse(text) ?? {}) as Record<string, unknown>;
   for (const [setting, , written] of PATIENT)
@@ -31,7 +30,7 @@ export function patientText(text: string): string {
   return stringify(document);
 }
 
-/** The configuration with these deadlines, where nothing sets them. It describes itself as if it had none of them. */
+/** The configuration with these deadlines as defaults. Its description shows none of them. */
 export function patientConfig(config: Config): Config {
   const settings = settingsBehind(config);
   const added = PATIENT.filter(([setting]) => settings.get(setting)?.origin.kind === 'default');

@@ -8,7 +8,7 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
-/** The exchange of a request without a connection. */
+/** An exchange without a connection. */
 export function exchangeOf(
   method = 'GET',
   headers: Readonly<Record<string, string>> = {},
@@ -42,7 +42,6 @@ export function exchangeOf(
   };
 }
 
-/** The result of the door. */
 export function targetOf(url: string): Target {
   return parseTarget(url) as Target;
 }
@@ -62,17 +61,14 @@ const CLIENT: Client & { readonly limits: Limits } = {
   retiresAt: null,
 };
 
-/** A client from the keyring. */
 export function foundClient(given: Partial<Client> = {}): Client {
   return { ...CLIENT, ...given };
 }
 
-/** The result of authentication. */
 export function knownClient(given: Partial<Client> = {}): KnownClient {
   return { ...CLIENT, ...given } as KnownClient;
 }
 
-/** The result of admission. */
 export function admittedClient(given: Partial<Client> = {}): Admitted {
   return { ...CLIENT, ...given } as Admitted;
 }

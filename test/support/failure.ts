@@ -8,7 +8,7 @@ export function failure(message: string): Error {
   return error;
 }
 
-/** The body of an answer. Fails with the answer unless it is a good one. */
+/** The body of a response. Fails unless the response is successful. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
 export function bodyOf<B = any>({ status, body }: { readonly status: number; readonly body: B }): B {
   if (status >= 200 && status < 300) return body;

@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.ts';
 
-/** What a store does with a request, given as text. */
 export type Fault = (socket: Socket, request: string) => void;
 
-/** An answer as bytes. */
 export function answerOf(status: number, body = ''): string {
   return `HTTP/1.1 ${status} Told\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
@@ -18,7 +16,7 @@ export const answers =
   (socket) =>
     void socket.write(answerOf(status, body));
 
-/** A store on a free port that does as it is told, and can change its mind. It takes requests without a body, one at a time. */
+/** An upstream on a free port with a configurable fault. It accepts requests without a body, one at a time. */
 export class FaultyStore {
   /** Request lines, oldest first. */
   readonly requests: string[] = [];
@@ -47,24 +45,23 @@ export class FaultyStore {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** How many are open. */
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** Requests of callers: those that are no probe. */
+  /** Requests of clients, without probes. */
   get asked(): string[] {
     return this.requests.filter((line) => !/^GET (\/|\/health) /.test(line));
   }
 
-  /** Takes connections, always at the same port. */
+  /** Accepts connections, always on the same port. */
   async open(): Promise<void> {
     this.#server = this.#create();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
   }
 
-  /** Refuses connections, and ends those that there are. */
+  /** Refuses connections, and closes the open ones. */
   async close(): Promise<void> {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

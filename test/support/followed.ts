@@ -1,4 +1,4 @@
-/** What `GET /live` told of one listener so far. */
+/** The events of `GET /live` so far. */
 export interface FollowedLive {
   readonly status: number;
   readonly headers: Headers;
@@ -9,7 +9,6 @@ export interface FollowedLive {
   stop(): Promise<void>;
 }
 
-/** Listens to `GET /live` of an admin listener. */
 export async function followLive(url: string, query = '', headers: Record<string, string> = {}): Promise<FollowedLive> {
   const stopping = new AbortController();
   const response = await fetch(`${url}/live${query}`, { headers, signal: stopping.signal });

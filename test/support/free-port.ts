@@ -10,7 +10,7 @@ const first = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * SLICE;
 /** Random, because another run of the tests has the same slices. */
 let last = Math.floor(Math.random() * SLICE);
 
-/** A free loopback port that no other worker gets, with a free port for the bus of a Cluster node. */
+/** A free loopback port that no other worker gets, with a free bus port for a Cluster node. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < SLICE; tries++) {
     last = (last + 1) % SLICE;

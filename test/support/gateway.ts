@@ -22,7 +22,7 @@ export interface GatewayOptions {
   /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Stores elsewhere, with commas between them; by default the real store runs in this process, or the settings name some. */
+  /** Comma-separated upstream URLs; by default an upstream runs in this process, or the settings name some. */
   readonly storeUrl?: string;
   /** Reads contracts; by default one that remembers them. */
   readonly contracts?: ContractLoader;
@@ -32,7 +32,6 @@ export interface GatewayOptions {
 export class TestGateway {
   readonly clock = new TestClock(Date.now());
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  /** Every line of the log, parsed. */
   readonly log: Record<string, unknown>[] = [];
   readonly config: Config;
   url = '';
@@ -118,7 +117,6 @@ export class TestGateway {
     return { secret, id: record.id };
   }
 
-  /** A client of the public listener. */
   get client() {
     return supertest(this.url);
   }

@@ -2,9 +2,9 @@ import { FILES, type JournalFiles } from '../../src/state/journal/files.ts';
 
 type Step = 'create' | 'append' | 'sync' | 'syncFolder' | 'remove' | 'close';
 
-/** Files of this machine that fail when a test wants it, and count what is asked of them. */
+/** Files that fail on request, and count calls. */
 export class FailingFiles implements JournalFiles {
-  /** The step that fails until a test says otherwise; an append writes half of its bytes then. */
+  /** The step that fails until it is reset; an append then writes half of its bytes. */
   fails: Step | null = null;
   readonly steps: Step[] = [];
   /** Every sync waits for it. */

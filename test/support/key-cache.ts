@@ -11,7 +11,7 @@ import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
 import { KeyCacheSynchronizer } from '../../src/state/shared/key-cache/synchronizer.ts';
 import { until } from './until.ts';
 
-/** Keys that other gateways change, with messages that may be lost, and an end that may be away. */
+/** Keys that other gateways change, with messages that may be lost, and a source that may be down. */
 export class MemoryKeys implements KeySource, Bus {
   readonly name = 'memory';
   readonly records = new Map<string, KeyRecord>();
@@ -25,7 +25,7 @@ export class MemoryKeys implements KeySource, Bus {
   onPage: () => void | Promise<void> = () => {};
   readonly #listeners = new Set<(message: Message) => void>();
 
-  /** Puts a record in the place of the one with its id, and tells it unless the messages are lost. */
+  /** Replaces the record with its id, and publishes it unless messages are lost. */
   put(record: KeyRecord, isTold = true): void {
     const before = this.records.get(record.id);
     this.records.set(record.id, record);
@@ -113,7 +113,6 @@ export class TestCopy {
     return keeper;
   }
 
-  /** As a process has it that looks keys up; each look at its standing is a new one. */
   open(keys: MemoryKeys, { maxAge = 3_600_000, clock = Date.now } = {}): KeyCopy {
     let looks = 0;
     const copy = new KeyCopy({

@@ -14,7 +14,7 @@ export function scoped(scope: string, limit: number, span: number, kind: Window[
   return { ...window(limit, span, kind), scope };
 }
 
-/** The shipped ladder. */
+/** The shipped ban escalation. */
 export const LADDER: BanEscalation = {
   strikes: 10,
   window: MINUTE,

@@ -9,14 +9,13 @@ import type { Strikes } from '../../src/state/shared/refusal-cache.ts';
 import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
-/** How a shard behaves: it does nothing and says so; does its work and loses the answer; answers when it is too late. */
+/** The fault of a shard: it does nothing and reports it; it works and loses the response; it responds too late. */
 export type Trouble = 'away' | 'loses answers' | 'late';
 
-/** A shared backend in this process. What stands before the colon of a subject's name is its shard. */
+/** A shared backend in this process. The text before the colon of a subject's name is its shard. */
 export class MemoryBackend implements SharedBackend, Shards, Bus {
-  /** By shard. */
   readonly troubles = new Map<string, Trouble>();
-  /** Subjects whose record is unfit. */
+  /** Subjects with an invalid record. */
   readonly unfit = new Set<string>();
   readonly #clock: TestClock;
   readonly #state: EmbeddedState;
@@ -24,7 +23,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   readonly #listeners = new Set<(message: Message) => void>();
   #late: (() => void)[] = [];
   #inDoubt: InDoubtCharges = { begin() {}, end() {}, banned() {} };
-  /** Requests that were asked about, well or not. */
+  /** Requests received, including failed ones. */
   asked = 0;
 
   constructor(clock: TestClock) {
@@ -51,7 +50,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     this.#inDoubt = charges;
   }
 
-  /** Gives the answers that came too late. */
+  /** Delivers the late responses. */
   answerLate(): void {
     for (const answer of this.#late.splice(0)) answer();
   }
@@ -72,7 +71,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return this.#reach(subject, () => this.#state.look(subject, limits));
   }
 
-  /** A request that no window, or not that of the scope, has room for is refused, and so a strike. */
+  /** A request that exceeds a window, or the window of its scope, is refused and counts as a strike. */
   strike(
     subject: string,
     limits: Limits,

@@ -9,9 +9,10 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /**
- * What a store can be made to do. `refuse`: it is stopped, and nobody listens. `hang`: the system takes connections and bytes, and the
- * process does nothing, nor on connections that are open. `reset`: connections are cut without a byte. `half`: the head promises more
- * than comes. `garbage`: what comes is no HTTP. `drip`: a byte a second. `error`: it answers 503.
+ * The faults of an upstream. `refuse`: it is stopped, and its port is closed. `hang`: the system accepts connections
+ * and bytes, and the process does nothing, also on open connections. `reset`: connections are cut without a byte.
+ * `half`: the body is shorter than its length. `garbage`: the response is not HTTP. `drip`: one byte per second.
+ * `error`: it returns 503.
  */
 export type Fault = 'refuse' | 'hang' | 'reset' | 'half' | 'garbage' | 'drip' | 'error';
 
@@ -24,7 +25,7 @@ const SPOILT = {
   garbage: 'SSH-2.0-OpenSSH_9.2 no HTTP at all\r\n\r\n',
 } as const;
 
-/** A real nginx as store, which can be made to fail and comes back. Its answer to everything is `{"store":"<its name>"}`. */
+/** A real nginx as upstream, with faults on request. Its response to everything is `{"store":"<its name>"}`. */
 export class NginxStore {
   readonly name: string;
   readonly port: number;
@@ -55,7 +56,7 @@ export class NginxStore {
     }
   }
 
-  /** As operators are told of it. */
+  /** As operators see it. */
   get label(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -64,7 +65,7 @@ export class NginxStore {
     return `http://${this.label}`;
   }
 
-  /** What it was asked and is done with, as `GET /pets`, oldest first. */
+  /** Finished requests, as `GET /pets`, oldest first. */
   get seen(): readonly string[] {
     const file = join(this.#folder, 'access.log');
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
@@ -77,7 +78,7 @@ export class NginxStore {
     this.#isFrozen = true;
   }
 
-  /** From now on it does its work again, whatever it was made to do. */
+  /** Ends every fault. */
   async mend(): Promise<void> {
     for (const fault of BY_FILE) rmSync(this.#switchOf(fault), { force: true });
     if (this.#isFrozen) this.#child?.kill('SIGCONT');
@@ -112,7 +113,7 @@ export class NginxStore {
     this.#isFrozen = false;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    // Whoever is stopped hears no other signal.
+    // A stopped process receives no other signal.
     child.kill('SIGKILL');
     await gone;
   }

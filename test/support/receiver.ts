@@ -13,14 +13,13 @@ const ajv = new Ajv({ allErrors: true, strict: false });
 ajv.addFormat('date-time', (value: string) => new Date(value).toISOString() === value);
 const isEvent = ajv.compile(schema);
 
-/** Why a value is no event of the published schema; empty: it is one. */
+/** Empty for a valid event of the published schema. */
 export function faultsOfEvent(value: unknown): unknown[] {
   return isEvent(value) ? [] : [...isEvent.errors!];
 }
 
 export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** An attempt as it came. */
 export interface Attempt {
   readonly id: string;
   readonly type: string;
@@ -29,26 +28,24 @@ export interface Attempt {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** What was answered. */
   readonly status: number;
 }
 
 export interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection is cut in place of an answer. */
+  /** The connection is cut instead of a response. */
   readonly cut?: boolean;
 }
 
 /**
- * A receiver of webhooks on a free port. It checks every attempt as the standard says (with code of its own), and against the published
- * schema; what is wrong is in `faults`.
+ * A receiver of webhooks on a free port. It checks every attempt against the standard (with independent code) and the
+ * published schema, and collects mistakes in `faults`.
  */
 export class Receiver {
   readonly secret: string;
   readonly attempts: Attempt[] = [];
   readonly faults: unknown[] = [];
-  /** What it answers now. */
   answer: (attempt: Omit<Attempt, 'status'>) => ReceiverAnswer | Promise<ReceiverAnswer> = () => ({ status: 204 });
   readonly #server: Server;
 
@@ -58,7 +55,7 @@ export class Receiver {
       const { headers, url: path = '' } = request;
       void (async () => {
         const body = await text(request).catch(() => null);
-        // The sender has given up before all of it was here.
+        // The sender gave up before the end.
         if (body === null) return;
         const { type, data } = this.#read(headers, body);
         const attempt = { id: `${headers['webhook-id']}`, type, data, path, headers, body };
@@ -85,12 +82,12 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hooks/s3cr3t-path`;
   }
 
-  /** The environment of a gateway that tells everything to it. */
+  /** The environment of a gateway that sends every event to it. */
   get env(): Record<string, string> {
     return { STOREGATE_WEBHOOK_URL: this.url, STOREGATE_WEBHOOK_SECRET: this.secret };
   }
 
-  /** What it took, in the order in which it came. */
+  /** Accepted attempts, in order of arrival. */
   get taken(): Attempt[] {
     return this.attempts.filter(({ status }) => status >= 200 && status < 300);
   }

@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 
-/** A choice of which some are more likely. */
 function mostly<T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
   return fc.oneof({ weight: 16, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 }
@@ -127,7 +126,6 @@ const chunks = fc
   .tuple(fc.array(chunk, { maxLength: 3 }), fc.constantFrom('0', '00', '0000'), extensions, trailers)
   .map(([chunks, zero, extensions, trailers]) => `${chunks.join('')}${zero}${extensions}\r\n${joined(trailers)}`);
 
-/** A body with the lines that say how long it is. */
 const framed = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ lines: [] as string[], body: '' }) },
   {
@@ -178,7 +176,6 @@ const answer = fc
     return `${version} ${status}${reason}\r\n${joined(fields)}${framed.body}`;
   });
 
-/** Pieces that trouble readers. */
 const SHARDS = [
   '\r\n',
   '\r',
@@ -232,7 +229,7 @@ const mutation = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'line_twice', 'no_line', 'digit'),
   // Without fast-check's bias for the ends of a range, by which nearly all mutations would hit the first line.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
-  /** Whether the place moves on to the next byte that parts a message into its parts. */
+  /** Whether the place moves to the next separator byte. */
   atSeam: fc.boolean(),
   length: fc.integer({ min: 1, max: 4 }),
   shard: fc.constantFrom(...SHARDS),
@@ -267,7 +264,7 @@ function mutated(bytes: string, { kind, at, atSeam, length, shard, bit }: Mutati
   }
 }
 
-/** How many changes: often none, so that most of what comes behind is reached. */
+/** Often none, so that most of what follows is reached. */
 const mutations = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Mutation[]>([]) },
   { weight: 4, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 1 }) },
@@ -294,18 +291,16 @@ const cases = (messages: fc.Arbitrary<string>) =>
     .tuple(messages, mutations, cuts)
     .map(([bytes, mutations, cuts]) => inPieces(mutations.reduce(mutated, bytes), cuts));
 
-/** Up to three requests on one connection, more or less good. */
 export const requestCases: fc.Arbitrary<Case> = cases(
   fc.array(request, { minLength: 1, maxLength: 3 }).map((all) => all.join('')),
 );
 
 export interface AnswerCase extends Case {
   readonly method: string;
-  /** Whether the connection ends behind the bytes. */
   readonly ends: boolean;
 }
 
-/** An answer, sometimes with interim ones before it, and the method of its request. */
+/** A response, sometimes after interim responses, and the method of its request. */
 export const answerCases: fc.Arbitrary<AnswerCase> = fc
   .record({
     one: cases(fc.array(answer, { minLength: 1, maxLength: 2 }).map((all) => all.join(''))),

@@ -10,10 +10,9 @@ import { REQUEST_LINES } from './cases/request-lines.ts';
 import { type Reading, readAnswers, readRequests } from './reading.ts';
 import { bytewise, inThree, inTwo } from './splits.ts';
 
-/** Splits into three grow with the square of the length. `npm run test:deep` splits longer messages too. */
+/** Splits into three grow with the square of the length. `npm run test:deep` also splits longer messages. */
 const SHORT = isDeep ? 48 : 24;
 
-/** A reading in the words of the cases. */
 function toldOf<H extends Head>({ messages, fault }: Reading<H>, lineOf: (head: H) => string) {
   const understood = messages.map(({ head, body, whole }) => `${lineOf(head)}|${body}${whole ? '' : '…'}`);
   return { understood, fault };

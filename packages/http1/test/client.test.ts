@@ -14,16 +14,15 @@ import type { ClientRequest, ClientResponse, StreamedBody, Tunnel } from '../src
 import { openerTo, Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
 
 const HOUR = 3_600_000;
-/** More than the system keeps of a connection whose other side does not read. */
+/** More than the system buffers of a connection that is not read. */
 const MUCH = 32 * 1024 * 1024;
 
-/** What the other side does with the n-th request, from 1; `text` is what has come on this connection since the last. */
+/** The server's action for the n-th request, from 1; `text` is what arrived on this connection since the last. */
 type Behaviour = (socket: Socket, count: number, text: string) => void;
 
 interface Far {
   readonly url: string;
   readonly sockets: Set<Socket>;
-  /** Connections and requests so far. */
   opened: number;
   asked: number;
   received: string;
@@ -34,7 +33,6 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A server that takes each head for a request, and answers by `behave`. */
 async function far(
   behave: Behaviour,
   {
@@ -97,7 +95,6 @@ function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false):
   return pool;
 }
 
-/** One question on its way. */
 interface Asking {
   readonly connection: ClientConnection;
   readonly question: ClientRequest;
@@ -116,7 +113,6 @@ async function begin(pool: Pool, given: Partial<ClientRequest> = {}): Promise<As
   return { connection, question, answer };
 }
 
-/** The answer to a question, with its whole body as text. */
 async function asked(pool: Pool, given: Partial<ClientRequest> = {}) {
   const { answer } = await begin(pool, given);
   const { status, body } = await answer;
@@ -138,7 +134,6 @@ function textOf(body: Buffer | BodyStream): Promise<string> {
   });
 }
 
-/** A body that the test sends. */
 function sent(length: number | null) {
   let sink: Parameters<StreamedBody['readBody']>[0] | null = null;
   let resumes = 0;

@@ -10,7 +10,6 @@ function fill(queue: FairQueue<string>, count: number, of: QueueOwner, from = 0)
   return Array.from({ length: count }, (_, i) => queue.add(`${of.member}${from + i}`, of, NEVER));
 }
 
-/** Serves the next ones, one at a time; each costs as much as `cost` says. */
 function serve(queue: FairQueue<string>, count: number, cost: (item: string) => number | null = () => 1): string[] {
   const served: string[] = [];
   for (let turn = queue.next(); turn !== null; turn = served.length < count ? queue.next() : null) {

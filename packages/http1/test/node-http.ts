@@ -3,7 +3,6 @@ import { Duplex } from 'node:stream';
 
 /** One message as node:http, which reads with llhttp, understood it. One character per byte. */
 export interface NodeMessage {
-  /** Method and target, or status and reason. */
   readonly line: string;
   readonly version: string;
   readonly fields: readonly string[];
@@ -13,7 +12,6 @@ export interface NodeMessage {
 
 export interface NodeReading {
   readonly messages: NodeMessage[];
-  /** llhttp's code. */
   fault: string | null;
 }
 

@@ -12,13 +12,12 @@ const POST = 'POST / HTTP/1.1';
 const HOST = 'Host: a';
 const chunked = (body: string) => head(POST, HOST, CHUNKED) + body;
 
-/** A head of so many bytes. */
 function headOf(size: number, line = 'GET / HTTP/1.1'): string {
   const empty = head(line, HOST, 'X: ');
   return head(line, HOST, `X: ${'y'.repeat(size - empty.length)}`);
 }
 
-/** What becomes of bytes in one piece, and in each of two: the outcome must be one. */
+/** The outcome of bytes in one piece, and in each split into two: all must be equal. */
 function outcomeOf(bytes: string, ends = false) {
   const summary = (pieces: readonly string[]) => {
     const { messages, fault } = readRequests(pieces, { ends });
@@ -167,7 +166,7 @@ describe('chunks', () => {
     expect(outcomeOf(chunked(`0\r\n${'X'.repeat(3_000)}`)).fault).toBe('head_too_large');
   });
 
-  /** As `outcomeOf`, but in only some of the splits. */
+  /** Like `outcomeOf`, for only some of the splits. */
   function outcomeOfLong(bytes: string) {
     const summary = (pieces: readonly string[]) => {
       const { messages, fault } = readRequests(pieces);

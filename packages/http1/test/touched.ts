@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 
 /**
- * Counts the bytes that buffers copy, search and decode and that expressions look at while `run` runs: a measure of work that is
+ * Counts the bytes that buffers copy, search and decode and that expressions read while `run` runs: a measure that is
  * the same on every machine.
  */
 export function bytesTouched(run: () => void): number {

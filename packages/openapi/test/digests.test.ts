@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loadContract } from '../src/index.ts';
 
-/** Two operations, one of which refers to a tree, and an animal that is told by a discriminator. */
+/** Two operations, one of which refers to a tree and to an animal with a discriminator. */
 const DOCUMENT = `openapi: 3.0.3
 info: { title: Trees, version: '1' }
 paths:
@@ -27,7 +27,6 @@ components:
 
 const digests = (text: string) => loadContract('digests.yaml', { text }).digests;
 
-/** The operations whose digest is another one after a change. */
 function changedBy(search: string, replacement: string): string[] {
   expect(DOCUMENT).toContain(search);
   const [before, after] = [digests(DOCUMENT), digests(DOCUMENT.replace(search, replacement))];

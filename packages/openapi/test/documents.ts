@@ -26,7 +26,6 @@ export function loadText(text: string, options?: Reading, name = 'openapi.yaml')
 
 export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
 
-/** Loads a document of these paths and components. */
 export function load(paths: Json, components: Json = {}, options?: Reading, openapi = head.openapi): ReadContract {
   return loadText(JSON.stringify({ ...head, openapi, paths, components }, bigints, 1), options);
 }
@@ -36,14 +35,13 @@ const bigints = (_: string, value: unknown): unknown =>
 
 export const done = { 200: { description: 'Done.' } };
 
-/** The one operation of a contract. */
 export const only = ({ operations }: Contract): Operation => operations[0]!;
 
 /** Faults as short texts: `/pointer message`. */
 export const short = (faults: readonly { pointer: string; message: string }[]): string[] =>
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
-/** Makes a function that checks JSON texts against a body schema. The other schemas may refer to each other by name. */
+/** Checks JSON texts against a body schema. The other schemas may refer to each other by name. */
 export function checker(
   schema: Json,
   schemas: Json = {},
@@ -61,7 +59,6 @@ export function checker(
   return (text) => short(media.check(new TextEncoder().encode(text)));
 }
 
-/** Makes a function that checks JSON texts against a response schema. */
 export function responseChecker(schema: Json, schemas: Json = {}): (text: string) => string[] {
   const responses = { 200: { description: 'Done.', content: { 'application/json': { schema } } } };
   const operation = only(load({ '/': { get: { responses } } }, { schemas }));

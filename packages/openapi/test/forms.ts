@@ -10,19 +10,15 @@ const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 export const part = (headers: string, content: string): string =>
   `${headers.replaceAll('\n', '\r\n')}\r\n\r\n${content}`;
 
-/** A part of a form that is text. */
 export const field = (name: string, content: string): string =>
   part(`Content-Disposition: form-data; name="${name}"`, content);
 
-/** A part of a form that is a file. */
 export const file = (name: string, content: string, type = 'application/octet-stream', filename = 'f'): string =>
   part(`Content-Disposition: form-data; name="${name}"; filename="${filename}"\nContent-Type: ${type}`, content);
 
-/** The body of these parts. */
 export const body = (...parts: string[]): string =>
   `${parts.map((one) => `--${BOUNDARY}\r\n${one}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 
-/** An operation that takes forms of this schema. */
 export function formOperation(
   schema: Json,
   encoding: Json = {},

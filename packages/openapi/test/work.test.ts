@@ -10,7 +10,6 @@ type Json = Record<string, unknown>;
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const integer = { type: 'integer' };
 
-/** Makes a function that checks a value against the schema `Node`. */
 function judge(schemas: Json) {
   const document = new Document({ openapi: '3.1.0', components: { schemas } });
   return new Schemas(document, new NoFindings()).check(ref('Node'), 'request');
@@ -29,7 +28,6 @@ function counted(value: unknown, reads: { count: number }): unknown {
   });
 }
 
-/** How often a check reads something of a value. */
 function readsOf(check: (value: unknown) => unknown, value: unknown): number {
   const reads = { count: 0 };
   check(counted(value, reads));
@@ -41,7 +39,6 @@ const SEED = 20_261_122;
 const WIDTH = 20;
 const wide = Object.fromEntries(Array.from({ length: WIDTH }, (_, i) => [`k${i}`, 'v']));
 
-/** Objects with many members inside of each other. */
 const nested = (depth: number, leaf: unknown): unknown =>
   depth === 0 ? leaf : { ...wide, child: nested(depth - 1, leaf) };
 

@@ -6,10 +6,10 @@ import { openRedis } from '../../../src/state/redis/open.ts';
 import type { Storage } from '../../../src/state/storage.ts';
 import { KEPT } from '../audit.ts';
 
-/** Milliseconds that a caller waits after a refusal. */
+/** Milliseconds after a refusal. */
 const PAUSE = 5;
 
-/** The task of one gateway process: a number of callers, each sending its requests one after the other. */
+/** The task of one gateway process: a number of clients, each sending its requests one after the other. */
 export interface Orders {
   readonly settings: RedisSettings;
   readonly subjects: readonly string[];
@@ -22,13 +22,16 @@ export interface Orders {
 /** One admitted request: its subject, and the remaining units and reset time of the first window. */
 export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
 
-/** What a process has to say of its task. */
+/** The result of a process. */
 export interface Told {
   readonly admitted: readonly Admitted[];
   readonly outages: number;
 }
 
-/** Takes orders one after the other: says when it is connected, begins at the next message, and then tells what came of it. */
+/**
+ * Runs tasks one after the other: reports when it is connected, starts at the next message, and then reports the
+ * result.
+ */
 process.on('message', async (orders: Orders | 'go') => {
   if (orders === 'go') return;
   let outages = 0;

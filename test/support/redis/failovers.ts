@@ -7,18 +7,18 @@ import { startProxy, type TcpProxy } from './proxy.ts';
 import { type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
 import { startSentinel } from './topologies.ts';
 
-/** How one client of a gateway came through the death of its master. */
+/** The recovery of one client of a gateway after the death of its master. */
 export interface Return {
   readonly gateway: number;
   readonly client: 'requests' | 'messages';
-  /** Milliseconds from when a replica was master until the client worked there; `null`: it stayed away. */
+  /** Milliseconds from when a replica was master until the client worked there; `null` if it stayed down. */
   readonly after: number | null;
 }
 
 /** Look-ups of a key that exists, at all gateways. */
 export interface LookUps {
   found: number;
-  /** Without an answer: 503. */
+  /** Failed lookups: 503. */
   outages: number;
   /** The key was reported as unknown: 401. */
   wrong: number;
@@ -33,9 +33,7 @@ export interface Failovers {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two looks at a client. */
 const LOOK = 20;
-/** Milliseconds between two look-ups of a key at a gateway. */
 const LOOK_UP = 2;
 /** Milliseconds that a set may take to be whole again: Sentinels look at a new replica every ten seconds. */
 const HEALING = 120_000;
@@ -189,7 +187,7 @@ async function masterSeen(sentinel: RedisServer['admin']): Promise<number> {
 
 const fieldOf = (fields: readonly string[], name: string) => fields[fields.indexOf(name) + 1];
 
-/** A write, so a replica does not pass for the master. */
+/** A write, so that a replica does not count as the master. */
 function takesWrites({ state }: SharedGateway): Promise<boolean> {
   return Promise.resolve(state.reset('key:probe')).then(
     () => true,

@@ -28,7 +28,6 @@ export function syntaxOf(type: string): Syntax | null {
   return plain.startsWith('text/') ? 'text' : 'bytes';
 }
 
-/** Writes bodies of one document. */
 export class Bodies {
   readonly #document: OpenApi;
 
@@ -36,7 +35,6 @@ export class Bodies {
     this.#document = document;
   }
 
-  /** Whether a value can be written in a syntax. */
   isWritable(syntax: Syntax, media: Json, value: unknown): boolean {
     if (syntax === 'json') return true;
     if (syntax === 'text') return typeof value === 'string' && value.isWellFormed();

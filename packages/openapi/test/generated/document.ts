@@ -29,7 +29,7 @@ const IGNORED = new Set(['accept', 'content-type', 'authorization']);
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Our own reading of a document: nothing of the checked code is used, or the requests would prove nothing. */
+/** An independent reader of documents: with the code under test, the requests would prove nothing. */
 export class OpenApi {
   readonly root: Json;
   /** Whether schemas are those of JSON Schema 2020-12, and not of OpenAPI 3.0. */
@@ -41,14 +41,13 @@ export class OpenApi {
     this.isModern = !String(this.root.openapi).startsWith('3.0');
   }
 
-  /** What is behind references. */
   follow(value: unknown): Json {
     let node = value;
     for (let i = 0; isObject(node) && typeof node.$ref === 'string' && i < 50; i++) node = this.at(node.$ref);
     return isObject(node) ? node : {};
   }
 
-  /** Whether a property is for answers only; schemas that are put together may say it inside. */
+  /** Whether a property is for responses only, also through combined schemas. */
   isReadOnly(schema: unknown): boolean {
     const node = this.follow(schema);
     return node.readOnly === true || listOf(node.allOf).some((part) => this.isReadOnly(part));

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type { Json } from './document.ts';
 import type { Random } from './random.ts';
 
-/** Values of the formats of JSON Schema and OpenAPI. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   date: ['2024-02-29', '1999-12-31'],
   'date-time': ['2024-02-29T23:59:59Z', '2026-01-01T00:00:00.123+02:00'],

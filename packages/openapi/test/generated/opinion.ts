@@ -33,8 +33,8 @@ const MAPS = ['patternProperties', 'dependentSchemas'] as const;
 const OPTIONS: Options = { strict: false, logger: false, validateSchema: false };
 
 /**
- * A second opinion on generated values: plain ajv with the schemas of a document, of which only the spelling is changed where it is that
- * of OpenAPI 3.0. What it refuses is not sent.
+ * A second check of generated values: plain ajv with the schemas of a document, respelled only for OpenAPI 3.0. Values
+ * that it refuses are not sent.
  */
 export class Opinion {
   readonly #document: OpenApi;

@@ -4,7 +4,7 @@ type Plain = string | number | boolean;
 
 const isPlain = (value: unknown): value is Plain => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** What no text of a place may have: the door refuses it in paths, and senders cannot write it in headers. */
+/** Characters that a place cannot hold: the gateway refuses them in paths, and clients cannot send them in headers. */
 const UNWRITTEN = { path: /[/\\;?#\p{Cc}]/u, header: /[^\x21-\x7e]/, query: /\p{Cs}/u, cookie: /\p{Cs}/u } as const;
 /** What separates entries and has no encoded form of its own there. */
 const SEPARATORS: Readonly<Record<string, RegExp>> = { label: /\./, spaceDelimited: /[ +]/, pipeDelimited: /\|/ };

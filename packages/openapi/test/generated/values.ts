@@ -3,7 +3,7 @@ import { numberOf, textOf } from './leaves.ts';
 import type { Opinion } from './opinion.ts';
 import type { Random } from './random.ts';
 
-/** No value could be made, which says nothing about the schema. */
+/** No value could be generated, which proves nothing about the schema. */
 export class Impossible extends Error {}
 
 const DEEPEST = 9;
@@ -116,7 +116,6 @@ export class Values {
     join(merged, { properties: { [propertyName]: { enum: [value] } } });
   }
 
-  /** Whether a schema lists its values. */
   #isListed(schema: unknown): boolean {
     const node = this.#document.follow(schema);
     return Array.isArray(node.enum) || 'const' in node || listOf(node.allOf).some((part) => this.#isListed(part));
@@ -161,7 +160,6 @@ export class Values {
   }
 }
 
-/** Adds the keywords of one schema to those of another. */
 function join(target: Record<string, unknown>, { properties, required, $ref, ...rest }: Json): void {
   if (isObject(properties)) {
     const before = (target.properties ?? {}) as Record<string, unknown>;
@@ -180,7 +178,6 @@ function join(target: Record<string, unknown>, { properties, required, $ref, ...
   if (nullable === true && rest.nullable !== true) delete target.nullable;
 }
 
-/** The types that two schemas have in common. */
 function common(a: unknown, b: unknown): unknown {
   const [known, more] = [[a].flat(), [b].flat()];
   if (known.length === 1 && more.length === 1) return b;

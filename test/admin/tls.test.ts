@@ -114,11 +114,11 @@ describe('a command', () => {
 
   test('reaches the gateway by the authority that the environment names', async () => {
     await open();
-    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({ code: 0, out: 'None.\n', err: '' });
+    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({ code: 0, out: 'No keys.\n', err: '' });
     const { code, err } = await list({});
     expect(code).toBe(3);
-    expect(err).toContain('nobody trusted has signed its certificate');
-    expect(err).toContain("name its authority's file in STOREGATE_ADMIN_CA");
+    expect(err).toContain('its certificate is not trusted');
+    expect(err).toContain('Set STOREGATE_ADMIN_CA to the file of its CA');
   });
 
   test('is told of the other scheme where its URL has the wrong one', async () => {
@@ -126,12 +126,12 @@ describe('a command', () => {
     const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
     expect(plain).toMatchObject({
       code: 3,
-      err: expect.stringContaining('If it speaks TLS, begin the URL with https'),
+      err: expect.stringContaining('If it uses TLS, use an https'),
     });
     const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
     for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {
       const { code, err } = await list({ ...secured, ...ca });
-      expect([code, err]).toEqual([3, expect.stringContaining('it speaks no TLS: begin the URL with http\n')]);
+      expect([code, err]).toEqual([3, expect.stringContaining('it does not use TLS. Use an http:// URL.\n')]);
     }
   });
 
@@ -141,7 +141,7 @@ describe('a command', () => {
     expect((await list({ STOREGATE_ADMIN_CA: authority.file, ...files })).code).toBe(0);
     const { code, err } = await list({ STOREGATE_ADMIN_CA: authority.file });
     expect(code).toBe(3);
-    expect(err).toContain('name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY');
+    expect(err).toContain('Set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY');
   });
 
   test('finds the gateway of its folder, whatever name its certificate has', async () => {
@@ -159,7 +159,7 @@ describe('a command', () => {
     await open(trusted);
     const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
     const { code, err } = await run(['bans', 'list'], env);
-    expect([code, err]).toEqual([1, expect.stringContaining('name yours in STOREGATE_ADMIN_CLIENT_CERT and')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('set STOREGATE_ADMIN_CLIENT_CERT and')]);
     const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
     const own = await run(['bans', 'list'], { ...env, ...files });
     expect(own).toMatchObject({ code: 0, err: '' });

@@ -84,7 +84,7 @@ describe.each([
     for (const path of paths) expect((await get(path, secret)).status).not.toBe(429);
     const refused = await get('/pets/3', secret);
     isTheError(refused, 429, 'rate_limit_exceeded');
-    expect(refused.body.message).toContain('The limit of 4 per hour for the tag Animals is reached.');
+    expect(refused.body.message).toContain('Limit of 4 per hour for the tag Animals exceeded');
     expect(refused.headers.ratelimit).toContain('"tag:Animals:hour";r=0');
     expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '4', 'x-ratelimit-remaining': '0' });
     expect((await get('/categories', secret)).status).toBe(200);

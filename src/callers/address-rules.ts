@@ -2,14 +2,14 @@ import type { AddressList, AddressLists } from '../common/address-lists.ts';
 import { wordsOf } from '../common/ip.ts';
 import { Blocks } from './blocks.ts';
 
-/** Decides by address whose requests are taken. Made when lists are put in force; asked for each request. */
+/** Allows or refuses requests by client address. */
 export class AddressRules {
   readonly #name: string;
   readonly #lists: AddressLists;
   readonly #allow: Blocks | null;
   readonly #deny: Blocks | null;
 
-  /** `name`: where the lists stand in the settings, as operators know it. */
+  /** `name`: the setting that holds the lists, for messages to operators. */
   constructor(name: string, lists: AddressLists) {
     this.#name = name;
     this.#lists = lists;
@@ -17,7 +17,10 @@ export class AddressRules {
     this.#deny = blocksOf(lists.deny);
   }
 
-  /** Why the address is refused, for operators: the entry of the lists; `null`: it is not. One that cannot be read is in no list. */
+  /**
+   * The list entry that refuses the address, for operators; `null` if it is allowed. An unreadable address is in no
+   * list.
+   */
   refusing(address: string): string | null {
     const words = wordsOf(address);
     if (this.#deny !== null && words !== null) {

@@ -1,12 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 import { unmapped } from '../common/ip.ts';
 
-/** The networks trusted to report the caller's address. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
 
-/** `blocks`: CIDR blocks or single addresses, checked when the configuration was read. */
+/** `blocks`: CIDR blocks or single addresses, already validated. */
 export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   const list = new BlockList();
   for (const block of blocks) {
@@ -18,7 +17,7 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   return { has: (address) => blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
-/** One spelling per address: an IPv4 caller on an IPv6 socket is an IPv4 caller. */
+/** Normalizes an address: an IPv4-mapped IPv6 address becomes plain IPv4. */
 export function plainAddress(address: string | undefined): string {
   return address === undefined ? 'unknown' : unmapped(address);
 }
@@ -26,7 +25,7 @@ export function plainAddress(address: string | undefined): string {
 /** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
 const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
 
-/** An address of X-Forwarded-For, as some proxies write it with brackets or the caller's port; `null`: it is none. */
+/** Reads an X-Forwarded-For entry, which may have brackets or a port; `null` if it is not a valid address. */
 function reportedAddress(hop: string): string | null {
   const text = hop.trim();
   const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
@@ -36,8 +35,8 @@ function reportedAddress(hop: string): string | null {
 }
 
 /**
- * The addresses of X-Forwarded-For, the nearest hop last, up to the first entry from the right that is not an address: what stands left
- * of it cannot be trusted. Empty entries do not count (RFC 9110 section 5.6.1).
+ * The addresses of X-Forwarded-For, nearest hop last. Stops at the first invalid entry from the right, because nothing
+ * left of it can be trusted. Ignores empty entries (RFC 9110 section 5.6.1).
  */
 export function reportedHops(forwardedFor: string): string[] {
   const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
@@ -48,8 +47,8 @@ export function reportedHops(forwardedFor: string): string[] {
 }
 
 /**
- * The caller's address as the trusted proxies report it: X-Forwarded-For read from the right, up to the first address that
- * is not a trusted proxy. The caller may have forged everything further left.
+ * The client address: the first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
+ * have forged everything further left.
  */
 export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   let caller = peer;
@@ -58,7 +57,7 @@ export function callerAddress(peer: string, forwardedFor: string, proxies: Trust
   return caller;
 }
 
-/** What counts as one caller: an IPv4 address, or the /64 that an IPv6 subscriber has to itself (RFC 6177). */
+/** The unit that counts as one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail = ''] = address.split('::');
@@ -72,7 +71,6 @@ export function networkOf(address: string): string {
 
 const blocks = new WeakMap<readonly string[], TrustedProxies>();
 
-/** Whether an address is in one of the CIDR blocks, which were checked when they were set. */
 export function isAmong(list: readonly string[], address: string): boolean {
   let block = blocks.get(list);
   if (!block) {

@@ -1,10 +1,8 @@
 import { type Block, blockOf, lastOf, type Words } from '../common/ip.ts';
 
-/** An entry that has an address. */
 export interface Found {
-  /** The entry, in its shortest form. */
   readonly block: string;
-  /** The number of the list that it is of. */
+  /** Index of its list. */
   readonly list: number;
 }
 
@@ -12,14 +10,13 @@ export interface Found {
 const MOST_LISTS = 1_024;
 
 /**
- * Lists of address blocks, to be searched in some fifteen steps, however long they are. Two blocks are apart, or one lies in the
- * other; so those that lie in none, in order, are all that is needed.
+ * Lists of address blocks, searched in about fifteen steps whatever their size. Two blocks are either disjoint or
+ * nested, so the outermost blocks in order are enough.
  */
 export class Blocks {
   readonly #ipv4: Ipv4Blocks;
   readonly #ipv6: Ipv6Blocks;
 
-  /** `lists` of addresses and blocks, which were checked when they were read. */
   constructor(lists: readonly (readonly string[])[]) {
     if (lists.length > MOST_LISTS) throw new TypeError(`${lists.length} lists of addresses are too many`);
     const ipv4: number[] = [];
@@ -36,18 +33,21 @@ export class Blocks {
     this.#ipv6 = new Ipv6Blocks(ipv6);
   }
 
-  /** The largest block that has the address; `null`: none has. */
+  /** The largest block that contains the address; `null` if no block does. */
   find(address: Words): Found | null {
     return address.length === 1 ? this.#ipv4.find(address[0]!) : this.#ipv6.find(address);
   }
 }
 
-/** Address, length and list in one number of 48 bits: such numbers are sorted fastest. Of equal addresses the largest block is first. */
+/**
+ * Packs address, length and list into one 48-bit number, because numbers sort fastest. For equal addresses the largest
+ * block comes first.
+ */
 function keyOf({ first, bits }: Block, list: number): number {
   return (first[0]! * 64 + bits) * MOST_LISTS + list;
 }
 
-/** How many addresses of IPv4 a key's block has. */
+/** Number of IPv4 addresses in a key's block. */
 const sizeOf = (key: number): number => 2 ** (32 - (Math.floor(key / MOST_LISTS) % 64));
 const firstOf = (key: number): number => Math.floor(key / (64 * MOST_LISTS));
 
@@ -104,7 +104,7 @@ class Ipv6Blocks {
   }
 }
 
-/** How many of `count` things in order begin with `isBefore`. */
+/** Number of leading items that satisfy `isBefore`. */
 function countUpTo(count: number, isBefore: (i: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -4,28 +4,28 @@ import type { Readings } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
 
-/** The one class of the package that is used. Its index would load 35 more modules, for databases, at every start. */
+/** Imports one class directly. The package index would load 35 more modules, for databases, at every start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof Package.RateLimiterMemory;
 
-/** Callers that get a counter of their own within a span, where anyone can be a caller. All further callers share SHARED_COUNTERS counters. */
+/** Clients with their own counter within a span. All further clients share SHARED_COUNTERS counters. */
 const OWN_COUNTERS = 50_000;
 const SHARED_COUNTERS = 1_024;
 
-/** Counts units per caller in one window each. A caller is an address, a /64 of IPv6, or the id of a key. */
+/** Counts units per client in one window. A client is an address, an IPv6 /64, or a key id. */
 export interface CallerWindow {
-  /** Takes units from the window of a caller; `exhausted` once it took more than the window has. */
+  /** Charges units; `exhausted` once the client exceeds its window. */
   take(caller: string, units?: number): Promise<Readings & { readonly exhausted: boolean }>;
-  /** The standing of the caller; takes nothing. */
+  /** Reads the client's window without charging it. */
   look(caller: string): Promise<Readings>;
-  /** Number of counters. To find it costs a copy of all counters. */
+  /** Number of counters. Reading it copies all counters. */
   readonly size: number;
 }
 
 /**
- * `window` begins for each caller with its first request. Memory is bounded: a counter lasts for one span, so there are never more
- * than twice `ownCounters`, and the shared counters.
+ * `window` begins with the first request of each client. Each counter lasts one span, so memory is bounded by twice
+ * `ownCounters` plus the shared counters.
  */
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): CallerWindow {
   const { limit, span } = window;
@@ -33,7 +33,7 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
   let began = 0;
   let opened = 0;
 
-  /** The caller's own counter if it has one or there is room for one; otherwise a shared counter. */
+  /** The client's own counter if it has one or there is room; otherwise a shared counter. */
   async function counterOf(address: string, now: number): Promise<string> {
     const caller = networkOf(address);
     if (now - began >= span) {

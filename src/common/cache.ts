@@ -1,6 +1,6 @@
 /**
- * A bounded cache that forgets entries not read recently. It has two generations; a read moves an entry from the old one to
- * the young one. It holds between `size` and twice `size` entries, and no call moves more than one entry.
+ * A bounded cache that drops entries not read recently. It has two generations, and a read moves an entry to the young
+ * one. It holds between `size` and twice `size` entries, and no call moves more than one entry.
  */
 export class Cache<V> {
   readonly #size: number;
@@ -16,13 +16,13 @@ export class Cache<V> {
     return this.#young.size + this.#old.size;
   }
 
-  /** Every key, one or the other perhaps twice. Entries may come and go meanwhile. */
+  /** Every key; a key may occur twice. Entries may be added and removed during the iteration. */
   *keys(): Iterable<string> {
     yield* this.#young.keys();
     yield* this.#old.keys();
   }
 
-  /** As `get`, and the entry counts no more as read than before. */
+  /** Like `get`, but does not mark the entry as read. */
   peek(key: string): V | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }

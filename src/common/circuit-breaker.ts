@@ -3,17 +3,17 @@ const FIRST_PROBE = 100;
 const SLOWEST_PROBE = 1_000;
 
 export interface CircuitBreakerOptions {
-  /** Misses in a row that open it. */
+  /** Consecutive misses that open the breaker. */
   readonly misses: number;
-  /** Resolves when the service answers again; rejects while it does not. */
+  /** Resolves when the service is up; rejects while it is down. */
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;
   readonly closed: () => void;
 }
 
 /**
- * Keeps requests from waiting for a service that does not answer. After `misses` misses in a row it opens, and requests no
- * longer ask. A background probe, slower each time, closes it when the service answers again.
+ * Keeps requests from waiting for a service that is down. After `misses` consecutive misses it opens, and requests skip
+ * the service. A background probe with growing intervals closes it when the service is up.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -43,7 +43,7 @@ export class CircuitBreaker {
     if (this.#misses >= this.#options.misses) this.open(reason);
   }
 
-  /** Opens it at once: the service is known to be away. */
+  /** Opens at once because the service is known to be down. */
   open(reason: unknown): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -52,7 +52,6 @@ export class CircuitBreaker {
     this.#probeLater();
   }
 
-  /** Ends probing. */
   stop(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -69,7 +68,7 @@ export class CircuitBreaker {
     try {
       await this.#options.probe();
     } catch {
-      // Still away: the next probe asks again.
+      // Still down: probe again later.
       if (this.#timer) this.#probeLater();
       return;
     }

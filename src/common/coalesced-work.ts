@@ -1,4 +1,4 @@
-/** Work that is done again and again, one after the other, and once for all who ask for it while it is done. */
+/** Repeated work that runs one at a time. Calls made during a run share the next run. */
 export class CoalescedWork {
   readonly #work: () => Promise<void>;
   /** Never rejects. */
@@ -9,7 +9,7 @@ export class CoalescedWork {
     this.#work = work;
   }
 
-  /** Resolves or rejects as the next one does that begins: one under way may have begun too early. */
+  /** Settles like the next run that begins. A run already in progress may have begun too early. */
   next(): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = null;
@@ -20,7 +20,7 @@ export class CoalescedWork {
     return this.#next;
   }
 
-  /** Resolves once nothing is under way and nobody waits. */
+  /** Resolves once nothing is running or waiting. */
   async idle(): Promise<void> {
     await this.#next?.catch(() => {});
     await this.#running;

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** A short fingerprint that people can compare: 12 digits. Nobody who makes up texts must gain by two of them with the same one. */
+/**
+ * A short fingerprint of 12 digits that people can compare. Not collision-resistant: do not use it where a collision
+ * would help an attacker.
+ */
 export const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

@@ -1,11 +1,10 @@
 /**
- * An error that is no bug: whoever runs the gateway or a command can correct its cause. The message tells them everything, so
- * nothing shows the stack.
+ * An error that is not a bug: the operator can correct its cause. The message is complete, so the stack is not shown.
  */
 export abstract class ExpectedError extends Error {
   abstract override readonly name: string;
 }
 
-/** Also the error of a contract, whose package does not know the class above: by its name, because commands start without the package. */
+/** Also matches the contract package's error by name, because commands start without loading that package. */
 export const isExpected = (error: unknown): error is Error =>
   error instanceof ExpectedError || (error instanceof Error && error.name === 'ContractError');

@@ -1,11 +1,11 @@
-/** The list without the fields of these names, which are in lower case. */
+/** `names` are in lower case. */
 export function withoutFields(fields: readonly string[], names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - (i % 2)]!.toLowerCase()));
 }
 
 /**
- * The value of a field in a flat list (name, value, name, value, …), by its lower-case name; names may be spelt in any way.
- * Several lines form one list (RFC 9110 section 5.3). `undefined`: there is none.
+ * The value of a field in a flat list (name, value, name, value, …) by its lower-case name. Several lines form one list
+ * (RFC 9110 section 5.3). Returns `undefined` if the field is missing.
  */
 export function fieldIn(fields: readonly string[], name: string): string | undefined {
   let value: string | undefined;

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Puts on disk which files `folder` has: a new, renamed or removed one is lasting only then. */
+/** Syncs the entries of `folder` to disk; only then is a new, renamed or removed file durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -11,7 +11,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** The same for where nothing can wait, such as a start. */
+/** Synchronous version, for example for the start. */
 export function syncFolderNow(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

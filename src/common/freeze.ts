@@ -1,6 +1,6 @@
 /**
- * Freezes a value and everything in it, and returns it. A Map stays readable, but its writing methods throw: freezing alone
- * does not protect its entries.
+ * Deep-freezes a value and returns it. The writing methods of a Map throw, because freezing alone does not protect its
+ * entries.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

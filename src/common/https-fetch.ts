@@ -3,13 +3,13 @@ import { request } from 'node:https';
 import { Readable } from 'node:stream';
 import type { PeerCertificate } from 'node:tls';
 
-/** How to trust an https server, and to be trusted by it, in PEM. Node's own fetch can be told neither. */
+/** TLS trust and client certificate in PEM. Node's own fetch has options for neither. */
 export interface FetchTls {
-  /** Who signs its certificate, if not one of the authorities that Node knows. */
+  /** Certificate authority, if Node's built-in list does not have it. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Its certificate is one of these, whoever has signed it and whatever names it has. */
+  /** Accept exactly these certificates, whatever their issuer and names. */
   readonly known?: readonly string[] | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** As `fetch`, and without redirects. Nothing of the request is sent to a server that is not trusted. */
+/** Like `fetch` without redirects. Sends nothing to an untrusted server. */
 export function httpsFetch(url: string, { ca, cert, key, known }: FetchTls, asked: Asked = {}): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = asked;
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
@@ -32,7 +32,7 @@ export function httpsFetch(url: string, { ca, cert, key, known }: FetchTls, aske
     ...(signal && { signal }),
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && key !== undefined && { cert, key }),
-    // What is known is trusted as it is: it may be signed by nobody in particular.
+    // A pinned certificate may be self-signed.
     ...(prints !== undefined && {
       ca: [...known!],
       allowPartialTrustChain: true,

@@ -1,16 +1,18 @@
-/** An address as numbers of 32 bits: one for IPv4, four for IPv6. */
+/** An address as 32-bit numbers: one for IPv4, four for IPv6. */
 export type Words = readonly number[];
 
-/** The words of an address; `null` if it is none. A zone (`%eth0`) says nothing, and `::ffff:192.0.2.7` is an address of IPv4. */
+/**
+ * Returns `null` if the text is not a valid address. Ignores a zone (`%eth0`), and reads `::ffff:192.0.2.7` as IPv4.
+ */
 export function wordsOf(address: string): Words | null {
   const zone = address.indexOf('%');
   return read(address, zone === -1 ? address.length : zone);
 }
 
-/** Any spelling of an address of IPv4 as one of IPv6 (RFC 4291 section 2.5.5.2), and others that begin so. */
+/** Matches every spelling of an IPv4-mapped address (RFC 4291 section 2.5.5.2), and some other addresses. */
 const MAPPED = /^[0:]+:ffff:/i;
 
-/** An address of IPv4 as such, also where it is written as one of IPv6; others as they are. */
+/** Turns an IPv4-mapped address into plain IPv4 and leaves others unchanged. */
 export function unmapped(address: string): string {
   if (!MAPPED.test(address)) return address;
   const words = wordsOf(address);
@@ -19,15 +21,15 @@ export function unmapped(address: string): string {
   return [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255].join('.');
 }
 
-/** All addresses that begin with the first `bits` bits of `first`. */
+/** All addresses that share the first `bits` bits of `first`. */
 export interface Block {
   readonly first: Words;
   readonly bits: number;
 }
 
 /**
- * The block of a text such as `10.0.0.0/8`, or of one address. `null` if it is none; also if the address is not the first of the
- * block, as in `10.0.0.1/8`, because nobody can tell whether one address was meant or sixteen million.
+ * Reads `10.0.0.0/8` or a single address. Returns `null` if it is not valid, and for `10.0.0.1/8`, because it is
+ * ambiguous: it could mean one address or sixteen million.
  */
 export function blockOf(text: string): Block | null {
   const slash = text.indexOf('/');
@@ -43,7 +45,6 @@ export function blockOf(text: string): Block | null {
   return { first, bits };
 }
 
-/** The last address of a block. */
 export function lastOf({ first, bits }: Block): Words {
   return first.map((word, i) => (word | hostBits(bits, i)) >>> 0);
 }
@@ -54,7 +55,7 @@ function hostBits(bits: number, word: number): number {
   return inWord === 32 ? 0 : 0xffff_ffff >>> inWord;
 }
 
-/** One to three digits to the end of the text, and no zero in front; else a number that is no length. */
+/** Reads one to three digits without a leading zero; otherwise returns a number that is not a valid length. */
 function lengthIn(text: string, from: number): number {
   const digits = text.length - from;
   if (digits < 1 || digits > 3 || (digits > 1 && text.charCodeAt(from) === 0x30)) return -1;
@@ -72,7 +73,7 @@ function read(text: string, end: number): Words | null {
   return ipv4 === -1 ? readIPv6(text, end) : [ipv4];
 }
 
-/** Four numbers up to 255 without zeros in front (RFC 6943 section 3.1.1); -1 if these are none. */
+/** Four numbers up to 255 without leading zeros (RFC 6943 section 3.1.1); -1 if they are not valid. */
 function readIPv4(text: string, from: number, end: number): number {
   let word = 0;
   let at = from;
@@ -127,7 +128,7 @@ function readIPv6(text: string, end: number): Words | null {
   return wordsIn(groups, gap);
 }
 
-/** `gap`: where zeros are left out; -1: nowhere. */
+/** `gap`: index of the omitted zeros; -1 if none are omitted. */
 function wordsIn(groups: readonly number[], gap: number): Words | null {
   const missing = 8 - groups.length;
   if (gap === -1 ? missing !== 0 : missing < 1) return null;

@@ -1,11 +1,8 @@
-/**
- * Work of one name runs one after the other, in the order in which it was asked for; work of different names runs at
- * once.
- */
+/** Runs work of one name in order, one at a time; work of different names runs concurrently. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` once all work of this name that came before is through, however that ended. */
+  /** Runs `work` after all earlier work of this name has settled. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
     const turn = before ? before.then(work) : work();

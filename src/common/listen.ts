@@ -8,10 +8,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** The server cannot listen on an address; the message says which and why, in one sentence. */
+/** The server cannot listen on an address; the message has the address and the cause. */
 export class ListenError extends ExpectedError {
   override name = 'ListenError';
-  /** Whether another program has the address. */
+  /** Whether another program uses the address. */
   readonly taken: boolean;
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
@@ -23,11 +23,11 @@ export class ListenError extends ExpectedError {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Several sockets that all ask for it share the address, and the system spreads connections over them. Not on macOS. */
+  /** Lets several sockets share the address; the system spreads connections over them. Not available on macOS. */
   readonly reusePort?: boolean;
 }
 
-/** Resolves with the bound port when `server` listens. Rejects with ListenError when it cannot. */
+/** Resolves with the bound port. Rejects with ListenError. */
 export function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {

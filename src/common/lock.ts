@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 const BUSY = 5;
 
 /**
- * Locks `file`, made where it is missing, for this call alone among all processes of the machine. The operating system
- * unlocks it when the process ends, so no lock outlives a crash and nobody has to judge whether one is stale. SQLite does
- * the locking, because Node has no file locks. The file stays, empty. Throws what SQLite throws: see `isLocked`.
+ * Takes an exclusive lock on `file` among all processes of the machine, and creates the file if needed. The operating
+ * system releases it when the process ends, so locks never become stale. Uses SQLite because Node has no file locks.
+ * The file stays, empty. Throws SQLite errors: see `isLocked`.
  */
 export function lockFile(file: string): { release(): void } {
   const lock = new DatabaseSync(file);
@@ -19,7 +19,7 @@ export function lockFile(file: string): { release(): void } {
   return { release: () => lock.close() };
 }
 
-/** Whether `lockFile` threw because somebody else holds the lock. */
+/** Whether `lockFile` threw because another process holds the lock. */
 export function isLocked(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === BUSY;
 }

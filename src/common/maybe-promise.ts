@@ -1,2 +1,2 @@
-/** A value that is known in this process, or else a promise of it. */
+/** A value available at once, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;

@@ -1,22 +1,21 @@
-/** The most characters of a name of a scope, and the most scopes of a key or an operation. */
+/** Most characters of a scope name, and most scopes of a key or an operation. */
 export const MAX_SCOPE_LENGTH = 64;
 export const MOST_SCOPES = 32;
 
 /**
- * A scope-token of RFC 6749 section 3.3, but for commas and semicolons: lists in cells and on command lines are often divided by
- * them, and `a,b` must not become the name of one scope.
+ * A scope-token of RFC 6749 section 3.3 without commas and semicolons, which often separate lists: `a,b` must not
+ * become one scope.
  */
 const SCOPE = /^[!#-+\--:<-[\]-~]{1,64}$/;
 
-/** What a name of a scope is, as the end of a sentence. */
+/** Form of a scope name, as the end of a sentence. */
 export const SCOPE_FORM = `1 to ${MAX_SCOPE_LENGTH} visible characters of ASCII without quotes, commas, semicolons and backslashes`;
 
 export const isScope = (name: string): boolean => SCOPE.test(name);
 
-/** What is wrong with a list of scopes. */
 export type ScopesError =
   | { readonly kind: 'many' }
-  /** `at`: the place of the first such name, from 0. */
+  /** `at`: index of the first faulty name. */
   | { readonly kind: 'form' | 'twice'; readonly at: number };
 
 export function scopesError(scopes: readonly string[]): ScopesError | null {

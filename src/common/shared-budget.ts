@@ -1,9 +1,9 @@
-/** One owner may have this part, so that it cannot take the room of all others. */
+/** The largest share of one owner, so that it cannot take all the memory. */
 const SHARE = 1 / 4;
 
 /** Bytes of memory that owners share. */
 export class SharedBudget {
-  /** Bytes at most; a lower number holds for what is taken from now on. */
+  /** Maximum in bytes; a lower value applies to later calls only. */
   most: number;
   #held = 0;
   readonly #heldBy = new Map<string, number>();
@@ -12,7 +12,6 @@ export class SharedBudget {
     this.most = most;
   }
 
-  /** Bytes that all owners have. */
   get held(): number {
     return this.#held;
   }

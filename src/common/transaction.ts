@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Runs `work` whole or not at all. Inside another transaction it is a part of that one. */
+/** Runs `work` in a transaction, or as part of the open one. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work();
   db.exec('BEGIN IMMEDIATE');

@@ -1,15 +1,15 @@
-/** Sleeps of one loop that somebody else may end. */
+/** Sleeps of one loop that other code can end early. */
 export class WakeableSleep {
   #wake: () => void = () => {};
   #isDue = false;
 
-  /** Sleeps so many milliseconds; ends at once if it was woken since the last sleep. */
+  /** Sleeps `wait` milliseconds; ends at once if woken since the last sleep. */
   async sleep(wait: number): Promise<void> {
     if (!this.#isDue) await this.#take(wait, (wake) => (this.#wake = wake));
     this.#isDue = false;
   }
 
-  /** Sleeps whatever happens. */
+  /** Cannot be woken. */
   async sleepWhole(wait: number): Promise<void> {
     await this.#take(wait, () => {});
   }

@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import { WakeableSleep } from './wakeable-sleep.ts';
 
-/** Milliseconds until an item that was not taken is tried again. */
+/** Milliseconds until a failed write is retried. */
 const AGAIN = 1_000;
 
 export interface WriteBehindOptions<T> {
-  /** Writes an item. Returns `false` if it is to be tried again. */
+  /** Writes an item. Returns `false` to retry it later. */
   readonly write: (item: T) => Promise<boolean>;
-  /** Items that wait at most; later ones are lost. */
+  /** Maximum queue length; later items are lost. */
   readonly most: number;
-  /** Items written before others have their turn, and the milliseconds of that. */
+  /** Items written before the loop pauses, and the pause in milliseconds. */
   readonly atOnce: number;
   readonly pause: number;
-  /** Called with the number of lost items: the first at once, the others together as soon as nothing waits. */
+  /** Called with the number of lost items: at once for the first, then in total when the queue is empty. */
   readonly lost: (count: number) => void;
 }
 
-/** A bounded queue behind the requests. Items are written in their order, one after the other, each until it is taken. */
+/** A bounded queue that writes items in order, one at a time, and retries each until it succeeds. */
 export class WriteBehind<T> {
   readonly #options: WriteBehindOptions<T>;
   readonly #waiting: T[] = [];
@@ -31,7 +31,7 @@ export class WriteBehind<T> {
     this.#options = options;
   }
 
-  /** Returns `false` if the item is lost: the queue is full, or closed. */
+  /** Returns `false` if the item is lost because the queue is full or closed. */
   add(item: T): boolean {
     if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.most) {
       this.#lost++;
@@ -44,7 +44,7 @@ export class WriteBehind<T> {
     return true;
   }
 
-  /** Writes what waits until an item is not taken, or so many milliseconds have passed. The others are lost. */
+  /** Writes queued items until a write fails or `patience` milliseconds have passed. The remaining items are lost. */
   async close(patience = Number.POSITIVE_INFINITY): Promise<void> {
     this.#giveUpAt ??= performance.now() + patience;
     this.#sleep.wake();
@@ -55,7 +55,7 @@ export class WriteBehind<T> {
 
   async #write(): Promise<void> {
     const { write, atOnce, pause } = this.#options;
-    // What an item comes from is answered first.
+    // Lets the response be sent first.
     await setImmediate();
     for (let written = 0; this.#waiting.length > 0; ) {
       const isDone = await write(this.#waiting[0]!);

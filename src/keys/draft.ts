@@ -5,7 +5,7 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
 
-/** What an operator says about a key to issue it. */
+/** Input for a new key. */
 export interface KeyDraft {
   readonly account: string;
   readonly plan: string;
@@ -13,16 +13,15 @@ export interface KeyDraft {
   readonly windows?: readonly Window[] | null;
   /** Addresses or CIDR blocks that the key may be used from. */
   readonly addresses?: readonly string[] | null;
-  /** What the key may do where the contract asks for a scope. */
   readonly scopes?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
-  /** The word in the secret that tells installations apart; `live` by default. */
+  /** Installation marker in the secret; `live` by default. */
   readonly env?: string;
 }
 
-/** A draft or key that cannot be used; the message says what to change. */
+/** An invalid draft or key; the message has the correction. */
 export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
@@ -33,13 +32,12 @@ export class KeyError extends ExpectedError {
   }
 }
 
-/** One mistake of a draft. */
 export interface DraftError {
-  /** The field's name in the admin API. */
+  /** Field name in the admin API. */
   readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'scopes' | 'metadata';
-  /** Without any value of the draft, which may be a secret that stands in the wrong place. */
+  /** Contains no value of the draft, which may be a secret in the wrong place. */
   readonly message: string;
-  /** The message with the value, for whoever typed it. */
+  /** The message with the value, shown only to the person who typed it. */
   readonly quoting?: string;
 }
 
@@ -53,7 +51,7 @@ export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
   if (flaw) throw new KeyError(flaw.quoting ?? flaw.message);
 }
 
-/** Every mistake of a draft; none: a key can be made of it. `now` in Unix milliseconds. */
+/** All mistakes of a draft. `now` in Unix milliseconds. */
 export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftError[] {
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
@@ -68,7 +66,7 @@ export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftEr
   ];
 }
 
-/** The mistakes that show without plans and clock. */
+/** The mistakes that can be found without plans and clock. */
 export function formErrors(draft: Omit<KeyDraft, 'plan'>): DraftError[] {
   return [
     ...accountErrors(draft),

@@ -11,26 +11,25 @@ export interface ForeignKey extends KeyDraft {
   readonly disabled?: boolean;
 }
 
-/** Why one of many keys cannot be imported. The message has no value of the key. */
+/** Why a key cannot be imported. The message has no value of the key. */
 export interface ImportError {
-  /** The place of the key among those that were given, from 0. */
+  /** Index of the key in the input. */
   readonly index: number;
-  /** The field's name in the admin API. */
+  /** Field name in the admin API. */
   readonly field: string;
   readonly message: string;
 }
 
-/** What becomes of many keys. */
 export interface ImportPlan {
-  /** Those that are to be added. */
+  /** Keys to add. */
   readonly fresh: readonly ForeignKey[];
-  /** How many are there already, and say the same. */
+  /** Number of keys that already exist with equal fields. */
   readonly already: number;
-  /** Every mistake of the others. */
+  /** All mistakes of the remaining keys. */
   readonly flaws: readonly ImportError[];
 }
 
-/** Finds out what becomes of keys of another system, and changes nothing. `now` in Unix milliseconds. */
+/** Checks keys of another system without changing anything. `now` in Unix milliseconds. */
 export async function planImport(
   store: KeyStore,
   plans: Plans,
@@ -59,8 +58,8 @@ export async function planImport(
 }
 
 /**
- * Adds the keys of a plan, all of them or none, with a note that is made with their ids. `now` in Unix milliseconds. Throws
- * KeyError where another key has a hash meanwhile.
+ * Adds all keys of a plan or none, with one audit note that is made from their ids. `now` in Unix milliseconds. Throws
+ * KeyError if another key has taken a hash in the meantime.
  */
 export async function importPlanned(
   store: KeyStore,
@@ -82,7 +81,7 @@ export async function importPlanned(
   }
 }
 
-/** In what the key of this hash differs from the one that is there. */
+/** Fields in which the key differs from the stored key with the same hash. */
 function differences(there: KeyRecord, key: ForeignKey): Omit<ImportError, 'index'>[] {
   const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
   if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');

@@ -2,39 +2,38 @@ import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plan } from '../limits/plans.ts';
 
-/** A key as it is stored: everything but the secret. Times are Unix milliseconds. */
+/** A stored key, without its secret. Times are Unix milliseconds. */
 export interface KeyRecord {
   readonly id: string;
-  /** Counts changes, from 1. The store refuses a change made from an older version. */
+  /** Counts changes, from 1. The store refuses a change based on an older version. */
   readonly version: number;
   /** SHA-256 of the secret. */
   readonly hash: string;
   readonly account: string;
   readonly plan: string;
-  /** What the key is used for, for people. */
   readonly label: string | null;
-  /** The key's own limits instead of its plan's. */
+  /** The key's own limits; they replace the plan's. */
   readonly windows: readonly Window[] | null;
-  /** CIDR blocks from which the key may be used; `null`: from anywhere. */
+  /** CIDR blocks from which the key may be used; `null` for anywhere. */
   readonly addresses: readonly string[] | null;
-  /** What the key may do where the contract asks for a scope; each once, in no order. */
+  /** Scopes of the key, unique and unordered. */
   readonly scopes: readonly string[];
-  /** Free for the operator's own use. */
+  /** For the operator's own use. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** Since when the key is switched off; it can be enabled again. */
+  /** When the key was disabled; it can be enabled again. */
   readonly disabledAt: number | null;
-  /** Since when the key is switched off for good. */
+  /** When the key was revoked for good. */
   readonly revokedAt: number | null;
   readonly rotatedAt: number | null;
-  /** The secret before the last rotation, and until when it works. */
+  /** The secret before the last rotation, and when it expires. */
   readonly previous: { readonly hash: string; readonly until: number } | null;
-  /** Whether it came from another system; its secret then has another form. */
+  /** Whether it was imported; its secret then has another form. */
   readonly imported: boolean;
 }
 
-/** Values for fields that older records do not have. */
+/** Defaults for fields that older records lack. */
 const EARLIER = {
   version: 1,
   addresses: null,
@@ -46,45 +45,44 @@ const EARLIER = {
   imported: false,
 };
 
-/** Reads a stored record of any version. */
 export function readRecord(text: string): KeyRecord {
   return wholeRecord(JSON.parse(text));
 }
 
-/** A record of any version, with the fields that it may not have. */
+/** Fills in the fields that an older record lacks. */
 export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
   return { ...EARLIER, ...record } as KeyRecord;
 }
 
-/** The holder of a key that was found, with all that the request path needs, worked out once. */
+/** The client of a key, with everything that the request path needs, computed once. */
 export interface Client {
   readonly keyId: string;
   readonly account: string;
   readonly plan: string;
-  /** Whose counters move: those of the key, or of its account if the plan counts accounts. */
+  /** The counted subject: the key, or its account if the plan counts accounts. */
   readonly subject: string;
   /**
-   * `null`: the plan is custom, and neither key nor account has limits. That is an operator's mistake, never
-   * "unlimited".
+   * `null`: the plan is custom, and neither key nor account has limits. This is an operator's mistake and never means
+   * unlimited.
    */
   readonly limits: Limits | null;
-  /** Requests of the subject that may be in flight at once; `null`: any number. */
+  /** Most concurrent requests of the subject; `null` for unlimited. */
   readonly concurrency: number | null;
-  /** As whom its requests wait for a busy store: its plan, and the subject in it. */
+  /** Owner of its requests in the queue for a busy store: plan and subject. */
   readonly party: Party;
   readonly expiresAt: number | null;
   /** Revoked or disabled. */
   readonly revoked: boolean;
-  /** `null`: it may be used from anywhere. */
+  /** `null` for anywhere. */
   readonly addresses: ClientAddresses | null;
   readonly scopes: readonly string[];
-  /** The key was found by the secret before its last rotation, which works until then; `null`: by the one in force. */
+  /** If the client used the secret before the last rotation: when that secret expires. Otherwise `null`. */
   readonly retiresAt: number | null;
 }
 
-/** Where a client may come from: from the blocks of its key, and where the lists of its plan say so. */
+/** The client address must match the blocks of the key and the lists of its plan. */
 export interface ClientAddresses {
   readonly key: readonly string[] | null;
-  /** A plan that has lists. */
+  /** The plan, if it has address lists. */
   readonly plan: Plan | null;
 }

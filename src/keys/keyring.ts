@@ -10,13 +10,13 @@ import type { KeyStore } from './store.ts';
 
 const KNOWN = 50_000;
 const UNKNOWN = 20_000;
-/** Milliseconds after which a question that met an outage is asked again. */
+/** Milliseconds until a lookup that failed in an outage is retried. */
 const ASK_AGAIN = 1_000;
 
 export interface KeyringOptions {
   /**
-   * Milliseconds after which a key, known or not, is looked up again even if no change was announced. For stores whose
-   * announcements can be lost; without it, a result holds until the store announces a change.
+   * Milliseconds after which a key, found or not, is looked up again without an announced change, for stores whose
+   * announcements can be lost. If absent, a result stays valid until the store announces a change.
    */
   readonly recheckAfter?: number;
   /** Monotonic milliseconds. */
@@ -24,40 +24,40 @@ export interface KeyringOptions {
 }
 
 interface Found {
-  /** `null`: no such key exists. */
+  /** `null`: the key does not exist. */
   readonly record: KeyRecord | null;
   readonly recheckAt: number;
-  /** How often everything had become doubtful when this was asked for. */
+  /** `#generation` when the lookup began. */
   readonly generation: number;
-  /** The client that follows from `record` and `plans`. */
+  /** The client computed from `record` and `plans`. */
   client: Client | null;
   plans: Plans;
 }
 
-/** Finds the client of a secret by its hash, with a bounded memory of keys that were found and of those that were not. */
+/** Finds clients by the hash of their secret, with bounded caches of found and unknown keys. */
 export class Keyring {
   readonly #store: KeyStore;
   #plans: Plans;
   readonly #recheckAfter: number;
   readonly #clock: () => number;
   readonly #clients = new Cache<Found>(KNOWN);
-  /** Apart from `#clients`, so that guesses never displace real keys. */
+  /** Separate from `#clients`, so that guesses never displace real keys. */
   readonly #strangers = new Cache<Found>(UNKNOWN);
-  /** Look-ups under way. All who ask for the same key meanwhile share the answer. */
+  /** Lookups in progress; concurrent requests for the same key share them. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
-  /** Whether any key was imported; `null`: not known. */
+  /** Whether any key was imported; `null` if unknown. */
   #imported: boolean | null = null;
   #importedQuestion = 0;
   #importedTimer: NodeJS.Timeout | undefined;
-  /** Rises when any change may have been missed. What was found before is then looked up again. */
+  /** Increases when a change may have been missed. Older results are then looked up again. */
   #generation = 0;
   readonly #stopWatching: () => void;
   #isReady = false;
   readonly #ready = Promise.withResolvers<void>();
-  /** Resolves when the store first says whether any key was imported. */
+  /** Resolves when the store first returns whether any key was imported. */
   readonly whenReady = this.#ready.promise;
-  /** Resolves when the store has been asked that once, also if it did not answer. */
+  /** Resolves after the first attempt to read that, even if it failed. */
   readonly opened: Promise<void>;
 
   constructor(
@@ -76,33 +76,33 @@ export class Keyring {
     this.opened = this.#lookForImported();
   }
 
-  /** Whether the store has said whether any key was imported. Until then every secret costs a look-up. */
+  /** Whether it is known if any key was imported. Until then every secret costs a lookup. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
   /**
-   * Whether to look up secrets of another form than ours. They have no checksum that turns guesses away before a look-up, so
-   * they are looked up only if some were imported, or while that is not known.
+   * Whether to look up secrets of a foreign form. They have no checksum that rejects guesses early, so they are looked
+   * up only if some key was imported, or while that is unknown.
    */
   get takesForeign(): boolean {
     return this.#imported !== false;
   }
 
-  /** Puts plans, with the windows of a contract, in force from the next request on. Known keys need no new look-up. */
+  /** Applies plans, including the contract's windows, from the next request on. Cached keys need no new lookup. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
   }
 
-  /** The client of a key; `null`: no such key exists. Throws `Outage` if the store cannot be asked. */
+  /** The client of a key; `null` if the key does not exist. Throws `Outage` if the store is down. */
   find(hash: string): MaybePromise<Client | null> {
     const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
     if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
   }
 
-  /** The client of a key that is in memory, without a look-up; `null` says nothing about the key. */
+  /** The client of a cached key without a lookup; `null` only means that it is not cached. */
   known(hash: string): Client | null {
     const found = this.#clients.get(hash);
     return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
@@ -126,7 +126,7 @@ export class Keyring {
     return found.client;
   }
 
-  /** Asks until the store answers. Once a key was imported, this stays so. */
+  /** Retries until the store responds. Once a key was imported, the result never changes. */
   async #lookForImported(): Promise<void> {
     if (this.#imported) return;
     this.#imported = null;
@@ -134,7 +134,7 @@ export class Keyring {
     clearTimeout(this.#importedTimer);
     try {
       const imported = await this.#store.hasImported();
-      // An answer to an earlier question may be older than a change.
+      // The result of an earlier query may be older than a change.
       if (imported || question === this.#importedQuestion) this.#imported = imported;
       this.#isReady = true;
       this.#ready.resolve();
@@ -145,7 +145,7 @@ export class Keyring {
     }
   }
 
-  /** Where any key may have changed, those that were found stay, to be used while the store cannot be asked. */
+  /** If any key may have changed, found keys stay cached for use during an outage of the store. */
   #forget(hash?: string): void {
     if (hash === undefined) {
       this.#generation += 1;
@@ -164,7 +164,7 @@ export class Keyring {
     const lookup: Promise<Client | null> = asked.then(
       (record) => this.#arrived(hash, lookup, withKnownLimits(stale, record), this.#recheckAfter),
       (error) => {
-        // While the store is away, a known key stays as it was: an outage must not lock everybody out.
+        // While the store is down, a cached key stays valid: an outage must not lock out all clients.
         if (stale && error instanceof Outage)
           return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, ASK_AGAIN));
         this.#isCurrent(hash, lookup);
@@ -175,7 +175,9 @@ export class Keyring {
     return lookup;
   }
 
-  /** Remembers an answer, unless the key has changed since the question: then the answer may be older than the change. */
+  /**
+   * Caches a result unless the key has changed since the lookup began, because the result may be older than the change.
+   */
   #arrived(
     hash: string,
     lookup: Promise<Client | null>,
@@ -186,7 +188,7 @@ export class Keyring {
     return record && this.#clientOf(record, hash);
   }
 
-  /** Ends a look-up. Answers `false` if the key has changed meanwhile. */
+  /** Ends a lookup. Returns `false` if the key has changed in the meantime. */
   #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
@@ -223,7 +225,7 @@ export class Keyring {
     };
   }
 
-  /** One object for each set of windows: all clients of a plan share it, and counters compare it by identity. */
+  /** One object per set of windows: all clients of a plan share it, and counters compare it by identity. */
   #limitsOf(windows: readonly Window[]): Limits {
     let limits = this.#limits.get(windows);
     if (!limits) {
@@ -234,7 +236,7 @@ export class Keyring {
   }
 }
 
-/** The record with the limits of the one that was known, where they are the same: counters tell limits apart by their identity. */
+/** Reuses the cached limits if they are equal, because counters compare limits by identity. */
 function withKnownLimits(known: Found | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;

@@ -7,20 +7,19 @@ import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
 
 export { type KeyDraft, KeyError } from './draft.ts';
 
-/** One change of a key; `secret` if the change made a new one. */
+/** `secret` is set if the change created a new one. */
 export interface KeyChange {
   readonly before: KeyRecord | null;
   readonly after: KeyRecord;
   readonly secret: string | null;
 }
 
-/** Makes the note that the store keeps with a change. */
 export type AuditNoteOf = (change: KeyChange) => AuditNote;
 
-/** How often a change is tried while others change the same key. */
+/** Attempts of a change that conflicts with other changes of the same key. */
 const TRIES = 5;
 
-/** Issues a key. Only the answer has the secret. Throws KeyError; then no key was issued. */
+/** Issues a key. The secret is only in the result. Throws KeyError; then no key was issued. */
 export async function createKey(
   store: KeyStore,
   plans: Plans,
@@ -35,7 +34,7 @@ export async function createKey(
   return { secret, record };
 }
 
-/** Takes over a key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. Throws KeyError. */
+/** Imports a key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. Throws KeyError. */
 export async function importKey(
   store: KeyStore,
   plans: Plans,
@@ -54,7 +53,7 @@ export async function importKey(
   return record;
 }
 
-/** Changes the fields that the patch has and leaves the others. Throws KeyError; then nothing was changed. */
+/** Changes only the fields in the patch. Throws KeyError; then nothing was changed. */
 export function updateKey(
   store: KeyStore,
   plans: Plans,
@@ -66,13 +65,13 @@ export function updateKey(
   return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
     const changed = { ...record, ...patch };
-    // An expiry that has passed may stay, but cannot be set.
+    // A past expiry may stay, but cannot be set.
     checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, now);
     return { after: changed, secret: null };
   });
 }
 
-/** Switches a key off, or on again. Doing so twice changes nothing. Throws KeyError. */
+/** Disables or enables a key; idempotent. Throws KeyError. */
 export function setDisabled(
   store: KeyStore,
   id: string,
@@ -87,7 +86,7 @@ export function setDisabled(
   });
 }
 
-/** Ends a key for good; its record stays. Revoking twice changes nothing. Throws KeyError for an unknown id. */
+/** Revokes a key for good; its record stays. Idempotent. Throws KeyError for an unknown id. */
 export function revokeKey(store: KeyStore, id: string, now: number, auditNoteOf: AuditNoteOf): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) =>
     record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
@@ -98,13 +97,13 @@ export interface Rotation {
   /** Milliseconds for which the old secret still works; 0 ends it at once. */
   readonly overlap: number;
   readonly env?: string;
-  /** Rotates even while the last rotation's overlap lasts, and so ends its older secret. */
+  /** Rotates even during the overlap of the last rotation, which ends the older secret. */
   readonly force?: boolean;
 }
 
 /**
- * Gives a key a new secret; the old one works until the overlap ends. Until then another rotation is refused: a call that
- * came twice would lock out whoever still uses the first secret. Throws KeyError.
+ * Replaces the secret; the old secret works until the overlap ends. Refuses another rotation before that, because a
+ * repeated call would lock out clients that still use the first secret. Throws KeyError.
  */
 export async function rotateKey(
   store: KeyStore,
@@ -127,10 +126,7 @@ export async function rotateKey(
   return { secret, record };
 }
 
-/**
- * Reads, changes and writes a key; starts again if somebody else wrote in between. `work` answers `null` to change
- * nothing.
- */
+/** Reads, changes and writes a key; retries after a conflicting write. `work` returns `null` to change nothing. */
 async function change(
   store: KeyStore,
   id: string,
@@ -156,7 +152,6 @@ function refuseRevoked({ id, revokedAt }: KeyRecord): void {
   if (revokedAt !== null) throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
 }
 
-/** The record of a new key, whose secret has this hash. */
 export function newRecord(draft: KeyDraft, hash: string, imported: boolean, now: number): KeyRecord {
   return {
     id: makeKeyId(),

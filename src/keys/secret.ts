@@ -2,9 +2,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * A key is `sg_<env>_<random>_<checksum>`: a prefix that people and secret scanners recognise, 32 random base-62 digits
- * (190 bits), and 6 digits of CRC-32 over everything before them. The checksum tells typos and made-up keys from real ones
- * without a look-up; it protects nothing else.
+ * A key is `sg_<env>_<random>_<checksum>`: a prefix for people and secret scanners, 32 random base-62 digits (190
+ * bits), and 6 digits of CRC-32 over the rest. The checksum rejects typos and invented keys without a lookup; it is not
+ * a security feature.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 32;
@@ -12,30 +12,30 @@ const CHECKSUM_DIGITS = 6;
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 export const MAX_KEY_LENGTH = 'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKSUM_DIGITS;
 
-/** A new secret. `env`: 1 to 12 small letters that tell the keys of installations apart, such as `live`. */
+/** `env`: 1 to 12 lower-case letters that distinguish installations, such as `live`. */
 export function makeSecret(env: string): string {
   if (!/^[a-z]{1,12}$/.test(env)) throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
   const body = `sg_${env}_${randomDigits(RANDOM_DIGITS)}`;
   return `${body}_${checksum(body)}`;
 }
 
-/** Whether `text` has the form of a key and the right checksum. Such a key need not exist. */
+/** Whether `text` has the form of a key and the right checksum. The key need not exist. */
 export function isWellFormed(text: string): boolean {
   if (text.length > MAX_KEY_LENGTH || !SHAPE.test(text)) return false;
   const cut = text.length - CHECKSUM_DIGITS - 1;
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }
 
-/** What to say to somebody who gave a key where its id or a name is asked for. */
+/** Message for input that is a key instead of its id or a name. */
 export const GIVE_THE_ID =
   'This is the secret of a key, which belongs in no path and no list of processes: give the id, find it with storegate keys identify.';
 
-/** The only form in which a secret is stored: SHA-256, 43 characters of base64url. */
+/** The only stored form of a secret: SHA-256, 43 characters of base64url. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
 
-/** A new id: the public name of a key, useless without its secret. */
+/** The public name of a key, useless without its secret. */
 export function makeKeyId(): string {
   return `key_${randomDigits(16)}`;
 }
@@ -50,7 +50,7 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** Bytes of 248 (4 x 62) and above are skipped, so that all digits are equally likely. */
+/** Skips bytes of 248 (4 x 62) and above, so that all digits are equally likely. */
 function randomDigits(count: number): string {
   let digits = '';
   while (digits.length < count) {

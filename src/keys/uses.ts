@@ -1,32 +1,32 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
-/** Stores when keys were last used: Unix milliseconds by key id. The latest time wins. */
+/** When keys were last used: Unix milliseconds by key id. The latest time wins. */
 export interface LastUseStore {
   save(uses: ReadonlyMap<string, number>): MaybePromise<void>;
   load(ids: readonly string[]): MaybePromise<Map<string, number>>;
 }
 
-/** When deprecated operations were last called, Unix milliseconds, by operation. */
+/** Time of the last call of each deprecated operation, Unix milliseconds. */
 export type CallsOfDeprecated = ReadonlyMap<string, number>;
 
-/** Milliseconds between writes. "Last used" may be so much out of date at another gateway, or after a crash. */
+/** Milliseconds between writes: the maximum age of "last used" at another gateway or after a crash. */
 const EVERY = 5_000;
-/** Keys written at once. */
+/** Keys per write. */
 const AT_ONCE = 500;
-/** Keys whose deprecated calls are remembered, and operations for each of them. */
+/** Maximum keys whose deprecated calls are kept, and operations per key. */
 const MOST_KEYS = 10_000;
 const MOST_OPERATIONS = 50;
 
 export interface UsesOptions {
   readonly clock: () => number;
-  /** Is called when uses could not be stored; they are stored with the next ones. */
+  /** Called when a write failed; the uses are stored with the next write. */
   readonly failed: (error: unknown) => void;
-  /** Is told of keys that were never used before, perhaps by several processes at once. Absent: nobody wants to know. */
+  /** Called for keys that were never used before, possibly by several processes. Optional. */
   readonly first?: ((keyId: string, at: number) => void) | null;
 }
 
-/** When each key was last used, and which deprecated operations it called. Noting a use costs one map entry. */
+/** When each key was last used, and the deprecated operations that it called. Recording a use costs one map entry. */
 export class Uses {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
@@ -61,7 +61,7 @@ export class Uses {
     if (calls.size < MOST_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
   }
 
-  /** Deprecated operations that the key called at this gateway since its start, and when it last did. */
+  /** Deprecated operations that the key called at this gateway since its start, with the last time. */
   deprecatedBy(keyId: string): CallsOfDeprecated {
     return this.#deprecated.get(keyId) ?? new Map();
   }
@@ -75,7 +75,7 @@ export class Uses {
     return uses;
   }
 
-  /** Stores what was noted since the last time, in parts, so that requests are served in between. */
+  /** Stores new uses in batches, so that requests are served in between. */
   async flush(): Promise<void> {
     const uses = [...this.#unsaved];
     this.#unsaved = new Map();
@@ -93,7 +93,7 @@ export class Uses {
     }
   }
 
-  /** Before they are stored: a crash in between tells a use twice, and never not at all. */
+  /** Reported before they are stored: a crash in between reports a use twice rather than never. */
   async #tellFirst(uses: ReadonlyMap<string, number>, first: (keyId: string, at: number) => void): Promise<void> {
     const before = await this.#store.load([...uses.keys()]);
     for (const [id, at] of uses) if (!before.has(id)) first(id, at);

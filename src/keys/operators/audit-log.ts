@@ -1,48 +1,48 @@
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 
-/** One change that somebody made. */
+/** A change by a person. */
 export interface AuditDraft {
   /** Unix milliseconds. */
   readonly at: number;
-  /** The name of the token, or who ran the command. */
+  /** The token name, or the user who ran the command. */
   readonly actor: string;
-  /** What was done, such as `keys.rotate`. */
+  /** Such as `keys.rotate`. */
   readonly action: string;
   /**
-   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload, `keys` for
-   * many imported keys, whose ids are in `after`, `state` where a whole state was taken in. Bans and usage are those of a key,
-   * or of an account where the plan counts accounts.
+   * Id of a key, or name of an account, plan or token. `configuration` for a reload, `keys` for a bulk import (ids in
+   * `after`), `state` for an imported state. For bans and usage it is the key, or the account if the plan counts
+   * accounts.
    */
   readonly target: string;
-  /** How it was before and after; `null` where there was, or is, none. Never a secret. */
+  /** State before and after; `null` if it did not exist. Never a secret. */
   readonly before: unknown;
   readonly after: unknown;
   readonly requestId: string;
-  /** Why, in the words of whoever did it; absent where nobody said, and in entries of versions that asked for no reason. */
+  /** Reason given by the operator; absent if none was given, and in entries of versions without reasons. */
   readonly reason?: string;
 }
 
-/** An entry with its place in the audit log, counted from 1. */
+/** An entry with its position in the audit log, from 1. */
 export type AuditEntry = AuditDraft & { readonly number: number };
 
-/** The answer to a call that must not be made twice. */
+/** The stored response of an idempotent call. */
 export interface IdempotentAnswer {
-  /** Digest of the caller's name and the Idempotency-Key. */
+  /** Digest of the client's name and the Idempotency-Key. */
   readonly name: string;
-  /** Digest of the call: method, path, query and body. */
+  /** Digest of method, path, query and body. */
   readonly question: string;
-  /** Encrypted, for it may hold a secret: only whoever has the Idempotency-Key can read it. */
+  /** Encrypted, because it may hold a secret: reading it requires the Idempotency-Key. */
   readonly sealed: string;
 }
 
-/** What a store keeps in one step with a change: change, entry and answer are kept, or none of them. */
+/** Stored atomically with a change: change, entry and response, or none of them. */
 export interface AuditNote {
   readonly entry: AuditDraft;
   readonly idempotent: IdempotentAnswer | null;
 }
 
-/** The call was answered before, or is being answered at this moment. Nothing was changed. */
+/** The call has already been answered or is in progress. Nothing was changed. */
 export class IdempotencyConflict extends Error {
   override name = 'IdempotencyConflict';
 }
@@ -50,57 +50,54 @@ export class IdempotencyConflict extends Error {
 export interface AuditQuery {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** As entries are written now; finds those of older versions too, see `isAbout`. */
+  /** In the current form; also finds entries of older versions, see `isAbout`. */
   readonly target?: string | undefined;
-  /** Only entries that say this time or a later one, Unix milliseconds. */
+  /** Only entries at or after this time, Unix milliseconds. */
   readonly since?: number | undefined;
   /** Only entries with a smaller number. */
   readonly below?: number | undefined;
-  /** Only entries with a larger number, and the oldest of them first. */
+  /** Only entries with a larger number, oldest first. */
   readonly above?: number | undefined;
   readonly limit: number;
 }
 
-/** Milliseconds for which the answer to a call is kept. */
+/** How long a stored response is kept, milliseconds. */
 export const IDEMPOTENCY_LIFETIME = DAY;
 
 /**
- * What people changed. Entries are never changed. Of more than the log is to keep, the oldest go; numbers are never used
- * again.
+ * Changes by people. Entries are immutable. If the log is full, the oldest entries are dropped; numbers are never
+ * reused.
  */
 export interface AuditLog {
   /**
-   * Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws
+   * Writes the entry of a change that is stored elsewhere; call it before making the change. Throws
    * IdempotencyConflict.
    */
   append(note: AuditNote): MaybePromise<void>;
-  /** Newest first, unless asked for entries `above` a number. */
+  /** Newest first, unless `above` is set. */
   list(query: AuditQuery): MaybePromise<AuditEntry[]>;
-  /** Forgets the answer kept under this name: its change could not be made, and the call may be repeated. */
+  /** Drops the response stored under this name: its change failed, and the call may be retried. */
   forget(name: string): MaybePromise<void>;
-  /** The answer kept under this name for `IDEMPOTENCY_LIFETIME`; `null` without one. `now` in Unix milliseconds. */
+  /** The response stored under this name within `IDEMPOTENCY_LIFETIME`, else `null`. `now` in Unix milliseconds. */
   answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
 }
 
 /**
- * Whether an action is about bans. What people do about bans stands in the audit log, and in the same step in the log of bans,
- * beside those that the ladder gave: these must not push what people did out of the audit log.
+ * Whether an action is about bans. Manual bans are also written to the ban log in the same step. Automatic bans are
+ * only in the ban log, so that they do not push out audit entries.
  */
 export function isOfBans({ action }: Pick<AuditDraft, 'action'>): boolean {
   return action.startsWith('bans.');
 }
 
-/**
- * Why a change was made; `null`: nobody said. Reasons of bans also stand in what the entry says of the ban, and in entries of older
- * versions only there.
- */
+/** Reason of a change; `null` if none was given. Ban entries also hold it in the ban, and older versions only there. */
 export function reasonOf({ action, after, reason }: AuditDraft): string | null {
   if (reason !== undefined) return reason;
   const { reason: ofBan } = Object(isOfBans({ action }) ? after : null) as { reason?: unknown };
   return typeof ofBan === 'string' ? ofBan : null;
 }
 
-/** The entry that takes back `entry`: its change was told, and then could not be made. */
+/** An entry that retracts `entry`, because its change was logged and then failed. */
 export function failedEntry(entry: AuditDraft): AuditDraft {
   return { ...entry, action: `${entry.action}.failed`, after: entry.before };
 }
@@ -108,15 +105,15 @@ export function failedEntry(entry: AuditDraft): AuditDraft {
 /** The target of an entry about many keys. */
 export const MANY_KEYS = 'keys';
 
-/** What the entry of many imported keys says: who imported a key can be told by its id. */
+/** Details of a bulk import. The ids show who imported a key. */
 export interface ImportedMany {
   readonly count: number;
   readonly ids: readonly string[];
 }
 
 /**
- * Whether an entry is about `asked`, the id of a key or the name of an account, plan or token. Older versions filed bans
- * under `key:<id>` and `account:<plan>:<account>`; no target of today begins so.
+ * Whether an entry is about `asked`: a key id, or the name of an account, plan or token. Older versions filed bans
+ * under `key:<id>` and `account:<plan>:<account>`; current targets never begin so.
  */
 export function isAbout({ target, after }: Pick<AuditDraft, 'target' | 'after'>, asked: string): boolean {
   if (target === asked || target === `key:${asked}`) return true;

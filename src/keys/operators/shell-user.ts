@@ -1,31 +1,27 @@
 import { userInfo } from 'node:os';
 
-/** Header in which a command tells a gateway who runs it: a `cli:` name, percent-encoded. */
+/** Header with the user who runs a command: a `cli:` name, percent-encoded. */
 export const SHELL_USER_HEADER = 'X-Storegate-User';
 
-/** `cli:` keeps these names apart from those of tokens, which have no colon, and from `local`. */
+/** `cli:` separates these names from token names, which have no colon, and from `local`. */
 const SHELL_USER = /^cli:[^\p{Cc}]{1,96}$/u;
 
-/**
- * The user of the operating system that runs this process, as an operator's name: `cli:<user>`, or `cli:<uid>` without
- * a name.
- */
+/** The system user of this process: `cli:<user>`, or `cli:<uid>` if it has no name. */
 export function shellUser(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch (error) {
-    // Containers may run under a number that no user has.
+    // Containers may run under a uid without a user.
     if ((error as NodeJS.ErrnoException).code === 'ERR_SYSTEM_ERROR') return `cli:${process.getuid!()}`;
     throw error;
   }
 }
 
-/** As the header carries it. */
 export function encodeShellUser(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** The name in a header; `null`: it is none. */
+/** `null` if the header is not a valid name. */
 export function decodeShellUser(header: string): string | null {
   try {
     const name = decodeURIComponent(header);

@@ -3,8 +3,8 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { AuditNote } from './audit-log.ts';
 
 /**
- * What a token allows, each role more than the one before: `read` to look, `operate` to change keys, bans and usage,
- * `admin` to change plans, configuration and tokens.
+ * Each role includes the one before: `read` reads, `operate` changes keys, bans and usage, `admin` changes plans,
+ * configuration and tokens.
  */
 export const ROLES = ['read', 'operate', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -17,39 +17,38 @@ export interface TokenRecord {
   readonly createdAt: number;
 }
 
-/**
- * Stores the hashes of operators' tokens, never the tokens. A change and its note are kept as in KeyStore.
- */
+/** Stores hashes of operator tokens, never tokens. A change and its note are stored as in KeyStore. */
 export interface TokenStore {
-  /** In the order of their names. */
+  /** Ordered by name. */
   list(): MaybePromise<TokenRecord[]>;
-  /** Answers `false`, and changes nothing, if the name is taken. Throws IdempotencyConflict before that, as `remove` does. */
+  /**
+   * Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before that, like `remove`.
+   */
   add(record: TokenRecord, note: AuditNote): MaybePromise<boolean>;
-  /** Answers `false`, and changes nothing, if there is no token of this name. Throws IdempotencyConflict. */
+  /** Returns `false` and changes nothing if the token does not exist. Throws IdempotencyConflict. */
   remove(name: string, note: AuditNote): MaybePromise<boolean>;
 }
 
-/** Who calls, and what the caller may do. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;
 }
 
-/** The name of the token in the configuration. */
+/** Name of the token in the configuration. */
 export const CONFIGURED = 'configured';
 
 export function mayActAs({ role }: Operator, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** A new token: 256 random bits after a prefix that secret scanners can recognise. */
+/** 256 random bits after a prefix that secret scanners recognise. */
 export function makeToken(): string {
   return `sgadmin_${randomBytes(32).toString('base64url')}`;
 }
 
 const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 
-/** Whether there is something in `text` that looks like a token, whole or cut short. */
+/** Whether `text` contains a token or part of one. */
 export function holdsToken(text: string): boolean {
   return LIKE_A_TOKEN.test(text);
 }
@@ -58,15 +57,12 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-/** Whose token it is; `null`: nobody's. */
+/** The owner of the token; `null` if it is unknown. */
 export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
   return holderOf(hashToken(token), known);
 }
 
-/**
- * Whose token has this hash; `null`: nobody's. All known tokens are compared, each in constant time, so the time taken
- * reveals nothing.
- */
+/** The owner of the hash; `null` if it is unknown. Compares all tokens in constant time, so timing reveals nothing. */
 export function holderOf(hash: string, known: readonly TokenRecord[]): Operator | null {
   const presented = Buffer.from(hash, 'base64url');
   let found: Operator | null = null;
@@ -76,7 +72,7 @@ export function holderOf(hash: string, known: readonly TokenRecord[]): Operator 
   return found;
 }
 
-/** The token in the configuration as a record; an empty list if there is none. */
+/** The configured token as a record; empty if it is not set. */
 export function configuredToken(token: string | null): TokenRecord[] {
   return token === null ? [] : [{ name: CONFIGURED, hash: hashToken(token), role: 'admin', createdAt: 0 }];
 }

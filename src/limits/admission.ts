@@ -3,39 +3,38 @@ import { adoptWindows, type Counters, eachWindow, newStrikeState } from './count
 import type { BanEscalation, Limits, Window } from './limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
-/** Where a caller stands: in its own windows, or in the guard window of its address before it is known. */
+/** Readings of a client's windows, or of the address's guard window before the client is known. */
 export interface Readings {
   /** One per window, in the order of the limits. */
   readonly readings: readonly Reading[];
-  /** The clock that the times of the readings belong to, Unix milliseconds; waits are counted from here. */
+  /** The clock of the readings, Unix milliseconds; waits are counted from it. */
   readonly now: number;
-  /** Strikes that count towards the next ban; absent before the caller is known. */
+  /** Strikes towards the next ban; absent before the client is known. */
   readonly strikes?: number;
 }
 
-/** The answer to "may this request go on", by the state's clock. Times are Unix milliseconds. */
+/** Whether a request is admitted, by the state's clock. Times are Unix milliseconds. */
 export interface Admission extends Readings {
   readonly verdict: 'admitted' | 'limited' | 'banned';
-  /** When to come back: never before the longest violated window resets or the ban ends. 0 when admitted. */
+  /** Earliest retry: never before the longest violated window resets or the ban ends. 0 when admitted. */
   readonly retryAt: number;
-  /** The longest window that the request does not fit into; `null` when it fits all. */
+  /** The longest window that the request does not fit into; `null` if it fits all. */
   readonly violated: Window | null;
-  /** Strikes that count towards the next ban, this request's included. */
+  /** Strikes towards the next ban, including this request's. */
   readonly strikes: number;
   /** When the ban in force ends; 0 without one. */
   readonly bannedUntil: number;
-  /** This very request was the last strike: the ban begins with it. */
+  /** This request was the last strike: the ban begins with it. */
   readonly banBegins: boolean;
-  /** Bans that are not forgotten, the one that begins with this request included; absent where none does. */
+  /** Ban level, including the ban that begins with this request; absent if none begins. */
   readonly rung?: number;
   /**
-   * Who decided in place of the state: the process that knows of an earlier refusal, or `alone` without a state that is away. Absent:
+   * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state is down. Absent:
    * the state.
    */
   readonly by?: 'memory' | 'alone';
 }
 
-/** Where one window stands. */
 export interface Reading {
   readonly window: Window;
   /** Whole units, never below 0. */
@@ -44,9 +43,10 @@ export interface Reading {
 }
 
 /**
- * Decides and charges in one step, as its twin state/redis/lua/admit-n.lua does. Either every window that the request counts in (its
- * own ones, and those of `scopes`) is charged `cost` or none is: a refused request is free. The other windows are only read. A refusal
- * while refused is a strike, enough strikes are a ban. Updates `ledger` in place; its owner holds it alone meanwhile.
+ * Decides and charges in one step, like its twin state/redis/lua/admit-n.lua. Charges `cost` to every window that the
+ * request counts in (the client's own and those of `scopes`), or to none: a refused request is free. Other windows are
+ * only read. A refusal while refused is a strike, and enough strikes are a ban. Updates `ledger` in place; its owner
+ * must hold it exclusively.
  */
 export function admit(
   ledger: Counters,
@@ -70,16 +70,16 @@ export function admit(
   return answer(ledger, limits.ladder, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
 }
 
-/** What `admit` would say to a request of cost 0: how the subject stands, with nothing charged and nothing noted. */
+/** What `admit` would return for a request of cost 0. Charges and records nothing. */
 export function look(looked: Counters, limits: Limits, now: number): Admission {
-  // To look under other limits must not make the ledger forget the windows that it counts in.
+  // A copy: reading under other limits must not drop the windows that the counters have.
   const ledger = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
   adoptWindows(ledger, limits.windows);
   const verdict = banEnd(ledger, now) > 0 ? 'banned' : 'admitted';
   return answer(ledger, limits.ladder, now, verdict, null, 0, false);
 }
 
-/** The window that decides what a client may still do: of its own ones that with the fewest remaining, then the longer one. */
+/** The window that limits the client most: the own window with the fewest remaining units, then the longer one. */
 export function bindingReading(readings: readonly Reading[]): Reading {
   let binding: Reading | null = null;
   for (const reading of readings) {

@@ -1,13 +1,13 @@
 import type { RefusedIn, StrikeState } from './counters.ts';
 import type { BanEscalation, Window } from './limits.ts';
 
-/** What one refusal did to a subject's conduct. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
+/** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
 export type Consequence = 'none' | 'strike' | 'ban';
 
 /**
- * Takes note of a refusal at `now` by the limit `violated`, whose caller is told to come back at `retryAt`. It is a strike when an earlier refusal
- * of the same limit was answered at least `grace` ago: a burst that was in flight when the limit was reached earns none. The
- * client's own windows are one limit here, and the windows of each scope another.
+ * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. It is a strike if the same limit
+ * first refused at least `grace` ago, so a burst in flight when the limit was reached earns none. The client's own
+ * windows are one limit here, and the windows of each scope another.
  */
 export function noteRefusal(
   conduct: StrikeState,
@@ -47,7 +47,7 @@ function toldIn(conduct: StrikeState, scope: string): RefusedIn {
   return told;
 }
 
-/** One strike by a refusal of the limit `violated`; enough of them within the ladder's span are a ban. */
+/** Adds one strike for a refusal by `violated`; enough strikes within the configured window are a ban. */
 export function strike(
   conduct: StrikeState,
   ladder: BanEscalation,
@@ -63,14 +63,14 @@ export function strike(
   return 'ban';
 }
 
-/** How long a ban is after `rung` others that are not forgotten, milliseconds. */
+/** Length of a ban at level `rung`, milliseconds. */
 export function durationAtLevel({ durations: lengths }: BanEscalation, rung: number): number {
   return lengths[Math.min(rung, lengths.length - 1)]!;
 }
 
 /**
- * Bans for `length` from `now` and climbs one rung. Call with the rung brought up to `now`. `cause` is the limit whose
- * refusals were not heeded; `null`: a person's decision.
+ * Bans for `length` from `now` and raises the level by one. The level must be current at `now`. `cause` is the limit
+ * that was ignored; `null` for a manual ban.
  */
 export function ban(conduct: StrikeState, length: number, cause: Window | null, now: number): void {
   conduct.bannedUntil = now + length;
@@ -81,13 +81,12 @@ export function ban(conduct: StrikeState, length: number, cause: Window | null, 
   conduct.cleanSince = conduct.bannedUntil;
 }
 
-/** The rung at `now`: one is forgotten for each whole `forget` since the last strike or the end of the last ban. */
+/** The level at `now`: it drops by one for each whole `forget` since the last strike or the end of the last ban. */
 export function levelAt(conduct: StrikeState, ladder: BanEscalation, now: number): number {
   const cleanSpans = Math.max(0, Math.floor((now - conduct.cleanSince) / ladder.decay));
   return Math.max(0, conduct.rung - cleanSpans);
 }
 
-/** The strikes that still count towards a ban at `now`. */
 export function recentStrikes(conduct: StrikeState, ladder: BanEscalation, now: number): number[] {
   return conduct.strikes.filter((at) => at > now - ladder.window);
 }

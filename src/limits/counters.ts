@@ -2,36 +2,38 @@ import { isSameCounter, meterOf, windowId } from './kinds.ts';
 import type { BanEscalation, Window } from './limits.ts';
 import type { Meter } from './windows.ts';
 
-/** All that is remembered about one subject. Made for being held by the million: no property is optional. */
+/** All state of one subject. There may be millions, so no property is optional. */
 export interface Counters {
   /** The windows that `cells` belong to, in order. */
   windows: readonly Window[];
-  /** The counters of all windows, one run of cells after the other. */
+  /** The cells of all windows, one after the other. */
   cells: number[];
   /** `null` until the first refusal: most subjects never have one. */
   conduct: StrikeState | null;
 }
 
-/** What refusals have left behind. Times are Unix milliseconds; 0 is never. */
+/** State left by refusals. Times are Unix milliseconds; 0 is never. */
 export interface StrikeState {
-  /** The first refusal by the client's own windows, and when the caller was told to come back. */
+  /** First refusal by the client's own windows, and the retry time sent with it. */
   refusedAt: number;
   refusedUntil: number;
-  /** The same for scopes, each by itself: who was refused for one operation has heard nothing of another. Absent: none. */
+  /**
+   * The same for each scope separately, because a refusal for one operation does not apply to another. Absent: none.
+   */
   refusedIn?: RefusedIn[] | undefined;
-  /** When strikes happened, oldest first; never more than the ladder needs. */
+  /** Times of strikes, oldest first; never more than a ban needs. */
   strikes: number[];
   bannedUntil: number;
-  /** When the last ban began, and the limit it is for: `null` where a person imposed it. Both are told to operators alone. */
+  /** When the last ban began, and its limit: `null` for a manual ban. Shown to operators only. */
   bannedSince: number;
   bannedFor: Window | null;
-  /** Bans not yet forgotten, as of `cleanSince`. */
+  /** Ban level as of `cleanSince`. */
   rung: number;
   /** Since when there was neither strike nor ban. */
   cleanSince: number;
 }
 
-/** A scope, the first refusal by its windows, and when the caller was told to come back. */
+/** A scope, the first refusal by its windows, and the retry time sent with it. */
 export interface RefusedIn {
   readonly scope: string;
   at: number;
@@ -56,8 +58,8 @@ export function newStrikeState(): StrikeState {
 }
 
 /**
- * Makes the ledger count in `windows`. A window of the same kind, span and scope keeps its count, whatever its limit is now;
- * an unknown one starts fresh. What was told about coming back is void when limits change; bans and rungs stay.
+ * Makes the counters use `windows`. A window of the same kind, span and scope keeps its count even if its limit
+ * changed; a new window starts at zero. Changed limits void earlier retry times; bans and levels stay.
  */
 export function adoptWindows(ledger: Counters, windows: readonly Window[]): void {
   if (ledger.windows === windows) return;
@@ -75,15 +77,15 @@ export function adoptWindows(ledger: Counters, windows: readonly Window[]): void
   ledger.cells = cells;
 }
 
-/** What was told about coming back no longer holds: the next refusal is a first one again. */
+/** Voids earlier retry times: the next refusal counts as a first one. */
 export function forgiveRefusals(conduct: StrikeState): void {
   conduct.refusedUntil = 0;
   conduct.refusedIn = undefined;
 }
 
 /**
- * When this ledger says no more than a new one would, and can be dropped. `ladder`: `undefined` where it is not known yet; then
- * nobody can say when strikes and rungs are forgotten, and the answer is Infinity for a ledger that has any.
+ * When these counters equal new ones and can be dropped. `ladder` is `undefined` if it is unknown; then counters with
+ * strikes or levels return Infinity.
  */
 export function staleAt(ledger: Counters, ladder: BanEscalation | null | undefined): number {
   let stale = 0;
@@ -102,7 +104,6 @@ function freshCells(windows: readonly Window[]): number[] {
   return new Array<number>(windows.reduce((size, window) => size + meterOf(window).size, 0)).fill(0);
 }
 
-/** Calls `visit` with each window, the index of its first cell, and its meter. */
 export function eachWindow(
   windows: readonly Window[],
   visit: (window: Window, at: number, meter: Meter) => void,

@@ -19,22 +19,24 @@ export interface Window {
   /** Length in milliseconds. */
   readonly span: number;
   /**
-   * What alone it counts: the requests of one operation, or of all operations with one tag (`scopes.ts`). Absent: every request,
-   * as windows of plans, keys and accounts do. It is absent and not `null` because stored windows have none.
+   * The only requests that it counts: those of one operation, or of all operations with one tag (`scopes.ts`). Absent,
+   * as for plans, keys and accounts: every request. Not `null`, because stored windows lack the field.
    */
   readonly scope?: string;
 }
 
-/** How keys that keep sending after a refusal are banned, longer each time. All times in milliseconds. */
+/** Escalating bans for keys that keep sending after a refusal. Times in milliseconds. */
 export interface BanEscalation {
-  /** So many strikes within `within` are a ban. */
+  /** Strikes within `within` that cause a ban. */
   readonly strikes: number;
   readonly window: number;
-  /** A refusal this soon after the first one of its kind is no strike: the caller may not have seen an answer yet. */
+  /**
+   * A refusal this soon after the first of its kind is not a strike: the client may not have received a response yet.
+   */
   readonly grace: number;
-  /** Length of the first, second, … ban; the last one repeats. Never empty, never falling. */
+  /** Length of the first, second, … ban; the last one repeats. Never empty, never decreasing. */
   readonly durations: readonly number[];
-  /** One rung of the ladder is forgotten for each span of this length without a strike or a ban. */
+  /** The ban level drops by one per span of this length without a strike or a ban. */
   readonly decay: number;
 }
 
@@ -52,8 +54,8 @@ export interface BanEscalation {
  */
 export interface Limits {
   /**
-   * Never empty; ordered from the shortest span to the longest. The client's own ones and all that the contract has, whichever of
-   * them a request counts in: a ledger keeps no counts of windows that are not among its limits.
+   * Never empty; ordered from the shortest span to the longest. Holds the client's own windows and all of the
+   * contract's: counters of other windows are not kept.
    */
   readonly windows: readonly Window[];
   /** `null`: keys of this plan are never banned. */

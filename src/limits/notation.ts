@@ -2,7 +2,6 @@ import { formatDuration, parseDuration } from './durations.ts';
 import { DEFAULT_KIND, KIND_NAMES } from './kinds.ts';
 import type { Window } from './limits.ts';
 
-/** A window as people write it. */
 export interface WindowEntry {
   readonly limit: number;
   /** `second`, `minute`, `hour`, `day`, or a duration. */
@@ -12,22 +11,21 @@ export interface WindowEntry {
 
 const SPANS: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** What the schema of plans.yaml says too; a test holds them equal. */
+/** Also in the schema of plans.yaml; a test compares them. */
 const MOST_WINDOWS = 4;
 const MOST_UNITS = 1_000_000_000_000;
 const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
 
-/** Milliseconds of `minute` or `10s`; `null`: it is neither. */
+/** Milliseconds of `minute` or `10s`; `null` if it is neither. */
 export function spanOf(per: string): number | null {
   return Object.hasOwn(SPANS, per) ? SPANS[per]! : parseDuration(per);
 }
 
-/** The name of a span, as people write it. */
 export function nameOfSpan(span: number): string {
   return Object.keys(SPANS).find((one) => SPANS[one] === span) ?? formatDuration(span);
 }
 
-/** The parts of the short form `60/minute,10/10s:sliding`; one that does not look like that stays text. */
+/** The parts of the short form `60/minute,10/10s:sliding`; an invalid part stays text. */
 export function readShort(text: string): readonly (string | { limit: number; per: string; kind?: string })[] {
   return text.split(',', 100).map((part) => {
     const [, limit, per, kind] = /^\s*(\d{1,15})\/(\w+)(?::(\w+))?\s*$/.exec(part) ?? [];
@@ -36,19 +34,18 @@ export function readShort(text: string): readonly (string | { limit: number; per
   });
 }
 
-/** The windows of checked entries, from the shortest span to the longest. */
+/** Windows of valid entries, ordered from the shortest span. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
     .map(({ limit, per, kind = DEFAULT_KIND }) => ({ name: per, kind, limit, span: checkedSpan(per) }))
     .sort((a, b) => a.span - b.span);
 }
 
-/** Writes windows in the short form. */
 export function formatWindows(windows: readonly Window[]): string {
   return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`).join(',');
 }
 
-/** Reads windows in the short or the long form, as plans have them. What is wrong comes as the end of a sentence. */
+/** Reads windows in the short or the long form. An error is returned as the end of a sentence. */
 export function readWindows(value: unknown): readonly Window[] | string {
   const entries = typeof value === 'string' ? readShort(value) : value;
   if (!Array.isArray(entries)) return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}';

@@ -1,30 +1,30 @@
 import { kindOf } from './kinds.ts';
 import type { Window } from './limits.ts';
 
-/** How much was used of one window that a subject had opened. */
+/** Usage of one window that a subject had opened. */
 export interface WindowUse {
-  /** Of a fixed window its end; of a sliding one a whole multiple of its span, in which it was read. Unix milliseconds. */
+  /** The end of a fixed window; for a sliding one, the multiple of its span in which it was read. Unix milliseconds. */
   readonly at: number;
-  /** Units; of a sliding window the most at any moment of that span. */
+  /** Units; for a sliding window the maximum in that span. */
   readonly used: number;
 }
 
-/** How far uses are not known. */
+/** Bounds of unknown usage. */
 export interface Unknown {
-  /** What was not read was used so much at most. */
+  /** Maximum usage of windows that were not read. */
   readonly floor: number;
   /** Units of the costliest request. */
   readonly costliest: number;
 }
 
-/** What a limit would have done by itself to requests that were admitted. */
+/** Effect of a limit alone on requests that were admitted. */
 export interface Simulation {
-  /** The highest use, and the window that had it. */
+  /** The highest usage, and its window. */
   readonly peak: number;
   readonly at: number;
-  /** Windows in which something would have been refused; of sliding ones spans of the clock. */
+  /** Windows with refusals; for sliding windows, spans of the clock. */
   readonly times: number;
-  /** Units that would have been refused: at least and at most so many. `null`: more windows may have been above the limit. */
+  /** Units that would have been refused, as bounds. `null`: unread windows may have exceeded the limit. */
   readonly refused: { readonly least: number; readonly most: number | null };
 }
 

@@ -1,33 +1,32 @@
 import type { BanEscalation, Window } from './limits.ts';
 
-/** All plans of a gateway, the bans that go with them, and the limits that accounts have of their own. */
+/** All plans, their bans, and the limits of accounts. */
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
   readonly ladder: BanEscalation | null;
-  /** Own limits of accounts, by account name; they replace the plan's windows. */
+  /** Limits by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
-  /** Own bounds of accounts for requests in flight, by account name; they replace the plan's. Absent: none has one. */
+  /** Concurrency limits by account name; they replace the plan's. Absent if no account has one. */
   readonly concurrencies?: ReadonlyMap<string, number>;
-  /** Windows of the contract in force, which hold for every client beside its own ones. Absent: it has none. */
+  /** Windows of the contract; they apply to every client in addition to its own. Absent if it has none. */
   readonly scoped?: readonly Window[];
 }
 
-/** A named set of limits. */
 export interface Plan {
   readonly name: string;
-  /** Whether each key counts by itself, or all keys of an account together. */
+  /** Whether keys count separately or per account. */
   readonly count: 'key' | 'account';
-  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is not usable. */
+  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is unusable. */
   readonly windows: readonly Window[] | null;
-  /** Requests of one subject that may be in flight at once; absent: any number. */
+  /** Most concurrent requests of one subject; absent for unlimited. */
   readonly concurrency?: number;
-  /** The plan's part of a busy store, beside the weights of the others; absent: `DEFAULT_WEIGHT`. */
+  /** Weight of the plan at a busy store; absent for `DEFAULT_WEIGHT`. */
   readonly weight?: number;
-  /** Where its keys may be used from, in blocks and addresses; absent: anywhere. */
+  /** Addresses and blocks that its keys may be used from; absent for anywhere. */
   readonly addresses?: PlanAddresses;
 }
 
-/** From nowhere in `deny`, and where `allow` has entries, only from there. */
+/** Never from `deny`; if `allow` has entries, only from those. */
 export interface PlanAddresses {
   readonly allow: readonly string[];
   readonly deny: readonly string[];

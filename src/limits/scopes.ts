@@ -1,30 +1,29 @@
 import type { Window } from './limits.ts';
 
 /**
- * The scopes that a request counts in, beside the client's own windows. Make each list once and keep it: the hot path and the memory
- * of refusals compare lists by identity.
+ * The scopes that a request counts in, besides the client's own windows. Create each list once: the hot path and the
+ * refusal cache compare lists by identity.
  */
 export type Scopes = readonly string[];
 
-/** A request that counts in the client's own windows alone. */
+/** The request counts in the client's own windows only. */
 export const NO_SCOPES: Scopes = Object.freeze([]);
 
 const TAG = 'tag:';
 
 /**
- * The scope of an operation's windows. Encoded, so that it has none of the characters that divide lists and names (comma, colon,
- * at sign, blank, quotes), and no tag is ever taken for an operation. Throws URIError for half a character.
+ * Encoded without separators (comma, colon, at sign, blank, quotes), so that a tag never equals an operation. Throws
+ * URIError for a lone surrogate.
  */
 export function scopeOfOperation(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** The scope of a tag's windows. */
 export function scopeOfTag(tag: string): string {
   return TAG + encodeURIComponent(tag);
 }
 
-/** What a scope stands for, by the name that the contract has for it. */
+/** Decodes a scope into the contract's name. */
 export function readScope(scope: string): { readonly kind: 'operation' | 'tag'; readonly name: string } {
   const isTag = scope.startsWith(TAG);
   return { kind: isTag ? 'tag' : 'operation', name: decodeURIComponent(isTag ? scope.slice(TAG.length) : scope) };
@@ -38,7 +37,6 @@ export function scopeInWords(scope: string): string {
 
 const LONGEST = 304;
 
-/** Whether a text that somebody else wrote is a scope. */
 export function isScope(text: string): boolean {
   if (text.length > LONGEST) return false;
   try {
@@ -50,17 +48,16 @@ export function isScope(text: string): boolean {
   }
 }
 
-/** Whether a request that counts in `scopes` counts in a window. */
 export function countsIn({ scope }: Window, scopes: Scopes): boolean {
   return scope === undefined || scopes.includes(scope);
 }
 
-/** The name of a window among all of a subject, which no other has: `minute`, `login:minute`, `tag:search:minute`. */
+/** A window name that is unique within a subject: `minute`, `login:minute`, `tag:search:minute`. */
 export function fullNameOf({ scope, name }: Pick<Window, 'scope' | 'name'>): string {
   return scope === undefined ? name : `${scope}:${name}`;
 }
 
-/** A client's own windows and those of a contract, in the order that `Limits` has; the same list where there are none of those. */
+/** A client's own windows and the contract's, in the order of `Limits`; the same list if the contract has none. */
 export function withScoped(own: readonly Window[], scoped: readonly Window[]): readonly Window[] {
   return scoped.length === 0 ? own : [...own, ...scoped].sort((a, b) => a.span - b.span);
 }

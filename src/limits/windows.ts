@@ -1,29 +1,29 @@
 import type { Window } from './limits.ts';
 
 /**
- * How one window counts; state/redis/lua/rules/windows.lua is the twin. A window's memory is a run of `size` numbers inside the subject's cells, starting at `at`:
- * plain doubles in one array, because a gateway holds millions of them. Fresh cells are all zero.
- * Times are Unix milliseconds and may jitter backwards a little: what was counted stays counted.
+ * How one window counts; state/redis/lua/rules/windows.lua is the twin. Its memory is `size` numbers in the subject's
+ * cells from `at`: doubles in one array, because a gateway holds millions of them. Fresh cells are zero. Times are Unix
+ * milliseconds and may go backwards a little: counted units stay counted.
  */
 export interface Meter {
   readonly size: number;
   /** Units that count against the limit at `now`. */
   used(cells: readonly number[], at: number, window: Window, now: number): number;
-  /** Adds `cost` units at `now`. The caller has made sure that they fit. */
+  /** Adds `cost` units at `now`. The caller has checked that they fit. */
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
-  /** Takes back up to `units` that were charged. */
+  /** Takes back up to `units` charged units. */
   refund(cells: number[], at: number, window: Window, units: number, now: number): void;
-  /** When the next units return: all of them in a window that resets as a whole, the oldest ones in any other. */
+  /** When the next units return: all units if the window resets as a whole, otherwise the oldest. */
   resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
-  /** When `cost` more units fit, if nothing else is charged until then; `now` where they fit already. */
+  /** When `cost` more units fit if nothing else is charged; `now` if they already fit. */
   fitsAt(cells: readonly number[], at: number, window: Window, cost: number, now: number): number;
-  /** From then on these cells read as fresh ones do. */
+  /** From then on these cells equal fresh ones. */
   staleAt(cells: readonly number[], at: number, window: Window): number;
-  /** The time at which to charge these units to another counter: when the window opened, or `now` if each unit has its own time. */
+  /** When to charge these units to another counter: when the window opened, or `now` if each unit has its own time. */
   openedAt(cells: readonly number[], at: number, now: number): number;
 }
 
-/** Cells: [openedAt, used]. Closed (or never opened) when the span is over. */
+/** Cells: [openedAt, used]. Closed after the span, or if never opened. */
 export const fixed: Meter = {
   size: 2,
   used: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at + 1]! : 0),
@@ -50,12 +50,14 @@ function isOpen(cells: readonly number[], at: number, window: Window, now: numbe
 }
 
 /**
- * The span is cut into slots, and a unit counts until its whole slot has left the span. That errs to the safe side by
- * one slot at the most: in any span of the window's length at most `limit` units are admitted, whatever the phase.
+ * The span is divided into slots, and a unit counts until its whole slot has left the span. This is too strict by at
+ * most one slot: any span of the window's length admits at most `limit` units.
  */
 export const SLOTS = 20;
 
-/** Cells: [newest slot, units in the slots]; slot n lives in cell n % (SLOTS + 1), and the one more is the leaving one. */
+/**
+ * Cells: [newest slot, units in the slots]; slot n is in cell n % (SLOTS + 1), and the extra cell is the expiring slot.
+ */
 export const sliding: Meter = {
   size: SLOTS + 2,
   used(cells, at, window, now) {
@@ -73,7 +75,7 @@ export const sliding: Meter = {
   },
   refund(cells, at, window, units, now) {
     let left = units;
-    // The newest would have counted longest.
+    // The newest units would have counted longest.
     for (let slot = cells[at]!; slot >= oldestCounted(cells, at, window, now) && left > 0; slot--) {
       const taken = Math.min(left, cells[cellOf(at, slot)]!);
       cells[cellOf(at, slot)]! -= taken;
@@ -95,7 +97,7 @@ export const sliding: Meter = {
       used -= cells[cellOf(at, slot)]!;
       if (used + cost <= window.limit) return leavesAt(window, slot);
     }
-    // The cost alone is above the limit; a whole span is as good an answer as any.
+    // The cost alone exceeds the limit; a whole span is as good a value as any.
     return now + window.span;
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),

@@ -9,9 +9,9 @@ export interface Window {
   /** Stable name, shown in headers and metrics: `minute`, `hour`, `day`, or the span as written (`10s`). */
   readonly name: string;
   /**
-   * `fixed`: opened by the first request, reset as a whole when its span is over.
-   * `sliding`: in any span of this length at most `limit` units are admitted.
-   * The table `WINDOW_KINDS` says how kinds differ. A kind added here compiles only with a complete entry there.
+   * `fixed`: opened by the first request, reset as a whole at the end of its span. `sliding`: in any span of this
+   * length at most `limit` units are admitted. `WINDOW_KINDS` defines the differences. A new kind compiles only with a
+   * complete entry there.
    */
   readonly kind: 'fixed' | 'sliding';
   /** Units admitted per span; a positive integer. */

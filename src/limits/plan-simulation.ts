@@ -24,7 +24,7 @@ export interface Simulation {
   readonly at: number;
   /** Windows with refusals; for sliding windows, spans of the clock. */
   readonly times: number;
-  /** Units that would have been refused, as bounds. `null`: unread windows may have exceeded the limit. */
+  /** Units that would have been refused, as bounds. `null`: more windows may have exceeded the limit. */
   readonly refused: { readonly least: number; readonly most: number | null };
 }
 

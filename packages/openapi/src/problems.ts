@@ -1,8 +1,8 @@
 /** A mistake in the contract, or a part of it that is not enforced. */
 export interface Problem {
-  /** The path of the file, as the caller or another file of the contract names it. */
+  /** The path of the file as the caller or another file of the contract names it. */
   readonly file: string;
-  /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty if it is the file as a whole. */
+  /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty for the file as a whole. */
   readonly place: string;
   readonly message: string;
 }
@@ -11,10 +11,10 @@ export interface Problem {
 export const formatProblem = ({ file, place, message }: Problem): string =>
   `${file}${place && `:${place}`}: ${message}`;
 
-/** Equal mistakes up to this number are told each; of more, one line with the first says how many there are. */
+/** Up to this number, equal mistakes are listed one by one; more are one line with the first and their number. */
 const MOST_EQUAL = 10;
 
-/** One line for each problem; one for all with the same message if there are more than `most`. */
+/** One line per problem; one for all with the same message if there are more than `most`. */
 export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL): string[] {
   const counts = new Map<string, number>();
   for (const { message } of problems) counts.set(message, (counts.get(message) ?? 0) + 1);
@@ -28,11 +28,10 @@ export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL):
   });
 }
 
-/** The contract cannot be used. `problems` has every mistake, in the order of the document. */
+/** The contract cannot be used. `problems` has every mistake in document order. */
 export class ContractError extends Error {
   override name = 'ContractError';
   readonly problems: readonly Problem[];
-  /** What else there is to say about the document. */
   readonly notes: readonly Problem[];
 
   constructor(problems: readonly Problem[], notes: readonly Problem[] = []) {

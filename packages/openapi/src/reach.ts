@@ -1,13 +1,13 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 
-/** A part of a document up to its references: the wanted objects in it, and the objects that it refers to. */
+/** A part of a document up to its references: the wanted objects in it, and the objects it refers to. */
 interface Unit {
   readonly wanted: readonly object[];
   readonly targets: readonly object[];
 }
 
-/** Finds which objects of a document a part of it leads to: those inside it, and those behind its references. */
+/** Finds the objects inside a part of a document and behind its references. */
 export class Reach {
   readonly #document: Document;
   readonly #wanted: ReadonlySet<object>;
@@ -18,7 +18,6 @@ export class Reach {
     this.#wanted = wanted;
   }
 
-  /** The wanted objects that these values lead to. */
   from(parts: readonly unknown[]): ReadonlySet<object> {
     const found = new Set<object>();
     const units = new Set(parts.filter(isAnObject));
@@ -30,7 +29,7 @@ export class Reach {
     return found;
   }
 
-  /** Each part is looked at once, however many others refer to it. */
+  /** Each part is searched once, however many others refer to it. */
   #unit(root: object): Unit {
     const known = this.#units.get(root);
     if (known) return known;

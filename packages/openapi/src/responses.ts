@@ -6,15 +6,14 @@ import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';
 import type { MediaRules } from './media/rules.ts';
 
-/** Checks an answer to an operation against the contract. */
 export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];
 
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 
-/** Answers that never have a body, even if the contract describes one (RFC 9110 section 6.4.1). */
+/** Responses without a body, even if the contract describes one (RFC 9110 section 6.4.1). */
 const bodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
 
-/** Reads a Responses Object and reports its mistakes. The check ignores headers of responses. */
+/** Reports the mistakes of a Responses Object. The check ignores response headers. */
 export function createResponseCheck(
   operation: Json,
   document: Document,

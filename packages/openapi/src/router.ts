@@ -1,20 +1,19 @@
 import { matchSegment, type Segment } from './template.ts';
 
-/** The result of routing a request line. `allow: null`: the path does not exist (404); otherwise its methods (405). */
+/** `allow: null`: the path does not exist (404); otherwise the methods of the path (405). */
 export type Routed<T> =
   | { readonly operation: T; readonly parameters: readonly string[] }
   | { readonly operation: null; readonly allow: readonly string[] | null };
 
-/** The operations of one path. */
 interface Item<T> {
   readonly methods: Map<string, T>;
   readonly notAllowed: { readonly operation: null; readonly allow: readonly string[] };
 }
 
-/** One segment of the paths that have templates, with the segments that may follow it. */
+/** A segment of paths with templates, and the segments that may follow it. */
 interface Branch<T> {
   readonly literal: Map<string, Branch<T>>;
-  /** `{a}.json` and the like; segments with more literal text come first. */
+  /** For example `{a}.json`; segments with more literal text come first. */
   readonly mixed: { readonly segment: Segment; readonly weight: number; readonly branch: Branch<T> }[];
   any: Branch<T> | null;
   item: Item<T> | null;
@@ -24,15 +23,15 @@ export const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
 
 /**
- * Finds operations by method and path. It looks up a path without templates as a whole, and splits only the others into
- * segments; at each segment, literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating
+ * Finds operations by method and path. It looks up a path without templates as a whole and splits only the others into
+ * segments. In each segment, literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating
  * Matching").
  */
 export class Router<T> {
   readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
   readonly #root: Branch<T> = branch();
 
-  /** Adds a path with its operations by method. Two paths must not have the same outline. */
+  /** Two paths must not have the same outline. */
   add(segments: readonly Segment[], operations: ReadonlyMap<string, T>): void {
     const item = createItem(operations);
     if (segments.some(({ names }) => names.length > 0)) {
@@ -95,7 +94,7 @@ function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
   return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
 }
 
-/** Finds the rest of a path, from `start`, and leaves the values of the matching path in `parameters`. */
+/** Matches a path from `start`, and leaves the values of the matching path in `parameters`. */
 function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
   if (start > path.length) return at.item;
   const slash = path.indexOf('/', start);

@@ -12,10 +12,9 @@ import { inPauses, Slices } from './slices.ts';
 import { outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
 import type { Contract, Exempted, Operation, Side } from './types.ts';
 
-/** Makes what one side of an operation needs, and says how to compile it. */
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
-/** A contract that serves requests. It costs little: everything is made when it is needed first. */
+/** A contract that serves requests. It is cheap: everything is created on first use. */
 export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
   const { title, version, shared, document, files, fingerprint, digests, names, exempted, prefixes } = compiled;
   const noFindings = new NoFindings();
@@ -59,8 +58,8 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
 }
 
 /**
- * Two spellings of one path are one: the values of templates are distinguished by their order. A path all of whose operations are left
- * out is there without methods, so that its requests are none of another template's, or of a mount's.
+ * Two spellings of one path are merged: template values are matched by order. A path whose operations are all omitted
+ * stays without methods, so that its requests do not match another template or a mount.
  */
 function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
   const router = new Router<T>();
@@ -82,7 +81,7 @@ function routerOf<T extends Operation>(operations: readonly T[], exempted: reado
   return router;
 }
 
-/** `null`: it is no template, and an operation without one was left out. */
+/** `null` for an invalid template, whose operation was omitted. */
 function segmentsIn(path: string): readonly Segment[] | null {
   try {
     return parseTemplate(path);
@@ -92,7 +91,7 @@ function segmentsIn(path: string): readonly Segment[] | null {
   }
 }
 
-/** The checks of an operation that is forwarded unchecked, because the document has mistakes in it. */
+/** The checks of an operation that is forwarded unchecked because of mistakes in the document. */
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
 const ANY_ANSWER: CheckResponse = () => NONE;
 
@@ -120,7 +119,7 @@ function createOperation<Fields>(
   return { operation, requests };
 }
 
-/** One side of an operation, which is made and compiled when it is first needed. */
+/** One side of an operation, created and compiled on first use. */
 class Part<T> {
   readonly #make: Make<T>;
   readonly #before: (() => Generator<void, void, void>) | undefined;
@@ -128,7 +127,7 @@ class Part<T> {
   #complete = false;
   #completing: Promise<void> | null = null;
 
-  /** `before` does a part of what takes `make` long. */
+  /** `before` does a slow part of `make` in advance. */
   constructor(make: Make<T>, before?: () => Generator<void, void, void>) {
     this.#make = make;
     this.#before = before;
@@ -139,7 +138,6 @@ class Part<T> {
     return this.#own.made;
   }
 
-  /** Makes and compiles it. */
   *steps(): Generator<void, void, void> {
     if (this.#complete) return;
     if (this.#own === null && this.#before) yield* this.#before();

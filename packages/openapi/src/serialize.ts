@@ -6,10 +6,10 @@ import { isObject, type Json } from './document/source.ts';
 import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';
 
-/** Values in the form of structured clone, each of which can be read by itself. */
+/** Values in the form of structured clone, each readable by itself. */
 interface Parts {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each part ends. */
+  /** The end of each part. */
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
@@ -20,19 +20,18 @@ interface Members {
 }
 
 /**
- * A compiled document on its way to another process. The large parts of it are bytes, which cost nothing to hand over,
- * and which the other side reads only where it needs them: to read all of a large document at once stops a process for long.
+ * A compiled document for transfer to another process. Its large parts are bytes, which are free to transfer and which
+ * the receiver reads on demand: reading all of a large document at once blocks a process for long.
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
-  /** How the document was read. */
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
-  /** The document with nothing in the place of its paths and of the sections of its components. */
+  /** The document without its paths and the sections of its components. */
   readonly frame: Json;
-  /** `null` if it has none, which is a mistake that may be tolerated. */
+  /** `null` if missing, which is a mistake that may be tolerated. */
   readonly paths: Members | null;
-  /** Sections of the components by name. */
+  /** By name. */
   readonly components: ReadonlyMap<string, Members>;
   readonly parts: Parts;
   readonly definitions: {
@@ -140,7 +139,7 @@ function read({ bytes, ends }: Parts, part: number): unknown {
   return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
 }
 
-/** Reads each member when it is asked for first. */
+/** Reads each member on first use. */
 function lazy({ names, first }: Members, parts: Parts): Json {
   const object: Json = {};
   for (const [i, name] of names.entries()) {

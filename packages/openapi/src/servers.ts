@@ -3,12 +3,12 @@ import { isObject, type Json, objectsIn } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import type { ReadingOptions } from './options.ts';
 
-/** The part of a URL in front of its path. */
+/** The part of a URL before its path. */
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 
 /**
- * The paths of the document's servers, without a slash at the end, longest first; a request begins with one of them. Variables
- * have their defaults. Servers of single paths and operations are not read.
+ * The paths of the document's servers, without a trailing slash, longest first, as prefixes of requests. Variables have
+ * their defaults. Servers of single paths and operations are ignored.
  */
 export function serverPaths(
   { root }: Document,
@@ -35,7 +35,7 @@ function withDefaults({ url, variables }: Json): string {
   });
 }
 
-/** The path behind the first of these that it begins with; `null` if it begins with none. */
+/** The rest of the path after the first matching prefix; `null` without a match. */
 export function behind(prefixes: readonly string[], path: string): string | null {
   const prefix = prefixes.find((one) => path.startsWith(`${one}/`));
   return prefix === undefined ? null : path.slice(prefix.length);

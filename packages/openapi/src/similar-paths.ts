@@ -1,18 +1,19 @@
-/** Longest path that is compared, and most paths of a contract that take part: bounds the work for one request. */
+/** The longest path and the most contract paths that are compared, to bound the work for one request. */
 const LONGEST = 200;
 const MOST = 1_000;
-/** Most characters that may differ. */
+/** In characters. */
 const NEAR = 2;
 
-/** A path of the contract in small letters, by segments, and its template with the prefix of a server. */
+/** A path of the contract in lower case, by segments, and its template with the prefix of a server. */
 interface Candidate {
   readonly segments: readonly string[];
   readonly shown: string;
 }
 
 /**
- * Returns a function that finds the template most similar to a path: as many segments, at most one of them different, in at most two
- * characters; letter case, a slash at the end and a missing server prefix are ignored. `null`: none is similar.
+ * Returns a function that finds the template most similar to a path: the same number of segments, at most one of them
+ * different, in at most two characters; letter case, a trailing slash and a missing server prefix are ignored. `null`
+ * if no template is similar.
  */
 export function similarPathsOf(templates: readonly string[], prefixes: readonly string[]) {
   let candidates: readonly Candidate[] | null = null;
@@ -45,7 +46,7 @@ function candidatesOf(templates: readonly string[], prefixes: readonly string[])
 
 const segmentsOf = (path: string): string[] => path.toLowerCase().replace(/\/$/, '').split('/');
 
-/** The characters in which one segment differs; Infinity if the paths are not similar. */
+/** In characters of one segment; Infinity if the paths are not similar. */
 function distanceOf(segments: readonly string[], of: readonly string[]): number {
   if (segments.length !== of.length) return Infinity;
   let distance = 0;
@@ -59,7 +60,7 @@ function distanceOf(segments: readonly string[], of: readonly string[]): number 
   return distance;
 }
 
-/** Insertions, deletions and replacements (Levenshtein) between two segments. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > NEAR) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Work in steps that take a moment each. */
+/** Work in short steps. */
 export type Steps = Iterator<void, void>;
 
-/** Milliseconds of work between two turns of the event loop; the last step may go beyond. */
+/** Milliseconds of work per turn of the event loop; the last step may exceed it. */
 const SLICE = 2;
-/** Work that nobody waits for rests so many times longer than it lasted. */
+/** Background work pauses this many times longer than it ran. */
 const RESTS = 4;
 
 interface Job {
@@ -14,11 +14,11 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Does long work without stopping the event loop: one slice a turn, however many jobs there are. */
+/** Does long work without blocking the event loop: one slice per turn, for any number of jobs. */
 export class Slices {
   readonly #jobs: Job[] = [];
 
-  /** Work that a request waits for. Jobs are done in the order of the calls. Rejects with what a step throws. */
+  /** For work that a request waits for. Jobs run in the order of the calls. Rejects with what a step throws. */
   run(steps: Steps): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ steps, resolve, reject });
@@ -41,7 +41,7 @@ export class Slices {
   };
 }
 
-/** Work that nobody waits for; it does not keep the process alive. Resolves when it is done, or when `signal` ends it. */
+/** For background work, which does not keep the process alive. Resolves at the end, or when `signal` aborts it. */
 export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const start = performance.now();
@@ -50,7 +50,7 @@ export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Returns whether all is done. */
+/** Returns whether all work is done. */
 function slice(steps: Steps): boolean {
   const end = performance.now() + SLICE;
   do {

@@ -1,23 +1,23 @@
-/** A segment of a path template: literal texts alternating with the names of templates. */
+/** Literal texts alternating with the names of templates. */
 export interface Segment {
   /** One literal more than `names`; the first and last may be empty. */
   readonly literals: readonly string[];
   readonly names: readonly string[];
 }
 
-/** A path template that cannot be used; the message completes the sentence "the path …". */
+/** The message completes the sentence "the path …". */
 export class TemplateError extends Error {}
 
 const EXPRESSION = /\{([^{}/]*)\}/;
 
-/** The names in a path template, in order; of a wrong template, those that can be found. */
+/** The names in a path template, in order; of an invalid template, those that can be found. */
 export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals get the form of canonical paths (RFC
- * 3986 section 6.2.2).
+ * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals become canonical (RFC 3986 section
+ * 6.2.2).
  *
- * @throws TemplateError if it is no template, or does not determine where one value ends and the next begins.
+ * @throws TemplateError if it is not a valid template, or does not determine where one value ends and the next begins.
  */
 export function parseTemplate(path: string): readonly Segment[] {
   if (!path.startsWith('/')) throw new TemplateError('must begin with /');
@@ -29,7 +29,7 @@ export function parseTemplate(path: string): readonly Segment[] {
   return segments;
 }
 
-/** Most segments are such text, and a large document has thousands of them. */
+/** Most segments of a large document match it, and there are thousands of them. */
 const PLAIN = /^[A-Za-z0-9_~-]*$/;
 const NO_NAMES: readonly string[] = [];
 
@@ -62,7 +62,7 @@ function canonicalLiteral(text: string): string {
 export const outlineOf = (segments: readonly Segment[]): string =>
   segments.map(({ literals }) => literals.join('{}')).join('/');
 
-/** The values in a segment, each at least one character and as short as possible; `null` if the text does not fit. */
+/** Each value has at least one character and is as short as possible; `null` if the text does not match. */
 export function matchSegment({ literals, names }: Segment, text: string): string[] | null {
   const first = literals[0]!;
   const last = literals[names.length]!;

@@ -1,7 +1,7 @@
-/** A set of code points as sorted, disjoint ranges `[from, to]`, both ends included. */
+/** Code points as sorted, disjoint, inclusive ranges. */
 export type CharacterSet = readonly (readonly [from: number, to: number])[];
 
-/** The two symbols that `^` and `$` read; they are no characters. */
+/** The two symbols that `^` and `$` read, which are not characters. */
 export const TEXT_START = -1;
 export const TEXT_END = -2;
 
@@ -10,17 +10,16 @@ const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 const PAGE = 0x100;
 
-/** A class that names single characters or the ends of ranges, plain or escaped such as `\]`. */
+/** A class of single characters or ranges, plain or escaped such as `\]`. */
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 
-/** Characters of which another case exists: only these are looked through for a single character. */
+/** Characters with case variants: the candidates for a single character. */
 const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
 
 /**
- * The characters that classes of regular expressions stand for. The regular expression engine decides each character,
- * so that `\w`, `[^@]` and `\p{Lu}` have the engine's meaning. This covers all of Unicode, which costs some ten
- * milliseconds per class. For a class that names its characters, it stops at the first character after the named ones,
- * which stands for all that follow.
+ * The characters that regular expression classes match. The engine decides for each character, so that `\w`, `[^@]` and
+ * `\p{Lu}` have its meaning. This tests all of Unicode, about ten milliseconds per class. For a class that lists its
+ * characters, it stops at the first character after them, which stands for all that follow.
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
@@ -28,12 +27,12 @@ export class Characters {
   #alphabet = '';
   #cased = '';
 
-  /** With the flag `i`, a set has the characters of the other case too. */
+  /** With the flag `i`, a set includes the other case. */
   constructor(flags: '' | 'i') {
     this.#flags = `gu${flags}`;
   }
 
-  /** The set of a class or escape in regular expression source, such as `[^a-z]`, `\d` or `.`. */
+  /** The set of a class or escape such as `[^a-z]`, `\d` or `.`. */
   of(source: string): CharacterSet {
     let set = this.#sets.get(source);
     if (!set) {
@@ -43,7 +42,6 @@ export class Characters {
     return set;
   }
 
-  /** The set of a character that a pattern names. */
   one(character: number): CharacterSet {
     if (this.#flags === 'gu') return [[character, character]];
     this.#cased ||= (this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
@@ -69,14 +67,14 @@ export class Characters {
   }
 }
 
-/** The first character after all that `source` names; the last of Unicode if `source` may stand for others. */
+/** The first character after all that `source` lists; the last of Unicode if `source` may match others. */
 function lastToAsk(source: string): number {
   if (!NAMED_CLASS.test(source)) return LAST_CHARACTER;
   const behind = 1 + Math.max(...Array.from(source, (character) => character.codePointAt(0)!));
   return behind < FIRST_SURROGATE ? behind : LAST_CHARACTER;
 }
 
-/** Page by page in plain loops: closures over a million characters take five times as long. */
+/** In pages and plain loops: closures over a million characters take five times as long. */
 function charactersUpTo(end: number): string {
   const pages: string[] = [];
   for (let start = 0; start <= end; start += PAGE) {
@@ -114,7 +112,7 @@ export function includes(set: CharacterSet, character: number): boolean {
   return false;
 }
 
-/** All characters that are not in the set; `^` and `$` are none. */
+/** All characters that are not in the set, without `^` and `$`. */
 export function complement(set: CharacterSet): CharacterSet {
   const gaps: [number, number][] = [];
   let next = 0;

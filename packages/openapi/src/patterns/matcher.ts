@@ -1,21 +1,20 @@
 import type { Automaton } from './automaton.ts';
 import { type CharacterSet, includes, TEXT_END, TEXT_START } from './characters.ts';
 
-/** All positions an automaton may be in after some text, and the next state for each kind of character. */
+/** All possible automaton positions after some text, and the next state for each kind of character. */
 interface State {
   readonly positions: readonly number[];
   readonly next: (State | undefined)[];
 }
 
-/** The state after the pattern was found. */
 const FOUND: State = { positions: [], next: [] };
 
-/** The most states kept. Beyond it the matcher drops all of them, which costs time but no memory. */
+/** Above this number, the matcher drops all states, which costs time but no memory. */
 const MAX_STATES = 1000;
 
 /**
  * Finds a pattern in a text with an automaton that follows all paths at once, so that time is proportional to the
- * length of any text. It creates a state when a text first reaches it, and keeps it.
+ * length of the text. It creates a state on first use and keeps it.
  */
 export class Matcher {
   readonly #sets: readonly CharacterSet[];
@@ -39,7 +38,6 @@ export class Matcher {
     this.#start = whole.empty ? FOUND : this.#step([], TEXT_START);
   }
 
-  /** Whether the text contains the pattern. */
   test(text: string): boolean {
     let state = this.#start;
     for (let i = 0; i < text.length && state !== FOUND; i++) {

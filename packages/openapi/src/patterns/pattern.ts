@@ -5,27 +5,27 @@ import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
 import { withoutLookaheadAtEnd } from './trailing.ts';
 
-/** Tests whether a text contains a pattern, in time proportional to the length of the text. */
+/** Searches a text in time proportional to its length. */
 export interface Pattern {
   test(text: string): boolean;
 }
 
-/** A pattern that cannot be used; the message completes the sentence "pattern …". */
+/** The message completes the sentence "pattern …". */
 export class PatternError extends Error {}
 
-/** The longest match of a search that may begin anywhere; a longer one would read the text again and again. */
+/** The longest match of an unanchored search; a longer match would read the text repeatedly. */
 const SHORT = 64;
 
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 
-/** Not in ECMA-262: authors write it for engines that have it. */
+/** Not in ECMA-262, but written for engines that support it. */
 const IGNORE_CASE = '(?i)';
 
 /**
- * Compiles `pattern` values (ECMA-262 with the `u` flag, spellings that only engines without the flag take, and a leading `(?i)`). A text
- * of a hundred characters can keep a backtracking engine busy for hours, so the engine only gets patterns that leave it no choice on any
- * character. An automaton matches all others. Patterns that an automaton cannot match are refused: back-references, and look-around except
- * a look-ahead at the start or at the end.
+ * Compiles `pattern` values (ECMA-262 with the `u` flag, spellings that are valid only without the flag, and a leading
+ * `(?i)`). A text of a hundred characters can keep a backtracking engine busy for hours, so the engine only gets
+ * patterns that are deterministic for every character. An automaton matches all others. Patterns that an automaton
+ * cannot match are refused: back-references, and look-around except a look-ahead at the start or end.
  */
 export class Patterns {
   readonly #characters = new Characters('');
@@ -50,7 +50,7 @@ export class Patterns {
   }
 }
 
-/** The engine's own reading, and the text that it read. */
+/** The engine's regular expression and its source. */
 function regExp(source: string, flags: string): { native: RegExp; text: string } {
   const native = expression(source, flags);
   if (native instanceof RegExp) return { native, text: source };
@@ -96,9 +96,7 @@ function matcher(term: Term): Pattern {
   return new Matcher(automaton);
 }
 
-/**
- * `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern for each condition; `null` for any other form.
- */
+/** `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern per condition; `null` for any other form. */
 function leadingConditions(term: Term): Pattern | null {
   if (term.kind !== 'sequence' || term.parts[0]?.kind !== 'character' || !isAnchor(term.parts[0])) return null;
   const parts = term.parts.slice(1);
@@ -116,7 +114,7 @@ const anchoredMatcher = (body: Term): Pattern => matcher({ kind: 'sequence', par
 
 const isAnchor = (term: Term & { kind: 'character' }): boolean => term.set[0]?.[0] === TEXT_START;
 
-/** The most characters a match can have. */
+/** In characters. */
 function longest(term: Term): number {
   if (term.kind === 'sequence') return term.parts.reduce((sum, part) => sum + longest(part), 0);
   if (term.kind === 'choice') return Math.max(...term.options.map(longest));

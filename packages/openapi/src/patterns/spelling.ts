@@ -1,17 +1,19 @@
-/** What the `u` flag allows behind a backslash for itself, and letters and digits, which mean something else. */
+/**
+ * Characters that the `u` flag allows after a backslash, and letters and digits, whose escapes have another meaning.
+ */
 const NEEDFUL = /[$()*+./?[\\\]^{|}\p{ID_Continue}]/u;
 
 const LONG_ESCAPE = String.raw`\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z])`;
-/** What has another spelling, or may be taken for something that has; a class ends before its members. */
+/** Text that has another spelling or could be mistaken for it; a class ends before its members. */
 const OUTSIDE = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|\{\d+(?:,\d*)?\}|(?<opening>\[\^?)|[\]{}]`, 'gsu');
 const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|[^\]]`, 'suy');
 const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
 
 /**
- * The same pattern in the spelling that the `u` flag asks for. OpenAPI 3.0 names edition 5.1 of ECMA-262, and engines also take what
- * later editions describe in annex B: escapes that are not needed (`\@`), braces and brackets that stand for themselves (`{a}`, `]`,
- * `x{,3}`), and a hyphen beside a class escape (`[\w-.]`). `\_` is in no edition, but every engine reads it as `_`. An escaped letter
- * stays: `\A` and `\Z` mean an A and a Z there, and their authors mean something else.
+ * The same pattern in the spelling that the `u` flag requires. OpenAPI 3.0 refers to edition 5.1 of ECMA-262, and
+ * engines also accept annex B of later editions: unnecessary escapes (`\@`), literal braces and brackets (`{a}`, `]`,
+ * `x{,3}`), and a hyphen beside a class escape (`[\w-.]`). `\_` is in no edition, but every engine reads it as `_`. An
+ * escaped letter stays: `\A` and `\Z` match an A and a Z there, and their authors mean something else.
  */
 export function inUnicodeSpelling(source: string): string {
   let text = '';
@@ -26,17 +28,17 @@ export function inUnicodeSpelling(source: string): string {
     if (opening !== undefined) {
       const members = membersFrom(source, at);
       text += opening + members.text;
-      // Its bracket is behind the members.
+      // The bracket follows the members.
       at = members.end + 1;
       text += ']';
     } else if (escaped !== undefined) {
-      // A class of one, so that it cannot become a part of what stands around it.
+      // A class of one character cannot combine with the text around it.
       text += isNeedful(escaped) ? sign : `[${escaped}]`;
     } else text += sign.length > 1 ? sign : `\\${sign}`;
   }
 }
 
-/** The members of a class, from the first to the bracket at its end. */
+/** The members of a class up to the closing bracket. */
 function membersFrom(source: string, start: number): { readonly text: string; readonly end: number } {
   let end = start;
   let text = '';

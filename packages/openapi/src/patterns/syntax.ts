@@ -1,13 +1,12 @@
 import { type CharacterSet, type Characters, TEXT_END, TEXT_START } from './characters.ts';
 
-/** A regular expression as a tree. */
 export type Term =
   | { readonly kind: 'character'; readonly set: CharacterSet }
   | { readonly kind: 'sequence'; readonly parts: readonly Term[] }
   | { readonly kind: 'choice'; readonly options: readonly Term[] }
   | { readonly kind: 'repeat'; readonly body: Term; readonly least: number; readonly most: number }
   | { readonly kind: 'lookahead'; readonly body: Term; readonly negative: boolean }
-  /** Takes no character but looks at its surroundings, or at earlier text: `\b`, look-behind, back-references. */
+  /** Consumes no characters but depends on the surrounding or earlier text: `\b`, look-behind, back-references. */
   | { readonly kind: 'context'; readonly what: string };
 
 const GROUP = /\((?:\?(?:<([=!])|([:=!])|<[^>]*>|[a-z-]*:))?/uy;
@@ -18,7 +17,7 @@ const SYNTAX_CHARACTER = /^\\[$()*+./?[\\\]^{|}]$/u;
 const CLASS = /\[(?:[^\]\\]|\\.)*\]/suy;
 const COUNT = /\{([0-9]+)(,?)([0-9]*)\}/uy;
 
-/** Reads a pattern that `new RegExp(source, 'u')` has accepted, so it does not check it again. */
+/** Parses a pattern that `new RegExp(source, 'u')` has accepted, so it does not validate it again. */
 export function parse(source: string, characters: Characters): Term {
   return new Parser(source, characters).choice();
 }
@@ -33,7 +32,7 @@ class Parser {
     this.characters = characters;
   }
 
-  /** The match of `syntax` at the current place, with its groups; moves behind it. */
+  /** The match of `syntax` at the current place, with its groups; moves past it. */
   take(syntax: RegExp): RegExpExecArray | null {
     syntax.lastIndex = this.at;
     const found = syntax.exec(this.source);

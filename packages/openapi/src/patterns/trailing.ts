@@ -4,8 +4,8 @@ import type { Term } from './syntax.ts';
 const END: Term = { kind: 'character', set: [[TEXT_END, TEXT_END]] };
 
 /**
- * A pattern that finds something in the same texts, but has no look-ahead at its end: what must follow is a part of it. The same pattern
- * if it has none there, or one that rules out more than a row of characters.
+ * An equivalent pattern without a look-ahead at its end: the required text becomes a part of the pattern. Returns the
+ * same pattern if there is no such look-ahead, or if it excludes more than a sequence of characters.
  */
 export function withoutLookaheadAtEnd(term: Term): Term {
   if (term.kind === 'lookahead') return term.negative ? (missing(term.body) ?? term) : withoutLookaheadAtEnd(term.body);
@@ -20,7 +20,7 @@ export function withoutLookaheadAtEnd(term: Term): Term {
   return end === last ? term : { kind: 'sequence', parts: [...before, end!] };
 }
 
-/** What stands where a row of characters does not: the end, or another character in one of its places. */
+/** The complement of a sequence of characters: the end of the text, or another character at one position. */
 function missing(body: Term): Term | null {
   const row = body.kind === 'sequence' ? body.parts : [body];
   const sets: CharacterSet[] = [];
@@ -30,7 +30,7 @@ function missing(body: Term): Term | null {
     sets.push(part.set);
   }
   const others = sets.map(otherThan);
-  // A row of no characters is everywhere.
+  // An empty sequence matches everywhere.
   if (others.length === 0) return null;
   const options = others.map((other, i) => ({ kind: 'sequence', parts: [...row.slice(0, i), other] }) as const);
   return { kind: 'choice', options };

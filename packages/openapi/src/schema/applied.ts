@@ -8,16 +8,15 @@ import { constant } from './keywords.ts';
 import { added } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
 
-/** Judges a value by schemas that are compiled by themselves; `null` if it is good. */
+/** Checks a value with separately compiled schemas; `null` if it is valid. */
 type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
-/** What these keywords need of the compiler. */
 export interface Units {
   unit(schema: Translated): Unit;
   evaluate(schema: Translated): Evaluate;
 }
 
-/** The entries that must fit a schema (`contains`). `least` is `null` where the contract says nothing: it is one then. */
+/** The entries that must match a schema (`contains`). `least: null` is the default of one. */
 export interface ContainedCount {
   readonly schema: Translated;
   readonly least: number | null;
@@ -25,14 +24,14 @@ export interface ContainedCount {
 }
 
 /**
- * The schema of the members, or entries, that the schema `of` has not evaluated. It is in a list because ajv walks through all objects
- * in a schema: the parts of `of` are in the schema too, and each level of them would double its way.
+ * The schema of the members or entries that the schema `of` has not evaluated. A list hides it from ajv, which walks
+ * through all objects in a schema: the parts of `of` are in the schema too, and each level would double the work.
  */
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 
 const instancePath = new Name('instancePath');
 
-/** The keywords whose schemas are judged value by value, outside of the code that ajv makes. */
+/** Keywords whose schemas are checked value by value, outside of the code that ajv generates. */
 export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
   return [
     startOfFaults,
@@ -43,10 +42,10 @@ export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefiniti
   ];
 }
 
-/** The number of errors that were there before a schema, where all are looked for: those of other alternatives, above all. */
+/** The number of errors before a schema when all faults are collected, mainly those of other alternatives. */
 const faultsBefore = new WeakMap<SchemaCxt, Name>();
 
-/** `startOfFaults: true` stands beside what looks for what is left. */
+/** `startOfFaults: true` stands beside the keywords for unevaluated values. */
 const startOfFaults: CodeKeywordDefinition = {
   keyword: 'startOfFaults',
   before: 'not',
@@ -62,7 +61,8 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
     code(cxt) {
       const { data, gen, it } = cxt;
       const judge = constant(cxt, create(cxt.schema as T));
-      // What is left is told only where the schema has no other fault: what does not fit is not evaluated either.
+      // Unevaluated values are reported only if the schema has no other fault: a value that does not match is not
+      // evaluated either.
       const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
       const found = gen.const('found', _`${skips}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`);
@@ -103,7 +103,7 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
   };
 }
 
-/** The members of a value with their names that are not evaluated. */
+/** The unevaluated members or entries of a value. */
 type Rest = (value: unknown, evaluated: Evaluated) => readonly (string | number)[];
 
 const membersOf: Rest = (value, { members }) =>

@@ -9,7 +9,7 @@ import { PatternError, Patterns } from '../patterns/pattern.ts';
 import type { Allowed, Matched } from './keywords.ts';
 import { canonical } from './values.ts';
 
-/** The longest list of allowed values that a fault shows, in characters. */
+/** The longest list of allowed values in a fault, in characters. */
 const LONGEST_LIST = 200;
 
 /** The keywords of a schema that involve no other schemas. */
@@ -19,14 +19,14 @@ export class Assertions {
   readonly #plain: boolean;
   readonly #dialect: Dialect;
 
-  /** `integers`: whether only what is written as an integer is one. */
+  /** `integers`: whether only `plain` digits are an integer. */
   constructor(findings: Findings, dialect: Dialect, integers: 'plain' | 'any') {
     this.#findings = findings;
     this.#dialect = dialect;
     this.#plain = integers === 'plain';
   }
 
-  /** The keywords for ajv. It reports keywords with invalid values and leaves them out. */
+  /** The keywords for ajv. Reports keywords with invalid values and omits them. */
   of(schema: Json): Json {
     const said = this.#sound(schema);
     const { types, nullable } = this.#dialect.typesOf(said);
@@ -60,7 +60,7 @@ export class Assertions {
     return said;
   }
 
-  /** Whether a name in an object of patterns is one; if not, it reports that. */
+  /** Reports invalid patterns. */
   isPattern(patterns: Json, source: string): boolean {
     try {
       this.#patterns.compile(source);
@@ -101,7 +101,7 @@ export class Assertions {
 const LENGTHS = ['minLength', 'maxLength'];
 const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
-/** A string of `format: binary` may be bytes, see `Binary`, and so may a value of any type. */
+/** A string of `format: binary`, or a value of any type, may be bytes, see `Binary`. */
 function contentOf({ minLength, maxLength }: Json, types: readonly string[] | null, nullable: boolean): Json {
   return {
     ...(types !== null && { content: { nullable } }),
@@ -116,7 +116,7 @@ function typesOf(types: readonly string[], nullable: boolean, plain: boolean): J
     return { numeric: { integer: type === 'integer', nullable, plain } };
   const all = nullable ? [...types, 'null'] : types;
   if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } };
-  // Bytes are an object to ajv.
+  // Ajv sees bytes as an object.
   return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
 }
 
@@ -126,7 +126,6 @@ function pick(said: Json, keywords: readonly string[]): Json {
   );
 }
 
-/** The values of an `enum`, for the keyword `among`. */
 export function allowed(values: readonly unknown[]): Allowed {
   const list = values.map(tell).join(', ');
   const many =

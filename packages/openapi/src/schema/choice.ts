@@ -3,7 +3,7 @@ import { allowed } from './assertions.ts';
 import type { Translated } from './definitions.ts';
 import type { Kinds } from './polymorphism.ts';
 
-/** The alternatives of a schema with a discriminator, whose value says which of them the faults are about. */
+/** The alternatives of a schema with a discriminator, whose value selects the alternative that faults refer to. */
 export function choiceOf(
   { keyword, property, alternatives, decides }: Kinds,
   translate: (alternative: Json) => Translated,
@@ -23,7 +23,7 @@ export function choiceOf(
       then: fit,
     }));
   if (decides) return { ...one, allOf: cases };
-  // None fits behind the last `else`: not even the one that the value stands for.
+  // After the last `else`, no alternative matches, not even the one that the value selects.
   const all = parts.map(({ fit }) => fit);
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
   const none = { if: one, then: { allOf: cases }, else: { [keyword]: all } };

@@ -13,17 +13,16 @@ import type { Unit, Validator } from './unit.ts';
 
 interface OwnUnit {
   validate: Validator;
-  /** `null` once it is compiled. */
+  /** `null` once compiled. */
   schema: (() => Translated) | null;
-  /** The definitions that the compiled schema refers to. */
   readonly refers: Set<OwnUnit>;
-  /** Whether everything that it leads to is compiled. */
+  /** Whether everything that it refers to is compiled. */
   complete: boolean;
 }
 
 const patterns = new Patterns();
 
-/** Patterns for names of members, in bounded time. Ajv tells them apart by their text. */
+/** Patterns for member names, in bounded time. Ajv identifies them by their text. */
 const regExp = Object.assign(
   (source: string) => {
     const pattern = patterns.compile(source);
@@ -32,18 +31,18 @@ const regExp = Object.assign(
   { code: 'new RegExp' },
 );
 
-/** An ajv keeps every schema that it has compiled, so another one takes its place after so many. */
+/** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
 
 /** Thrown by a check that would have to compile too much first. */
 export const NOT_COMPILED = Symbol('too much is not compiled yet');
 
 /**
- * Compiles translated schemas, each when it is needed. It compiles definitions one by one and looks them up at run time,
- * because ajv would compile everything reachable inside each other, which overflows the stack for large documents.
+ * Compiles translated schemas on demand. It compiles definitions one by one and looks them up at run time, because ajv
+ * would compile everything reachable recursively, which overflows the stack for large documents.
  */
 export class Compiler {
-  /** So many schemas may still be compiled by calls; then a call that needs one more throws NOT_COMPILED. */
+  /** The number of schemas that calls may still compile; at zero, a call throws NOT_COMPILED. */
   allowance = Number.POSITIVE_INFINITY;
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #find: (name: string) => Translated;
@@ -51,13 +50,14 @@ export class Compiler {
   readonly #dialect: Dialect;
   readonly #evaluations: Evaluations;
   #ajv: Ajv | null = null;
-  /** Schemas that the current ajv has compiled. */
   #compiled = 0;
   #compiling: OwnUnit | null = null;
   readonly #inside = new WeakMap<Translated, OwnUnit>();
   #parts = 0;
 
-  /** With `thorough`, checks find all faults, not only the first. `find` knows the definitions that schemas refer to. */
+  /**
+   * With `thorough`, checks find all faults, not only the first. `find` returns the definitions that schemas refer to.
+   */
   constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
     this.#thorough = thorough;
     this.#dialect = dialect;
@@ -71,7 +71,7 @@ export class Compiler {
     return Object.keys(rest).length === 0 ? this.#definition(refers as string) : this.#unit(() => schema);
   }
 
-  /** Compiles a unit and all that it leads to, one schema a step. */
+  /** Compiles a unit and everything it refers to, one schema per step. */
   *steps(unit: Unit): Generator<void, void, void> {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {
@@ -110,7 +110,7 @@ export class Compiler {
       return name;
     });
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
-    // Without what ajv leaves at the function: it does not need it, and all schemas would stay in memory.
+    // Drops ajv's unused properties of the function, which would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
     unit.validate = once(schema, compiled);
     unit.schema = null;
@@ -148,8 +148,8 @@ export class Compiler {
   }
 
   /**
-   * The unit of a schema inside of the one that is just being compiled. It is one for all that look at the schema: each unit makes
-   * those inside of it, and with new ones each time their number would double with every level.
+   * The unit of a schema inside the one being compiled, shared by all users of that schema: each unit creates those
+   * inside it, and without sharing their number would double with every level.
    */
   #inner(schema: Translated): Unit {
     const unit = this.#inside.get(schema) ?? this.#unit(() => schema);
@@ -167,7 +167,6 @@ export class Compiler {
 
 const instancePath = new Name('instancePath');
 
-/** `refers: name` applies a definition to the value. */
 function refers(find: (name: string) => Unit): CodeKeywordDefinition {
   return {
     keyword: 'refers',

@@ -1,24 +1,23 @@
 import type { Translated } from './definitions.ts';
 
-/** The most keywords that are compiled in one go, those of schemas inside included. It takes about a millisecond. */
+/** The most keywords compiled in one go, including inner schemas. This takes about a millisecond. */
 const LARGE = 40;
-/** A schema inside with fewer keywords stays where it is: a reference to it would cost as much. */
+/** An inner schema with fewer keywords stays: a reference would cost as much. */
 const SMALL = 5;
 
-/** Members that hold one schema, and those that hold a list or a map of schemas. */
 const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'] as const;
 const LISTS = ['allOf', 'oneOf', 'anyOf', 'prefixItems'] as const;
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
 
 interface Cut {
   schema: Translated;
-  /** Its keywords, those of schemas inside included. */
+  /** Its keywords, including those of inner schemas. */
   readonly size: number;
 }
 
 /**
- * Makes a large schema small: schemas inside become references to the names that `take` gives them. A schema is compiled in one
- * go, and nothing may stop the event loop for long.
+ * Splits a large schema: inner schemas become references to the names that `take` returns. A schema is compiled in one
+ * go, and must not block the event loop for long.
  */
 export function cut(schema: Translated, take: (part: Translated) => string): Translated {
   return cutUp(schema, take).schema;
@@ -38,7 +37,7 @@ function cutUp(schema: Translated, take: (part: Translated) => string): Cut {
   return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
 }
 
-/** Whoever looks at many values counts the faults of all of them, so the end of faults stays with the reference. */
+/** A check of many values counts the faults of all of them, so `endOfFaults` stays with the reference. */
 function reference({ endOfFaults, ...part }: Translated, take: (part: Translated) => string): Translated {
   return { refers: take(part), ...(endOfFaults === true && { endOfFaults }) };
 }
@@ -52,7 +51,6 @@ function insideOf(schema: Translated): Translated[] {
   return parts;
 }
 
-/** A copy of a schema with other schemas inside. */
 function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
   const result = { ...schema };
   for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);

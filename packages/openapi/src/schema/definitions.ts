@@ -1,19 +1,19 @@
 import type { Json } from '../document/source.ts';
 
-/** A schema for ajv: JSON Schema and the keywords of `Compiler`. */
+/** JSON Schema and the keywords of `Compiler`. */
 export type Translated = Record<string, unknown>;
 
-/** What a translator has found out about a document; another one can go on with it. */
+/** The results of a translator for a document, which another translator can reuse. */
 export interface Definitions {
-  /** The names of definitions, by what makes each of them different from all others. */
+  /** By the key that identifies each definition. */
   readonly names: ReadonlyMap<string, string>;
-  /** The definitions that have alternatives, in themselves or in what they refer to. */
+  /** Definitions with alternatives, in themselves or in what they refer to. */
   readonly alternatives: ReadonlySet<string>;
-  /** The definition of a name that `refers` in a translated schema has. */
+  /** Returns the definition of a name in `refers`. */
   readonly definition: (name: string) => Translated;
 }
 
-/** The definitions that a translator makes, beside those that it knows. */
+/** The definitions that a translator adds to the known ones. */
 export class OwnDefinitions {
   readonly #own = new Map<string, Translated>();
   readonly #known: Definitions | undefined;
@@ -38,7 +38,7 @@ export class OwnDefinitions {
   }
 
   /**
-   * The name of the definition with this key, which is made if it is new. `owner`: the definition that applies it to the same
+   * The name of the definition with this key, created on first use. `owner`: the definition that applies it to the same
    * value.
    */
   nameOf(key: string, node: Json, owner: string | null, make: (name: string) => Translated): string {
@@ -54,7 +54,7 @@ export class OwnDefinitions {
     return name;
   }
 
-  /** Whether the definition is just being made. */
+  /** Whether the definition is being created. */
   isOpen(name: string): boolean {
     return this.#nodes.has(name) && !this.#own.has(name);
   }
@@ -79,7 +79,7 @@ export class OwnDefinitions {
   }
 }
 
-/** The names of these definitions that lead to alternatives, and those known before. */
+/** The names of the definitions that lead to alternatives, including the known ones. */
 function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set(known);
   const users = new Map<string, string[]>();
@@ -92,7 +92,7 @@ function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlyS
   return found;
 }
 
-/** Whether a translated schema has alternatives itself; if not, the names that it refers to are added to `names`. */
+/** Whether a translated schema has alternatives itself; if not, adds the names that it refers to to `names`. */
 function showsAlternatives(schema: Translated, names: Set<string>): boolean {
   const parts = new Set<object>([schema]);
   for (const part of parts) {

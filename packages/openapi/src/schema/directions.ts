@@ -3,7 +3,7 @@ import type { Json } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 
-/** The direction of a message; a property may be for one direction only (`readOnly`, `writeOnly`). */
+/** A property may be for one direction only (`readOnly`, `writeOnly`). */
 export type Direction = 'request' | 'response';
 
 /** Properties for one direction only, and what bars them in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
@@ -12,7 +12,6 @@ const BARRED = {
   response: 'writeOnly',
 } as const satisfies Record<Direction, Bar>;
 
-/** Finds the properties that are for one direction only. */
 export class Directions {
   readonly #document: Document;
   readonly #findings: Findings;
@@ -22,7 +21,7 @@ export class Directions {
     this.#findings = findings;
   }
 
-  /** Names of properties that a schema, or a part of its `allOf`, does not allow in a direction. */
+  /** The properties that a schema, or a part of its `allOf`, forbids in a direction. */
   barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
     const names = new Set<string>();
     if (seen.has(schema)) return names;
@@ -38,7 +37,7 @@ export class Directions {
     return names;
   }
 
-  /** Why a property is refused; `null` if it may be sent. Clients send back what they have read, with members for answers only. */
+  /** `null` if the property may be sent. Clients send back what they read, including members for responses only. */
   refusalOf(property: unknown, direction: Direction): Bar | null {
     if (!this.#isBarred(property, direction)) return null;
     const refuses = direction === 'response' || this.#document.reading.readOnly === 'refuse';

@@ -2,9 +2,8 @@ import { Patterns } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { at, placeOf, type Unit } from './unit.ts';
 
-/** The members and entries of one value that a schema has looked at. */
+/** The members and entries of one value that a schema has evaluated. */
 export class Evaluated {
-  /** The pointer of the value. */
   readonly path: string;
   members: Set<string> | 'all' = new Set();
   entries: Set<number> | 'all' = new Set();
@@ -22,13 +21,11 @@ export class Evaluated {
   }
 }
 
-/** Adds what a schema evaluates of an object or list that fits it. */
+/** Adds what a schema evaluates of a matching object or list. */
 export type Evaluate = (value: object, evaluated: Evaluated) => void;
 
-/** What this needs of the compiler. */
 interface Source {
   unit(schema: Translated): Unit;
-  /** The unit of a definition. */
   referred(name: string): Unit;
   find(name: string): Translated;
 }
@@ -36,8 +33,9 @@ interface Source {
 const patterns = new Patterns();
 
 /**
- * Finds what a schema evaluates of a value, for `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12 section 11). Ajv
- * keeps books of it while it checks, which are wrong for `contains` and for names such as `constructor`, and cost time everywhere.
+ * Finds what a schema evaluates of a value, for `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12
+ * section 11). Ajv's own tracking is wrong for `contains` and for names such as `constructor`, and costs time
+ * everywhere.
  */
 export class Evaluations {
   readonly #source: Source;
@@ -47,7 +45,7 @@ export class Evaluations {
     this.#source = source;
   }
 
-  /** Call it while the schema around is compiled: the schemas that it needs are compiled with that. */
+  /** Call it while the outer schema is compiled: the schemas that it needs are compiled with it. */
   of(schema: Translated): Evaluate {
     const all = [...this.#own(schema), ...this.#inPlace(schema)];
     return (value, evaluated) => {

@@ -1,14 +1,15 @@
 import type { Translated } from './definitions.ts';
 
-/** Keywords whose schemas judge different members or entries of a value, never the same. */
+/** Keywords whose schemas check different members or entries, never the same. */
 const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
-/** Keywords with a schema for the value itself, or for members that others judge too. */
+/** Keywords with a schema for the value itself, or for members that others check too. */
 const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
 const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
 
 /**
- * Whether definitions may judge the same value more than once because of a schema: several of its parts lead to definitions, or it looks
- * for what is not evaluated, for which it judges once more. It is not asked which definitions: few schemas have such parts.
+ * Whether definitions may check the same value more than once because of a schema: several of its parts lead to
+ * definitions, or it looks for unevaluated values, which takes another check. Which definitions does not matter: few
+ * schemas have such parts.
  */
 export function forks(schema: Translated): boolean {
   const parts = new Set<object>([schema]);
@@ -19,7 +20,6 @@ export function forks(schema: Translated): boolean {
   return false;
 }
 
-/** The number of parts that lead to definitions. */
 function waysOf(schema: Translated): number {
   const { refers } = schema;
   const ways = [

@@ -7,16 +7,19 @@ import { Patterns } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { allDifferent, canonical } from './values.ts';
 
-/** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */
+/**
+ * Allowed values: their canonical forms, whether sent values must be canonicalized for the lookup, and their text for
+ * people.
+ */
 export interface Allowed {
   readonly values: ReadonlySet<unknown>;
   readonly composite: boolean;
   readonly text: string;
-  /** The values, for programs; `undefined` if they are too many, or some are no plain values. */
+  /** For programs; `undefined` if there are too many values, or some are not plain. */
   readonly limit: Limit | undefined;
 }
 
-/** A pattern that can be used; `native` is the expression that the engine may match by itself, if there is one. */
+/** A usable pattern; `native` is the expression that the engine may match directly, if any. */
 export interface Matched {
   readonly source: string;
   readonly native: RegExp | null;
@@ -28,13 +31,13 @@ const patterns = new Patterns();
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
-/** The parameters of an error; sentences are made from them only if needed. */
+/** The parameters of an error; sentences are built from them on demand. */
 const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
   message: '',
   params,
 });
 
-/** A keyword that compares numbers and bigints, which JavaScript does exactly even between the two. */
+/** Compares numbers and bigints, which JavaScript does exactly even between the two. */
 function limit(keyword: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition {
   return {
     keyword,
@@ -45,7 +48,7 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
   };
 }
 
-/** A keyword that bounds the length of a string in characters, or of a Binary in bytes. */
+/** Limits the length of a string in characters, or of a Binary in bytes. */
 function size(keyword: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition {
   return {
     keyword,
@@ -56,7 +59,6 @@ function size(keyword: string, outside: (size: Code, limit: Code) => Code): Code
   };
 }
 
-/** A keyword that lists the allowed values. */
 function listed(keyword: string): CodeKeywordDefinition {
   return {
     keyword,
@@ -69,7 +71,7 @@ function listed(keyword: string): CodeKeywordDefinition {
   };
 }
 
-/** The test of a list of types; `odd`: the value is an integer, but must not pass for one. */
+/** `odd`: the value is an integer, but must not count as one. */
 function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => boolean {
   const all = new Set(types);
   return (value, odd) => {
@@ -83,10 +85,10 @@ function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => bo
   };
 }
 
-/** A value that the compiled code can use. */
+/** A value for the compiled code. */
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
-/** Whether the value is no file, but a part of a form that could have been one. */
+/** Whether the value is a part of a form that could have been a file, but is not. */
 function isNoFile(
   cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
 ): Code {
@@ -96,8 +98,8 @@ function isNoFile(
 }
 
 /**
- * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
- * properties, and a limit of faults. Only the translation from OpenAPI writes these keywords; no document can.
+ * Keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
+ * properties, and a limit of faults. Only the translation from OpenAPI writes them; no document can.
  */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {

@@ -1,19 +1,19 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 
-/** What a schema has found out about objects: their errors, `null` for one that fits. */
+/** The errors of objects by a schema; `null` for a valid object. */
 export type Known = Map<object, readonly ErrorObject[] | null>;
 
-/** What is known in the check that runs. Checks are synchronous, so all of them share it. */
+/** The memory of the running check. Checks are synchronous, so all of them share it. */
 export const memory = {
-  /** The judgements of schemas that remember. */
+  /** The number of checks by schemas that remember results. */
   judgements: 0,
   known: [] as Known[],
   /** Whether errors were found that are in no list. */
   dropped: false,
 };
 
-/** To be called behind each check: the memory has objects of its value, and the next check has another one. */
+/** Call it after each check: the memory holds objects of its value, and the next check has another value. */
 export function forget(): void {
   for (const known of memory.known) known.clear();
   memory.known.length = 0;
@@ -22,8 +22,9 @@ export function forget(): void {
 }
 
 /**
- * Adds what another schema has found to the errors of a schema, and returns the list to go on with. Beyond what is told of a whole value it
- * takes only one, which says that the schema does not fit: lists that are copied at each level must not grow with the value.
+ * Adds errors of another schema to the errors of a schema, and returns the list to continue with. Above the limit of
+ * reported faults, it adds only one error, which marks the schema as not matching: lists that are copied at each level
+ * must not grow with the value.
  */
 export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] {
   const all = errors ?? [];

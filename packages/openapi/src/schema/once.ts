@@ -4,16 +4,19 @@ import { forks } from './forks.ts';
 import { type Known, memory } from './memory.ts';
 import type { Validator } from './unit.ts';
 
-/** So many judgements of a check are not remembered: nearly all bodies need fewer, and to remember costs as much as a small schema. */
+/**
+ * The results of a check that are not remembered: nearly all bodies need fewer, and remembering costs as much as a
+ * small schema.
+ */
 const FREE = 8;
 
-/** A list with more errors may have some of them twice. */
+/** A longer list may contain duplicates. */
 const MANY = 20;
 
 /**
- * The validator of a schema that leads to others in several ways remembers what it has found out of each object: the work of a schema
- * that leads to itself would otherwise multiply with each level of the value. All that multiplies goes through such a schema, so
- * the work grows with the value alone, and no value is too much.
+ * The validator of a schema that leads to others in several ways remembers its result for each object: the work of a
+ * recursive schema would otherwise multiply with each level of the value. All multiplied work passes through such a
+ * schema, so the work only grows with the value, and no value is too large.
  */
 export function once(schema: Translated, validate: Validator): Validator {
   if (!forks(schema)) return validate;
@@ -36,6 +39,8 @@ export function once(schema: Translated, validate: Validator): Validator {
   return remembering;
 }
 
-/** Alternatives that lead to the same object have the same errors of it, and their number would double with each level. */
+/**
+ * Alternatives that lead to the same object have the same errors of it, and their number would double with each level.
+ */
 const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
   errors.length > MANY ? [...new Set(errors)] : errors;

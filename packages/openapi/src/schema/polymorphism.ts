@@ -5,36 +5,36 @@ import { escapeToken, unescapeToken } from '../names.ts';
 
 const SCHEMAS = '/components/schemas/';
 
-/** One schema of `oneOf` or `anyOf`, and the values of a discriminator that stand for it. */
+/** A schema of `oneOf` or `anyOf`, and the discriminator values that select it. */
 export interface Alternative {
   readonly schema: Json;
   readonly values: readonly unknown[];
 }
 
 /**
- * What a discriminator says about the alternatives beside it. It never changes which values fit (OpenAPI 3.0.4 and 3.1.1, Discriminator
- * Object): it makes the check shorter, or its faults clearer.
+ * A discriminator for the alternatives beside it. It never changes which values match (OpenAPI 3.0.4 and 3.1.1,
+ * Discriminator Object): it makes the check shorter or its faults clearer.
  */
 export interface Kinds {
   readonly keyword: 'oneOf' | 'anyOf';
   readonly property: string;
   readonly alternatives: readonly Alternative[];
   /**
-   * Whether each alternative asks for an object with the property and lists values of its own for it. Then no other alternative than the
-   * one of a value can fit. If not, the values are those of the mapping and the names of schemas, which no schema enforces.
+   * Whether each alternative requires an object with the property and lists distinct values for it. Then only the
+   * alternative of a value can match. If not, the values are those of the mapping and the names of schemas, which no
+   * schema enforces.
    */
   readonly decides: boolean;
 }
 
-/** What every value that fits a schema has. */
+/** What every value that matches a schema has. */
 interface Traits {
   readonly isObject: boolean;
   readonly hasProperty: boolean;
-  /** The values that the schema lists for the property; `null` if it lists none. */
+  /** `null` if the schema lists no values for the property. */
   readonly values: ReadonlySet<unknown> | null;
 }
 
-/** Reads discriminators. */
 export class Polymorphism {
   readonly #document: Document;
   readonly #findings: Findings;
@@ -45,7 +45,7 @@ export class Polymorphism {
     this.#findings = findings;
   }
 
-  /** `null` if the schema has no discriminator, or one that helps nothing. `isBarred`: whether an alternative bars the property. */
+  /** `null` without a useful discriminator. `isBarred`: whether an alternative bars the property. */
   of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
     const { discriminator } = schema;
     if (discriminator === undefined) return null;
@@ -74,12 +74,12 @@ export class Polymorphism {
       this.#findings.note(schema, 'discriminator', message);
     }
     const alternatives = options.map((schema, i) => ({ schema, values: names?.[i] ?? listed[i]! }));
-    // Faults of one alternative are made by its definition, which only a reference has.
+    // Faults of one alternative come from its definition, which only a reference has.
     if (names && (!options.every(isReference) || names.flat().length === 0)) return null;
     return { keyword, property, alternatives, decides };
   }
 
-  /** Whether a schema with this pointer is among the alternatives of `base`, or one that inherits from it is. */
+  /** Whether `base` has a schema with this pointer, or one that inherits from it, among its alternatives. */
   isAlternativeOf(base: Json, pointer: string): boolean {
     const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
     if (keyword === null) return false;
@@ -93,7 +93,7 @@ export class Polymorphism {
     return false;
   }
 
-  /** The names and the values of the mapping that stand for each alternative. */
+  /** The names and mapping values of each alternative. */
   #names(options: readonly Json[], mapping: unknown): string[][] {
     const mapped = this.#document
       .members(mapping)
@@ -120,7 +120,7 @@ export class Polymorphism {
     };
   }
 
-  /** The values that a schema lists for itself; `null` if it lists none, or some that are no plain values. */
+  /** The values that a schema lists for itself; `null` if it lists none, or some are not plain values. */
   #valuesOf(schema: unknown, seen = new Set<Json>()): ReadonlySet<unknown> | null {
     const node = this.#document.object(schema);
     if (!node || seen.has(node)) return null;
@@ -130,7 +130,7 @@ export class Polymorphism {
     return common([own, ...this.#partsOf(node).map((part) => this.#valuesOf(part, seen))]);
   }
 
-  /** The schemas that a value must fit beside this one. */
+  /** The schemas that a value must match besides this one. */
   #partsOf(node: Json): Json[] {
     const beside = this.#document.beside(node);
     return [...objectsIn(node.allOf), ...(beside ? [beside] : [])];
@@ -141,7 +141,7 @@ export class Polymorphism {
   }
 }
 
-/** The pointers of the named schemas that have a schema in their `allOf`, by its pointer. */
+/** By the pointer of a schema, the pointers of named schemas that have it in their `allOf`. */
 function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const heirs = new Map<string, string[]>();
   const components = document.object(document.root.components);
@@ -162,13 +162,12 @@ function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {
   return Array.isArray(schema.anyOf) ? 'anyOf' : null;
 }
 
-/** The values that are in all lists. */
+/** The values in all lists. */
 function common(lists: readonly (ReadonlySet<unknown> | null)[]): ReadonlySet<unknown> | null {
   const [first, ...others] = lists.filter((list) => list !== null);
   return first ? others.reduce((all, list) => all.intersection(list), first) : null;
 }
 
-/** Schemas in `components` are known by their names. */
 function nameOf(pointer: string): string[] {
   const name = pointer.startsWith(SCHEMAS) ? pointer.slice(SCHEMAS.length) : '';
   return name === '' || name.includes('/') ? [] : [unescapeToken(name)];

@@ -12,34 +12,34 @@ import { forget, memory } from './memory.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
-/** Answers the faults of a value; for a good value, the shared empty list. `written`: how its JSON text is written. */
+/** Returns the faults of a value, or the shared empty list. `written`: the notation of its JSON text. */
 export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
 
-/** The most schemas that a bad value makes the search for all its faults compile; it takes about a millisecond for each. */
+/** The most schemas compiled to find all faults of an invalid value, each in about a millisecond. */
 const MOST_COMPILED = 20;
 
-/** The longest schema of which equal ones share a check, in bytes. Parameters of large documents are the same few, often. */
+/** Equal schemas up to this many bytes share a check. Large documents often repeat the same few parameters. */
 const LONGEST_SHARED = 500;
 
 interface Made {
   readonly check: Check;
-  /** `null` for a schema that every value fits. */
+  /** `null` for a schema that matches every value. */
   readonly unit: Unit | null;
 }
 
-/** Makes the checks of the schemas of a document. A check compiles its schema when it is first called. */
+/** Creates the checks of the schemas of a document. A check compiles its schema on its first call. */
 export class Schemas {
   readonly #document: Document;
   readonly #translator: Translator;
-  /** Stops at the first fault; every request uses it. */
+  /** Stops at the first fault; used for every request. */
   readonly #quick: Compiler;
-  /** Finds all faults; only values known to be bad use it. */
+  /** Finds all faults; used only for invalid values. */
   readonly #thorough: Compiler;
   readonly #made = { request: new Map<Json, Made>(), response: new Map<Json, Made>() };
   readonly #shared = new Map<string, Made>();
   #gathered: Set<Unit> | null = null;
 
-  /** `known` are the definitions that another instance has found in the same document. */
+  /** `known`: the definitions that another instance found in the same document. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#translator = new Translator(document, findings, known);
@@ -52,7 +52,7 @@ export class Schemas {
     return this.#translator.found;
   }
 
-  /** Reports what is wrong with the schema, and with all that it refers to. */
+  /** Reports the mistakes in the schema and in everything it refers to. */
   check(schema: Json, direction: Direction): Check {
     let made = this.#made[direction].get(schema);
     if (!made) {
@@ -63,7 +63,7 @@ export class Schemas {
     return made.check;
   }
 
-  /** What `work` returns, and the steps that compile the checks it asked for, each a part of what has to be compiled. */
+  /** Returns the result of `work`, and the steps that compile the checks it requested. */
   gather<T>(work: () => T): { readonly made: T; readonly steps: () => Generator<void, void, void> } {
     const units = new Set<Unit>();
     this.#gathered = units;
@@ -81,7 +81,7 @@ export class Schemas {
     }
   }
 
-  /** Checks the schemas that nothing uses, and reports circles. Call it once, after the last schema. */
+  /** Checks unused schemas and reports circles. Call it once, after the last schema. */
   finish(): void {
     const components = this.#document.object(this.#document.root.components);
     for (const [, schema] of this.#document.members(components?.schemas)) {
@@ -128,7 +128,7 @@ export class Schemas {
     const check: Check = (value, written) => {
       unlikeIntegers.root = written?.unlikeInteger === true;
       const faults = find(value);
-      // Behind the check nobody asks for them, and the next one is quick.
+      // Not needed after the check, and the next one is quick.
       unlikeIntegers.any = false;
       noFiles.any = false;
       return faults;
@@ -138,14 +138,15 @@ export class Schemas {
 }
 
 /**
- * All faults of a bad value, up to a limit. At the limit the search throws the errors found so far; in a schema with
- * alternatives they may belong to an alternative that does not count. `null` means that the first error must do.
+ * All faults of an invalid value, up to a limit. At the limit, the search throws the errors found so far; in a schema
+ * with alternatives they may belong to an alternative that does not count. `null` means that the first error must be
+ * used.
  */
 function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ValueFault[] | null {
   try {
     thorough.validate(value);
     const faults = faultsOf(thorough.validate.errors ?? []);
-    // No list of a bad value may be empty, for that would let it pass.
+    // An empty list would accept the invalid value.
     if (faults.length === 0) return null;
     return memory.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
   } catch (thrown) {
@@ -157,10 +158,10 @@ function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean
   }
 }
 
-/** Said where only the first faults are known. */
+/** Reported if only the first faults are known. */
 const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are told', rule: 'more' });
 
-/** No more stack: a schema that contains itself, which only a lenient reading leaves in a document. */
+/** Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document. */
 const isTooDeep = (error: unknown): boolean => error instanceof RangeError;
 
 function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {

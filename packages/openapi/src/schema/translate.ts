@@ -14,27 +14,26 @@ import { type Scope, Scopes } from './scopes.ts';
 /** The context of a schema that changes its meaning. */
 interface Setting {
   readonly direction: Direction;
-  /** Names that a part of the same `allOf` bars in this direction; `required` must not ask for them. */
+  /** Names that a part of the same `allOf` bars in this direction, which `required` must not require. */
   readonly barred: ReadonlySet<string>;
   /** The pointer of the named schema that applies this one to the same value. */
   readonly home: string | null;
-  /** Whether the schema is asked by one of its own alternatives, which would lead back to itself. */
+  /** Whether one of the schema's own alternatives applies it, which would lead back to itself. */
   readonly asBase: boolean;
   /** The definition that applies this schema to the same value. */
   readonly owner: string | null;
-  /** What dynamic references lead to here, by the names of their anchors. */
+  /** The targets of dynamic references here, by anchor name. */
   readonly scope: Scope;
 }
 
-/** The context of a schema for another value than the one around it. */
+/** The context of a schema for another value than the schema around it. */
 type Outer = Pick<Setting, 'direction' | 'scope'>;
 
-/** The names that each name asks for (`dependentRequired`). */
 type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
+/** Translates Schema Objects. A reference becomes a definition, translated once per setting. */
 export class Translator {
   readonly #definitions: OwnDefinitions;
   readonly #document: Document;
@@ -44,7 +43,7 @@ export class Translator {
   readonly #scopes: Scopes;
   readonly #directions: Directions;
 
-  /** With `known`, it translates only what is not among those definitions. */
+  /** With `known`, only translates schemas that are not among those definitions. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
@@ -59,7 +58,7 @@ export class Translator {
     return this.#definitions.get(name);
   }
 
-  /** All definitions that are known now, without anything else of this translator. */
+  /** All known definitions, without the rest of this translator. */
   get found(): Definitions {
     return this.#definitions.found;
   }
@@ -73,7 +72,7 @@ export class Translator {
     return this.#definitions.haveAlternatives(schema);
   }
 
-  /** Reports schemas that apply themselves to the same value and would recurse for ever. */
+  /** Reports schemas that apply themselves to the same value and would recurse forever. */
   reportCircles(): void {
     for (const node of this.#definitions.circles())
       this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
@@ -106,7 +105,6 @@ export class Translator {
     return { ...translated, ...this.#unevaluated(schema, translated, setting) };
   }
 
-  /** The keywords that OpenAPI 3.0 does not have. */
   #applicators(schema: Json, inner: Setting): Translated {
     const applicators = this.#document.dialect.applicators(schema);
     const { prefixItems, contains, patternProperties, propertyNames, dependentSchemas } = applicators;
@@ -116,7 +114,7 @@ export class Translator {
         if: same(applicators.if),
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
         then: same(applicators.then),
-        // Even an empty one tells that the faults of `if` are none (see `showsAlternatives`).
+        // Even an empty one shows that the faults of `if` do not count (see `showsAlternatives`).
         else: same(applicators.else),
       }),
       ...(Array.isArray(prefixItems) && {
@@ -145,7 +143,7 @@ export class Translator {
     );
   }
 
-  /** What looks at the rest of a value is told all that its schema says of it. */
+  /** A check of the remaining members gets everything else in its schema. */
   #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
     const { unevaluatedProperties, unevaluatedItems } = this.#document.dialect.applicators(schema);
     const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting) }];
@@ -163,25 +161,25 @@ export class Translator {
     return objectsIn(schemas).map((schema) => this.#schema(schema, setting));
   }
 
-  /** A schema for another value than the one around it. */
+  /** A schema for another value than the schema around it. */
   #other(schema: unknown, { direction, scope }: Outer): Translated {
     if (!isObject(schema)) return {};
     return this.#schema(schema, { direction, scope, barred: NONE, home: null, asBase: false, owner: null });
   }
 
-  /** The same, or false. */
+  /** Like `#other`, or false. */
   #rest(schema: unknown, bar: Bar, outer: Outer): Translated {
     return schema === false ? { refused: bar } : this.#other(schema, outer);
   }
 
-  /** A schema for any number of values: here the check stops once it has enough faults. */
+  /** A schema for any number of values, where the check stops after enough faults. */
   #many(keyword: string, schema: Translated): Translated {
-    // What evaluates all members or entries must show, even where it asks nothing of them.
+    // A schema that evaluates all members or entries must be present, even if it does not constrain them.
     const shows = this.#document.dialect.identifiers;
     return Object.keys(schema).length === 0 && !shows ? {} : { [keyword]: { ...schema, endOfFaults: true } };
   }
 
-  /** The schemas behind a reference, and a dynamic one, that other keywords stand beside. */
+  /** The targets of a static and a dynamic reference with other keywords beside them. */
   #beside(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
     if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
@@ -224,7 +222,8 @@ export class Translator {
   }
 
   /**
-   * Properties with few values come first: they are cheap, and they tell alternatives apart before a check goes deeper.
+   * Properties with few values come first: they are cheap, and they distinguish alternatives before a check goes
+   * deeper.
    */
   #rank(property: Translated): number {
     const { refers } = property;

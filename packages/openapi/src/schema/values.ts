@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
 
-/** The longest text of an object that is part of others, in characters; of a longer one they have the digest. */
+/** The longest text of an object that its parent includes, in characters; a longer text is replaced by its digest. */
 const LONG = 200;
 
-/** The digests of objects with longer texts: each is asked for again by all objects around it. */
+/** The digests of objects with longer texts, which every outer object needs. */
 const digests = new WeakMap<object, string>();
 
 const MARK = '\u0000';
 
 /**
- * A canonical form of a JSON value, in which a Set finds equal values: arrays and objects become a text with a mark in front, which
- * a string with that mark gets too. Sent numbers have one form only (see `exact`); numbers of a contract may be floats instead of bigints.
+ * A canonical form of a JSON value, so that a Set finds equal values: arrays and objects become a text with a leading
+ * mark, which is also added to strings that begin with it. Sent numbers have one form only (see `exact`); numbers of a
+ * contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) return `${MARK}${text(value)}`;
@@ -39,7 +40,7 @@ function textOf(value: object): string {
   return `{${members.sort().join()}}`;
 }
 
-/** Whether the array has no value twice, in linear time; comparing all pairs would take quadratic time. */
+/** In linear time; comparing all pairs would be quadratic. */
 export function allDifferent(array: readonly unknown[]): boolean {
   const seen = new Set<unknown>();
   for (const value of array) seen.add(canonical(value));

@@ -5,10 +5,10 @@ import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';
 
-/** An operation that is not enforced, because the document has mistakes in it. */
+/** An operation that is not enforced because of mistakes in the document. */
 export interface Exempted {
   readonly id: string;
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
   readonly treatment: Treatment;
@@ -16,8 +16,8 @@ export interface Exempted {
 }
 
 /**
- * The compiled OpenAPI document of a service, which checks requests and answers. Immutable. An `ExtensionReader` adds `Fields` to its
- * operations, and `Shared` to itself.
+ * The compiled OpenAPI document of a service, which checks requests and responses. Immutable. An `ExtensionReader` adds
+ * `Fields` to its operations, and `Shared` to itself.
  */
 export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<Operation & Fields>;
 
@@ -25,56 +25,57 @@ interface ContractOf<Operation> {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
-  /** The fingerprint of the text of each of its files, by absolute path; see `fingerprintOf`. */
+  /** The fingerprint of the text of each file, by absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
   /** The fingerprint of the document as one file. */
   readonly fingerprint: string;
-  /** The fingerprint of each operation with all that it refers to, by its id. */
+  /** The fingerprint of each operation and everything it refers to, by id. */
   readonly digests: ReadonlyMap<string, string>;
   /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** The document as JSON, every digit kept; made anew each time. */
+  /** The document as JSON with all digits; created on every access. */
   readonly json: string;
   readonly exempted: readonly Exempted[];
   /** The names of all members and parameters in the document. */
   readonly names: ReadonlySet<string>;
   /**
-   * The operation of a request. `method` is in capitals; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
-   * begins with `/` and has no query. GET also serves HEAD. The parameters are the raw, still encoded values of the
-   * templates in the path, in their order.
+   * The operation of a request. `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2),
+   * percent-encoded, begins with `/` and has no query. GET also serves HEAD. The parameters are the raw, still encoded
+   * values of the path templates, in order.
    */
   match(method: string, path: string): Routed<Operation>;
-  /** The path template most similar to a path without an operation, behind its server's prefix; `null`: none is similar. */
+  /**
+   * The path template most similar to a path without an operation, after its server prefix; `null` if none is similar.
+   */
   similar(path: string): string | null;
   /**
-   * Compiles the checks of all requests, little by little, in the pauses of the event loop. Resolves when all are compiled, or
-   * when `signal` says so. A check that is needed before compiles itself.
+   * Compiles the checks of all requests in the pauses of the event loop. Resolves when all are compiled or `signal`
+   * aborts. A check that is needed earlier compiles itself.
    */
   prepare(signal: AbortSignal): Promise<void>;
 }
 
-/** A contract with the parts of its document that are not enforced, and their places. */
+/** A contract with the parts of its document that are not enforced. */
 export type ReadContract<Fields = unknown, Shared = unknown> = Contract<Fields, Shared> & {
   readonly notes: readonly Problem[];
 };
 
-/** One method of one path. */
 export interface Operation extends Extensions {
-  /** The operationId, or a name like `get /pets/{petId}` if the document has none. */
+  /** The operationId, or a name like `get /pets/{petId}` without an operationId. */
   readonly id: string;
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
-  /** The path template as the document writes it. */
+  /** In the spelling of the document. */
   readonly path: string;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly deprecated: boolean;
   /**
-   * Headers for every answer, as name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to
+   * Headers of every response: name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to
    * the successor (RFC 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
    */
   readonly replyHeaders: readonly string[];
-  /** Set if the document has mistakes in it, and those are tolerated: no answer to it is refused. */
+  /** Set for tolerated mistakes in the document: no request to it is refused. */
   readonly exempt: Exclude<Treatment, 'omit'> | null;
   /** `null` if the operation takes no body. */
   readonly body: BodyRule | null;
@@ -83,23 +84,20 @@ export interface Operation extends Extensions {
    * name, value, name, value, … as Node has them. If there is nothing to check, the cost is negligible.
    */
   checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
-  /** Checks status, media type and body of an answer to any method but HEAD. */
+  /** For any method except HEAD. */
   checkResponse(status: number, contentType: string | undefined, body: Uint8Array): readonly Fault[];
   /**
-   * `null` once the checks of one side are compiled. Until then whoever does not want to stop the event loop waits for the
-   * promise; checks work before, too.
+   * `null` once the checks of one side are compiled. Until then, a caller that must not block the event loop awaits the
+   * promise. Checks also work earlier.
    */
   ready(side: Side): Promise<void> | null;
 }
 
-/** What a check is for. */
 export type Side = 'request' | 'response';
 
-/** The bodies an operation takes. */
 export interface BodyRule {
   readonly required: boolean;
-  /** The media types of the contract. */
   readonly accepted: readonly string[];
-  /** The rule for a Content-Type; `null` if the operation does not take that type (415). */
+  /** `null` if the operation does not accept the Content-Type (415). */
   media(contentType: string | undefined): MediaRule | null;
 }

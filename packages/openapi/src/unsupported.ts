@@ -6,18 +6,16 @@ import type { Treatment } from './options.ts';
 import { formatProblem, type Problem } from './problems.ts';
 import type { Exempted } from './types.ts';
 
-/** What is left of the mistakes of a document. */
 interface Triage<Described> {
-  /** Those that refuse it. */
+  /** Mistakes that refuse the document. */
   readonly refused: readonly Problem[];
-  /** Those of no operation that are tolerated. */
+  /** Tolerated mistakes that belong to no operation. */
   readonly tolerated: readonly Problem[];
   readonly exempted: readonly Exempted[];
-  /** The operations that exist. */
   readonly operations: readonly Described[];
 }
 
-/** Treats the operations that have mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
+/** Treats the operations with mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
 export function treat<Described extends Description>(
   described: readonly (readonly [Described, Json])[],
   judged: Assessment,
@@ -46,7 +44,7 @@ export function treat<Described extends Description>(
   };
 }
 
-/** Whoever serves it makes no checks for one that passes. */
+/** An operation that passes is served without checks. */
 function exempt<Described extends Description>(operation: Described, treatment: Treatment): Described | null {
   if (treatment === 'omit') return null;
   return { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) };
@@ -58,7 +56,7 @@ const TREATED: Readonly<Record<Treatment, string>> = {
   pass: 'passes unchecked',
 };
 
-/** One line for each: the operation, what becomes of it, and the first mistake in it. */
+/** One line per operation with its treatment and first mistake. */
 export function formatExempted(exempted: readonly Exempted[]): string[] {
   return exempted.map(({ id, method, path, treatment, problems }) => {
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The text of UTF-8 bytes; `null` if they are not UTF-8 (RFC 3629). A byte order mark stays. */
+/** `null` if the bytes are not UTF-8 (RFC 3629). A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   return isUtf8(bytes) ? view(bytes).toString() : null;
 }
 
 /**
- * The offset of the first byte that is not UTF-8: a lenient decoder puts U+FFFD there, though the bytes do not encode
- * it.
+ * The offset of the first byte that is not UTF-8, where a lenient decoder inserts U+FFFD that the bytes do not encode.
  */
 export function firstBadByte(bytes: Uint8Array): number {
   const buffer = view(bytes);

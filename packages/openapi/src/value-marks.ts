@@ -1,8 +1,8 @@
-/** Marks of values, by the array or object that holds them: what a value itself does not say of how it was written. */
+/** Marks of values, by the array or object that holds them: facts about their notation that the value itself lacks. */
 class ValueMarks {
-  /** Whether there may be any; nearly always `false`, so that checks need not look. */
+  /** Whether there may be any marks; nearly always `false`, so that checks can skip the lookup. */
   any = false;
-  /** Whether the value under check is one itself. */
+  /** Whether the value under check is marked itself. */
   root = false;
   readonly #places = new WeakMap<object, Set<string | number>>();
 
@@ -12,7 +12,7 @@ class ValueMarks {
     this.#places.set(holder, keys.add(key));
   }
 
-  /** Runs the check of another value, such as a header, between the reading of these and their check. */
+  /** Runs the check of another value, such as a header, between reading and checking the marked values. */
   during<T>(check: () => T): T {
     const { any } = this;
     const result = check();
@@ -26,10 +26,10 @@ class ValueMarks {
 }
 
 /**
- * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`. Their values are those of 1 and 100. Reading and
- * checking are synchronous, so all of them share it.
+ * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`. Reading and checking are
+ * synchronous, so all of them share it.
  */
 export const unlikeIntegers = new ValueMarks();
 
-/** The texts of forms that are no files where a file could have been in their place. */
+/** Texts of forms in a place where a file is possible too. */
 export const noFiles = new ValueMarks();

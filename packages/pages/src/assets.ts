@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import { Content } from './content.ts';
 import { entityTag } from './entity-tag.ts';
 
-/** The files of a page. The browser loads nothing from elsewhere. */
+/** The files of a page. The browser loads nothing from other hosts. */
 export interface Assets {
   /**
-   * The path of the files, with a slash at its end. It changes with their content, so browsers can cache them for ever.
+   * The path of the files, with a trailing slash. It changes with their content, so browsers can cache them forever.
    */
   readonly base: string;
-  /** The served files by their whole path. */
+  /** By full path. */
   readonly contents: ReadonlyMap<string, Content>;
 }
 
-/** The style sheet that comes first in all pages. */
+/** The first style sheet of all pages. */
 export const BASE_STYLE = 'styles/base.css';
 
 /** Files of all pages, by their names below `base`. */
 const SHARED = [BASE_STYLE, 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
 
 /**
- * Reads and hashes every file once: those of all pages, and `files`, which has the place on disk of each served name. The
+ * Reads and hashes every file once: the shared ones, and `files`, which maps served names to places on disk. The
  * expensive steps, stripping types and compressing, wait for the first request.
  */
 export function loadAssets(prefix: string, files: Iterable<readonly [name: string, path: string]>): Assets {
@@ -35,7 +35,7 @@ export function loadAssets(prefix: string, files: Iterable<readonly [name: strin
   return { base, contents };
 }
 
-/** By name and tag. Pages share files, and each file is stripped and compressed once for all pages of the process. */
+/** By name and tag. Pages share files, and each file is stripped and compressed once per process. */
 const shared = new Map<string, Content>();
 
 function sharedContent(name: string, source: Buffer, tag: string): Content {
@@ -45,7 +45,7 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
   return content;
 }
 
-/** The names, from `folder` on, of the files in `root`/`folder` and its folders that end so. */
+/** The names, from `folder` on, of the files below `root`/`folder` with this ending. */
 export function filesIn(root: string, folder: string, ending: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))

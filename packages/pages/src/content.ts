@@ -11,13 +11,12 @@ type Coding = (typeof CODINGS)[number];
 
 const NOTHING = Buffer.alloc(0);
 
-/** The header fields of a request that decide how its page is sent; fields of one name are joined with commas. */
+/** The request headers that affect a page; fields of one name are joined with commas. */
 export interface RequestFields {
   readonly ifNoneMatch?: string | undefined;
   readonly acceptEncoding?: string | undefined;
 }
 
-/** The response to a request for a page. */
 export interface Page {
   readonly status: 200 | 304 | 308;
   /** Flat: name, value, … */
@@ -27,8 +26,8 @@ export interface Page {
 }
 
 /**
- * One served text. It is made, hashed and compressed at the first request for it and then kept in every coding, so that no
- * later request pays for the length of the text.
+ * A served text. It is created, hashed and compressed on the first request and then kept in every coding, so that later
+ * requests do not pay for the length of the text.
  */
 export class Content {
   readonly #type: string;
@@ -37,7 +36,7 @@ export class Content {
   #plain: Buffer | null = null;
   readonly #coded = new Map<Coding, Promise<Buffer>>();
 
-  /** `type` is a media type of text; the charset is always UTF-8. `tag` is the entity tag, if it is known already. */
+  /** `type` is a text media type; the charset is always UTF-8. `tag` is the entity tag if already known. */
   constructor(type: string, make: () => string | Buffer, tag: string | null = null) {
     this.#type = type;
     this.#make = make;
@@ -52,7 +51,7 @@ export class Content {
     return this.#plain;
   }
 
-  /** One tag for all codings, which makes it a weak one (RFC 9110 section 8.8.1). */
+  /** One tag for all codings is a weak tag (RFC 9110 section 8.8.1). */
   get tag(): string {
     this.#tag ??= entityTag(this.plain);
     return `W/${this.#tag}`;
@@ -65,7 +64,10 @@ export class Content {
     return await known;
   }
 
-  /** The content in the best coding that the client accepts, or 304 if the client has it. `own`: more header fields of the response, flat. */
+  /**
+   * The content in the best coding that the client accepts, or 304 if the client has it. `own`: additional response
+   * headers, flat.
+   */
   async page({ ifNoneMatch, acceptEncoding }: RequestFields, own: readonly string[]): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
     if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
@@ -91,7 +93,7 @@ function takes(acceptEncoding = '', coding: Coding): boolean {
 }
 
 /**
- * Brotli's level 9 takes a tenth of a second for the largest file; level 11 takes four seconds and saves eight percent.
+ * Brotli level 9 takes a tenth of a second for the largest file; level 11 takes four seconds and saves eight percent.
  */
 function compress(coding: Coding, plain: Buffer): Promise<Buffer> {
   if (coding === 'gzip') return zip(plain, { level: 9 });

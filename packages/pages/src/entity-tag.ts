@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** A strong entity tag (RFC 9110 section 8.8.3) of exactly these bytes. */
+/** A strong entity tag (RFC 9110 section 8.8.3). */
 export function entityTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 }
 
 /**
- * Whether If-None-Match names `tag`: `*` names every tag, a list those in it, compared weakly (RFC 9110 section 13.1.2).
- * Text that is no list of entity tags names none.
+ * Whether If-None-Match names `tag`: `*` names every tag, a list is compared weakly (RFC 9110 section 13.1.2). A text
+ * that is not a list of entity tags names none.
  */
 export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

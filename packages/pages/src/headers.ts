@@ -10,8 +10,8 @@ export const ASSET_HEADERS = [
 ];
 
 /**
- * A page loads from its origin only, and nothing in it is inline but scripts with one of these hashes (`sha256-…`). What scripts
- * set through the CSSOM no policy (CSP level 3) restricts, so `style-src` needs no exception for it.
+ * A page loads from its origin only, and contains nothing inline except scripts with one of these hashes (`sha256-…`).
+ * CSP level 3 does not restrict what scripts set through the CSSOM, so `style-src` needs no exception.
  */
 export function pageHeaders(scripts: readonly string[] = []): readonly string[] {
   const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');

@@ -1,4 +1,4 @@
-/** Safe markup. Only `html` makes it. */
+/** Safe markup, which only `html` creates. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Value = Html | readonly Html[] | string | number | null;
 
-/** Markup from a template. It escapes every value that is not markup; `null` becomes empty. */
+/** Escapes every value that is not markup; `null` becomes empty. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(markup)));
 }
@@ -21,7 +21,7 @@ function markup(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A sentence in which backticks mark code, as in the catalogue of errors. */
+/** A sentence in which backticks mark code. */
 export function withCode(sentence: string): Html[] {
   const parts = sentence.split('`');
   return parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

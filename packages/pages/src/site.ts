@@ -2,21 +2,20 @@ import type { Assets } from './assets.ts';
 import { Content, type Page, type RequestFields } from './content.ts';
 import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
 
-/** Finds the page at a path; `null` if there is none. */
+/** `null` if there is no page at the path. */
 export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
 
-/** One page with its files. */
 export interface PageParts {
-  /** The path of the page, with a slash at its end; a request without the slash is redirected. */
+  /** The path of the page, with a trailing slash; a request without the slash is redirected. */
   readonly path: string;
-  /** Makes the HTML at the first request. */
+  /** Called on the first request. */
   readonly html: () => string;
-  /** Hashes of the inline scripts of the page (`sha256-…`). */
+  /** Hashes of inline scripts (`sha256-…`). */
   readonly scripts?: readonly string[];
   readonly assets: Assets;
 }
 
-/** Finds a page, its files, and documents by their whole path. `null` for the page leaves documents alone. */
+/** Finds a page, its files, and documents by full path. With `null` for the page, only documents. */
 export function createSite(
   page: PageParts | null,
   documents: Iterable<readonly [path: string, Content]> = [],

@@ -3,24 +3,24 @@ import { Content, entityTag } from '@storegate/pages';
 import { stringify } from 'yaml';
 import { publish } from './publish.ts';
 
-/** A text to be served, in UTF-8, and its entity tag. */
+/** In UTF-8. */
 interface ServedText {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly tag: string;
 }
 
-/** The published contract. It keeps every digit of an int64. */
+/** The published contract, with every digit of an int64. */
 export interface Published {
   readonly json: ServedText;
   readonly yaml: ServedText;
 }
 
-/** Writes the published form of a document. It takes a second for a large document, longer than a process that serves may wait. */
+/** Takes a second for a large document, too long for a process that serves requests. */
 export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
   return bothForms(publish(withoutOmitted(root, exempted)));
 }
 
-/** A contract in both forms in which it is served. */
+/** The contract in both served forms. */
 export function bothForms(document: Json): Published {
   return {
     json: servedText(toJson(document)),
@@ -33,13 +33,12 @@ function servedText(text: string): ServedText {
   return { bytes, tag: entityTag(bytes) };
 }
 
-/** Where a contract is published. */
 export interface DocumentPaths {
   readonly json: string;
   readonly yaml: string;
 }
 
-/** The published contract by its path. */
+/** By path. */
 export function publishedDocuments({ json, yaml }: Published, paths: DocumentPaths): ReadonlyMap<string, Content> {
   return new Map([
     [paths.json, contentOf('application/json', json)],
@@ -51,7 +50,7 @@ function contentOf(type: string, { bytes, tag }: ServedText): Content {
   return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
 }
 
-/** The document without the operations that do not exist because of mistakes in them. */
+/** The document without the operations that were omitted because of mistakes. */
 function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Readonly<Json> {
   if (exempted.length === 0) return root;
   const document = new Document(root);

@@ -8,13 +8,13 @@ const { resolve } = createRequire(import.meta.url);
 export interface ReferenceAssets extends Assets {
   /** Names below `base` of the page's own modules; the entry comes first. */
   readonly modules: readonly string[];
-  /** Names below `base` of the style sheets, in the order of their cascade. */
+  /** Names below `base` of the style sheets, in cascade order. */
   readonly styles: readonly string[];
 }
 
 const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas'];
 
-/** The files of a reference, to be served below `prefix`. */
+/** The files of a reference, served below `prefix`. */
 export function referenceAssets(prefix: string): ReferenceAssets {
   const entry = 'browser/main.ts';
   const modules = [entry, ...filesIn(here, 'browser', '.ts').filter((file) => file !== entry)];

@@ -8,16 +8,16 @@ import { createReference } from './reference.ts';
 export interface OperatorsReferenceOptions {
   /** Of the admin API. */
   readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document'>;
-  /** Where the page is, with a slash at its end; all that it loads is below. */
+  /** The path of the page, with a trailing slash; all its files are below. */
   readonly prefix: string;
-  /** Where the API answers who is signed in. */
+  /** The API path that returns the signed-in operator. */
   readonly api: string;
-  /** Where the page leads back to. */
+  /** The path of the console. */
   readonly console: string;
   readonly errors: readonly ErrorWords[];
 }
 
-/** The reference of the admin API: the page of every API, without a key. Few open it, so nothing of it is read before somebody does. */
+/** The reference of the admin API, without a key field. It is rarely opened, so everything is read on first use. */
 export function createOperatorsReference(options: OperatorsReferenceOptions): FindPage {
   const { prefix } = options;
   let find: FindPage | null = null;
@@ -34,7 +34,7 @@ function open({ contract, prefix, api, console, errors }: OperatorsReferenceOpti
   return createReference({ contract, published, paths, page: true, readers: { console }, errors });
 }
 
-/** A copy in which only what reads, and ends, can be tried. */
+/** A copy in which only operations that read, and whose responses end, can be tried. */
 function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
     const operations = Object.entries(item as Json).map(([method, operation]) => {
@@ -46,7 +46,7 @@ function readsAlone(document: Readonly<Json>): Json {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Whether an operation answers events for as long as somebody listens, which the page would wait for. */
+/** Whether an operation returns an endless event stream, which the page would wait for. */
 function streams(operation: unknown): boolean {
   return JSON.stringify(operation).includes('"text/event-stream"');
 }

@@ -1,21 +1,22 @@
 import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
 
-/** The field of the gateway that names the upstream of an operation. */
+/** The field that names the upstream of an operation. */
 const UPSTREAM = 'x-storegate-upstream';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * The published contract: it repeats our own fields of an operation in the fields of other renderers. Returns a copy. A
- * field of another renderer that the author wrote stays as it is.
+ * The published contract: a copy that repeats the gateway's fields of an operation in the fields of other renderers. A
+ * field of another renderer that the author wrote is unchanged.
  *
- * | ours | theirs |
+ * | gateway | other renderers |
  * |---|---|
  * | `x-try-it: false` | `x-hideTryItPanel`, `x-hideReplay` (Redocly), `x-explorer-enabled` (ReadMe, Zudoku) |
  * | `x-stability-level` | `x-scalar-stability` (Scalar has no word for beta), `x-beta` (Bump.sh), `x-badges` |
  * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
  * | `x-ratelimit-cost` | `x-badges` |
  *
- * `x-storegate-upstream` is left out. It never marks an operation `x-internal`: everybody can read an operation, even one that readers cannot try.
+ * `x-storegate-upstream` is omitted. It never marks an operation `x-internal`: every operation is public, even if
+ * readers cannot try it.
  */
 export function publish(root: Readonly<Json>): Json {
   const document = new Document(root as Json);
@@ -32,7 +33,7 @@ export function publish(root: Readonly<Json>): Json {
   function copy(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
-    // Which stores answer is nobody's business.
+    // The names of upstreams are not public.
     const members = Object.entries(value).filter(([name]) => name !== UPSTREAM || !naming.has(value));
     const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
     return operations.has(value) ? { ...own, ...missing(expansion(value), own) } : own;
@@ -44,7 +45,7 @@ function missing(expanded: Json, own: Json): Json {
   return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
 }
 
-/** The fields of other renderers, made from those of the contract. */
+/** The fields of other renderers, derived from the contract. */
 function expansion(operation: Json): Json {
   const level = operation['x-stability-level'];
   const badges = badgesOf(operation);

@@ -5,13 +5,12 @@ import { type ReferencePage, renderReferencePage } from './page/reference-page.t
 
 export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
-  /** Where the page is, with a slash at its end, and where the contract is. */
+  /** The path of the page, with a trailing slash, and the paths of the contract. */
   readonly paths: DocumentPaths & { readonly page: string };
-  /** `false`: there is no page, but the contract is published. */
+  /** `false`: only the contract is published. */
   readonly page: boolean;
 }
 
-/** The published contract, and the page drawn from it. */
 export function createReference({ published, paths, page, ...content }: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
   if (!page) return createSite(null, documents);

@@ -1,7 +1,6 @@
 import type { ImmutableMap, System } from './swagger-ui.ts';
 import type { WindowNotation } from './window-notation.ts';
 
-/** An operation of the published contract, with the fields the page shows. */
 export interface Operation {
   readonly operationId?: string;
   readonly summary?: string;

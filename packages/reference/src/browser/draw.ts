@@ -14,8 +14,8 @@ import type { OutgoingRequest, SwaggerUi, SwaggerUiSettings } from './swagger-ui
 declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
 /**
- * Draws the operations of the contract that the page names, and makes the page's own links work. `send` sees each request
- * that a reader tries.
+ * Draws the operations of the page's contract, and connects the page's own links. `send` sees each request that a
+ * reader tries.
  */
 export function draw(send: (request: OutgoingRequest) => void): void {
   const domNode = document.getElementById('reference')!;
@@ -37,7 +37,7 @@ export function draw(send: (request: OutgoingRequest) => void): void {
       limits,
       curlWithoutSecrets,
     ],
-    validatorUrl: null, // The default asks another host.
+    validatorUrl: null, // The default sends a request to another host.
     defaultModelsExpandDepth: 2,
     defaultModelExpandDepth: 2,
     displayRequestDuration: false,

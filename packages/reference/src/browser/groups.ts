@@ -1,12 +1,11 @@
-/** A heading over some tags. */
 export interface TagGroup {
   readonly name: string;
   readonly tags: readonly string[];
 }
 
 /**
- * Puts tags that have operations under the groups of `x-tagGroups`, in its order. Tags of no group come last, under a
- * heading of their own. Groups without tags are left out.
+ * Groups the tags that have operations by `x-tagGroups`, in its order. Other tags come last under a heading of their
+ * own. Empty groups are omitted.
  */
 export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
   const known = new Set(tags);

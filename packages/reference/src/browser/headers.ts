@@ -1,7 +1,7 @@
-/** Header fields of an answer: names in lower case, values as received. */
+/** Response headers: names in lower case, values as received. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** The same as Swagger UI has them: it cuts every value at `, `, dates as well as lists. */
+/** Headers in Swagger UI's form: it splits every value at `, `, dates as well as lists. */
 export type CutHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export function asReceived(headers: CutHeaders): Headers {

@@ -1,9 +1,6 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/**
- * Indents JSON for people and keeps every token as it came, so that no digit of an int64 is lost; `JSON.parse` would
- * round it. Other text stays as it is.
- */
+/** Indents JSON and keeps every token, because `JSON.parse` would round an int64. Other text is unchanged. */
 export function indentJson(text: string): string {
   if (!isJson(text)) return text;
   const tokens = text.match(TOKEN) ?? [];

@@ -1,18 +1,18 @@
 /**
- * The form of a text given as a key. `own`: form and checksum are those of a key of this gateway. `damaged`: only the prefix
- * is. `other`: it can be a key of another system. `impossible`: no header can carry it (RFC 9110 section 5.5). No form says
- * whether the key is valid.
+ * The form of a text entered as a key. `own`: form and checksum of a key of this gateway. `damaged`: only the prefix
+ * matches. `other`: possibly a key of another system. `impossible`: not allowed in a header (RFC 9110 section 5.5). No
+ * form implies that the key is valid.
  */
 export type KeyForm = 'own' | 'damaged' | 'other' | 'impossible';
 
-/** `text` has no space around it. */
+/** `text` has no surrounding space. */
 export function formOf(text: string): KeyForm {
   if (!/^[!-~]+$/.test(text)) return 'impossible';
   if (!text.startsWith('sg_')) return 'other';
   return SHAPE.test(text) && text.endsWith(`_${checksum(text.slice(0, -CHECKSUM_DIGITS - 1))}`) ? 'own' : 'damaged';
 }
 
-/** The rule of src/keys/secret.ts, which needs modules of Node.js. A test holds the two equal. */
+/** Equals the rule of src/keys/secret.ts, which needs modules of Node.js. A test compares them. */
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_DIGITS = 6;
@@ -27,7 +27,7 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** CRC-32 of ASCII text, the same as zlib's. */
+/** CRC-32 of ASCII text, like zlib's. */
 function crc32(text: string): number {
   let rest = -1;
   for (let i = 0; i < text.length; i++) {

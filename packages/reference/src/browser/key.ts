@@ -4,11 +4,11 @@ const NAME = 'storegate.key';
 
 /** The reader's key. It never appears in the page, the address or a log. */
 export interface Key {
-  /** `null` if the reader gave none. */
+  /** `null` if the reader entered none. */
   readonly secret: string | null;
 }
 
-/** The first word on a text that was pasted. The gateway decides whether it is valid, and any but the last can be. */
+/** The first feedback for a pasted text. The gateway decides whether it is valid, and all but the last can be. */
 const VERDICTS: Readonly<Record<KeyForm, string>> = {
   own: 'This has the form of a key.',
   damaged: 'This begins like a key, but something is missing or mistyped: please compare it with the original.',
@@ -18,8 +18,8 @@ const VERDICTS: Readonly<Record<KeyForm, string>> = {
 };
 
 /**
- * Connects the form for the key. The tab keeps the key; the device keeps it only if the reader asked for that. "Forget
- * it" removes it from both.
+ * Connects the form for the key. The tab keeps the key; the device keeps it only on request. "Forget it" removes it
+ * from both.
  */
 export function connectKey(page: Document): Key {
   const form = page.getElementById('key') as HTMLFormElement;
@@ -45,7 +45,7 @@ export function connectKey(page: Document): Key {
 
   field.addEventListener('input', (event) => {
     const secret = field.value.trim();
-    // Typing is not commented letter by letter, only once the key is complete.
+    // While the reader types, there is no feedback before the key is complete.
     const typing = (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
     if (secret !== '' && !typing) show(VERDICTS[formOf(secret)]);
   });
@@ -73,7 +73,7 @@ export function connectKey(page: Document): Key {
   return key;
 }
 
-/** `null` if the browser forbids storage to this page, by throwing; the key then lives as long as the page. */
+/** `null` if the browser throws because it forbids storage to this page; the key then lives as long as the page. */
 function opened(storage: () => Storage): Storage | null {
   try {
     return storage();

@@ -1,7 +1,7 @@
 import { draw } from './draw.ts';
 import { connectKey } from './key.ts';
 
-// Operators try with the cookie of their session at the console, which the browser adds: their page has no field for a key.
+// Operators send the session cookie of the console, which the browser adds: their page has no field for a key.
 const key = document.getElementById('key') === null ? null : connectKey(document);
 
 draw((request) => {

@@ -1,7 +1,7 @@
 import { operationHash, placeOf } from './places.ts';
 import type { Plugin, SwaggerUi } from './swagger-ui.ts';
 
-/** Opens the operation that the address names, now and on every link to an operation. */
+/** Opens the operation in the address, now and for every link to an operation. */
 export function followLinks(ui: SwaggerUi): void {
   const follow = () => {
     const place = placeOf(location.hash);
@@ -15,17 +15,17 @@ export function followLinks(ui: SwaggerUi): void {
     operation?.querySelector<HTMLElement>('.opblock-summary-control')?.focus({ preventScroll: true });
   };
   addEventListener('hashchange', follow);
-  // A link to the current address changes nothing by itself, but the reader wants to go there again.
+  // A link to the current address has no effect by itself, but the reader wants to go there again.
   addEventListener('click', ({ target }) => {
     const link = (target as Element).closest('a');
     if (link?.hash && link.hash === location.hash) follow();
   });
   follow();
-  // The browser scrolled while the page was still short, so it is at another place now.
+  // The browser scrolled while the page was still short, so its position is wrong.
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 }
 
-/** Moves the focus with the skip link. Following a link scrolls, but does not move the focus in every browser. */
+/** Following a link scrolls, but does not move the focus in every browser. */
 export function skipToContent(): void {
   document.querySelector('.skip')!.addEventListener('click', () => document.getElementById('content')!.focus());
 }
@@ -38,7 +38,7 @@ export function closeContentsWhenUsed(): void {
   });
 }
 
-/** Writes the operation opened last into the address, so that readers can share it. */
+/** Writes the last opened operation into the address, so that readers can share it. */
 export const rememberPlace: Plugin = () => ({
   statePlugins: {
     layout: {

@@ -9,23 +9,22 @@ interface Identity {
   readonly id: string;
 }
 
-/** The URL fragment of an operation. */
 export function operationHash(tag: string, operation: Identity): string {
   return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
 }
 
-/** `null` if the fragment names no operation. */
+/** `null` if the fragment does not name an operation. */
 export function placeOf(hash: string): Place | null {
   const parts = /^#\/([^/]+)\/([^/]+)$/.exec(hash);
   if (!parts) return null;
   try {
     return { tag: decodeURIComponent(parts[1]!), id: decodeURIComponent(parts[2]!) };
   } catch {
-    return null; // A broken percent-encoding, typed or cut off by hand.
+    return null; // An invalid percent-encoding, for example in a cut-off link.
   }
 }
 
-/** The id that Swagger UI gives to an operation without an operationId is its method and path, in word characters. */
+/** Swagger UI's id of an operation without an operationId: its method and path, in word characters. */
 function renderedId({ id }: Identity): string {
   const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
   return method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;

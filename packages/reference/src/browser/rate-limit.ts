@@ -1,6 +1,6 @@
 import type { Headers } from './headers.ts';
 
-/** One window in the headers of an answer. */
+/** A window in response headers. */
 export interface HeaderWindow {
   readonly name: string;
   readonly limit: number | null;
@@ -9,7 +9,7 @@ export interface HeaderWindow {
   readonly seconds: number | null;
 }
 
-/** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in their order. */
+/** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in order. */
 export function headerWindows(headers: Headers): readonly HeaderWindow[] {
   const policies = new Map(items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]));
   return items(headers.ratelimit).flatMap(({ name, numbers: { r, t } }) =>

@@ -1,15 +1,14 @@
 import type { CutHeaders } from './headers.ts';
 
 /**
- * Types for the parts of Swagger UI 5 that we use; it ships none:
- * https://github.com/swagger-api/swagger-ui/tree/master/docs
+ * Types for the parts of Swagger UI 5 in use; it ships none: https://github.com/swagger-api/swagger-ui/tree/master/docs
  */
 
 export type Rendered = object | string | null;
 export type Props = Readonly<Record<string, unknown>>;
 export type Component = (props: Props) => Rendered;
 
-/** The part of Immutable.js's Map that we need. */
+/** The part of Immutable.js's Map in use. */
 export interface ImmutableMap {
   get(name: string): unknown;
   getIn(path: readonly string[]): unknown;
@@ -63,7 +62,7 @@ export interface OutgoingRequest {
   readonly loadSpec?: boolean;
 }
 
-/** An answer, also to Swagger UI's own request for the contract. */
+/** Also for Swagger UI's own request for the contract. */
 export interface IncomingResponse {
   readonly status: number;
   headers: CutHeaders;
@@ -71,7 +70,7 @@ export interface IncomingResponse {
 
 export interface SwaggerUiSettings {
   readonly url: string;
-  /** An element of the page. Tests read these types too, without those of a browser. */
+  /** An element of the page. Tests compile these types without the DOM types. */
   readonly domNode: object;
   readonly layout: string;
   readonly plugins: readonly Plugin[];

@@ -1,4 +1,4 @@
-/** Windows as an author writes them: `5/minute,10/10s:sliding`, or a list. */
+/** `5/minute,10/10s:sliding`, or a list. */
 export type WindowNotation =
   | string
   | readonly { readonly limit: number; readonly per: string; readonly kind?: string }[];

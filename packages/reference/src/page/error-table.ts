@@ -1,16 +1,15 @@
 import { type Html, html, withCode } from '@storegate/pages';
 
-/** An error code as the page describes it. */
 export interface ErrorWords {
   readonly code: string;
   readonly status: number;
   /** A sentence. */
   readonly title: string;
-  /** The advice for the caller; names and headers are in backticks. */
+  /** The advice for the client; names and headers are in backticks. */
   readonly advice: string;
 }
 
-/** `note`: a sentence behind the introduction. */
+/** `note`: a sentence after the introduction. */
 export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>

@@ -1,10 +1,9 @@
 import { type Html, html } from '@storegate/pages';
 import { capitalized, counted, duration, list, number } from './format.ts';
 
-/** One limit over one span. */
 export interface Window {
   readonly name: string;
-  /** `fixed`: the page shows the limit alone. Another kind is shown beside the limit. */
+  /** For `fixed`, the page shows only the limit; it names any other kind beside the limit. */
   readonly kind: string;
   readonly limit: number;
   /** Milliseconds. */
@@ -13,15 +12,15 @@ export interface Window {
 
 export interface Plan {
   readonly name: string;
-  /** Whether each key is counted, or all keys of an account together. */
+  /** Whether keys are counted separately, or all keys of an account together. */
   readonly count: 'key' | 'account';
   /** `null`: set for each key or account. */
   readonly windows: readonly Window[] | null;
-  /** Requests that may be in flight at once; absent: any number. */
+  /** Requests in flight at once; unlimited if absent. */
   readonly concurrency?: number;
 }
 
-/** When keys are banned, and for how long. Times in milliseconds. */
+/** Times in milliseconds. */
 export interface BanRules {
   readonly strikes: number;
   readonly window: number;
@@ -30,16 +29,16 @@ export interface BanRules {
   readonly decay: number;
 }
 
-/** The limits of all plans. Limits of single accounts are not shown to clients. */
+/** Limits of single accounts are not shown to clients. */
 export interface Limits {
   readonly plans: readonly Plan[];
   /** `null`: keys are never banned. */
   readonly bans: BanRules | null;
-  /** Limits that one operation has, or all operations with one tag, for every plan. */
+  /** Limits of one operation or tag, for every plan. */
   readonly scoped: readonly { readonly kind: 'operation' | 'tag'; readonly name: string; readonly window: Window }[];
 }
 
-/** The limits of every plan, those that operations and tags have beside them, their headers, and the rules of bans. */
+/** The limits of plans, operations and tags, their headers, and the rules of bans. */
 export function limitsSection({ plans, bans, scoped }: Limits): Html {
   const columns = columnsOf(plans);
   return html`<section id="limits" aria-labelledby="limits-title">
@@ -64,7 +63,7 @@ ${bansInWords(bans)}
 </section>`;
 }
 
-/** Limits that hold for every plan, in some operations alone. */
+/** Limits that apply to some operations in every plan. */
 function besides(scoped: Limits['scoped']): Html | null {
   if (scoped.length === 0) return null;
   const items = scoped.map(({ kind, name, window }) => {
@@ -77,7 +76,7 @@ both, and counts against both:</p>
 <ul>${items}</ul>`;
 }
 
-/** One column for each span that any plan limits; the shortest comes first. */
+/** One column per span that any plan limits; the shortest comes first. */
 function columnsOf(plans: readonly Plan[]): Window[] {
   const bySpan = new Map(plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]));
   return [...bySpan.values()].sort((a, b) => a.span - b.span);
@@ -102,7 +101,7 @@ function cell(window: Window | undefined): Html {
   return html`<td>${amount(window)}</td>`;
 }
 
-/** What stands behind the limit. Kinds that are not here are named. */
+/** The text after a limit. Other kinds are shown by name. */
 const REMARKS: Readonly<Record<string, string>> = { fixed: '' };
 
 function amount({ kind, limit }: Window): string {

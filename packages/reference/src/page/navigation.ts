@@ -7,9 +7,9 @@ import type { Link } from './links.ts';
 export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
 
 export interface Contents {
-  /** To parts of the page, and to other pages. */
+  /** Links to parts of the page, and to other pages. */
   readonly guide: readonly Link[];
-  /** To the contract; only narrow screens have them here. */
+  /** Links to the contract, shown here only on narrow screens. */
   readonly documents: readonly Link[];
   readonly operations: readonly Listed[];
   /** `x-tagGroups` of the contract. */
@@ -17,8 +17,8 @@ export interface Contents {
 }
 
 /**
- * The table of contents. The server draws it with the page, so that it works before and without scripts. If there is no
- * room beside the operations it is a popover, which `contentsButton` opens.
+ * The table of contents. The server renders it with the page, so that it works without scripts. If there is no room
+ * beside the operations, it is a popover, which `contentsButton` opens.
  */
 export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));

@@ -3,7 +3,7 @@ import type { ReferenceAssets } from '../files.ts';
 import type { Link } from './links.ts';
 import { contentsButton, type Listed, navigation } from './navigation.ts';
 
-/** A part behind the operations: a `section` element with this id. */
+/** A part after the operations: a `section` element with this id. */
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -14,21 +14,21 @@ export interface PageContent {
   readonly title: string;
   readonly version: string;
   readonly assets: ReferenceAssets;
-  /** To the contract in each form; the first is JSON, from which the operations are drawn. */
+  /** Links to the contract in each form; the first is JSON, from which the operations are drawn. */
   readonly documents: readonly [Link, ...Link[]];
   readonly operations: readonly Listed[];
   /** `x-tagGroups` of the contract. */
   readonly tagGroups: unknown;
-  /** To other pages. */
+  /** Links to other pages. */
   readonly others?: readonly Link[];
-  /** What readers need before they try an operation. */
+  /** Content before the operations. */
   readonly start: Html;
   readonly sections: readonly Section[];
 }
 
 /**
- * The whole page but the operations, which Swagger UI draws into `#reference` from the published contract. Readers can
- * read this part at once and without scripts, and it stays in place when the operations arrive.
+ * The whole page except the operations, which Swagger UI draws into `#reference` from the published contract. This part
+ * is readable at once and without scripts, and it stays in place when the operations appear.
  */
 export function renderPage(content: PageContent): string {
   const { title, version, assets, documents, operations, tagGroups, others = [], start, sections } = content;

@@ -8,16 +8,15 @@ import type { Listed } from './navigation.ts';
 import { type PageContent, renderPage } from './page.ts';
 import { retryingSection } from './retrying.ts';
 
-/** What the page of an API has, for clients with their limits, for operators with the way back to the console. */
+/** The page of an API: with limits for clients, or with a link to the console for operators. */
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
   readonly paths: DocumentPaths;
   readonly readers: { readonly limits: Limits } | { readonly console: string };
-  /** Every error of the API. */
   readonly errors: readonly ErrorWords[];
 }
 
-/** For clients a field for the key, plans, and what to do after a refusal; operators read and try as who is signed in at the console. */
+/** Clients get a field for the key, plans, and advice after a refusal; operators use their console session. */
 export function renderReferencePage(page: ReferencePage, assets: ReferenceAssets): string {
   const { contract, paths, readers, errors } = page;
   const { title, version, operations, document } = contract;

@@ -2,7 +2,10 @@ import type { Headers } from '../headers.ts';
 import type { Plugin, Rendered, System } from '../swagger-ui.ts';
 import { refusal } from './limits.ts';
 
-/** For readers without a mouse or without sight: keeps the focus when a request is sent or an answer cleared, and announces answers. */
+/**
+ * For keyboard and screen reader users: keeps the focus when a request is sent or a response cleared, and announces
+ * responses.
+ */
 export const announcements: Plugin = () => ({
   wrapComponents: {
     /** A disabled button loses the focus. During a request this one stays enabled, but does nothing. */
@@ -13,7 +16,7 @@ export const announcements: Plugin = () => ({
         around?.querySelector('button')?.setAttribute('aria-disabled', String(busy));
       return around(button, { ref, onClickCapture: (event: Event) => busy && event.stopPropagation() }, system);
     },
-    /** The button disappears with the answer, so the focus moves to its neighbour. */
+    /** The button disappears with the response, so the focus moves to its neighbour. */
     clear: (Original, system) => (props) => {
       const onClick = ({ target }: { readonly target: Element }) =>
         target.closest('.opblock')?.querySelector<HTMLElement>('.execute')?.focus();
@@ -36,7 +39,7 @@ function around(button: Rendered, props: object, system: System): Rendered {
   return system.React.createElement('span', { className: 'around', ...props }, button);
 }
 
-/** Screen readers read out changes of a region that was on the page before; hence the page has an empty one. */
+/** Screen readers announce changes of a region that already existed, so the page has an empty one. */
 function announce(text: string): void {
   document.getElementById('announcement')?.replaceChildren(text);
 }
@@ -46,7 +49,7 @@ interface Answer {
   readonly headers: Headers;
 }
 
-/** Swagger UI takes answers other than 2xx for errors, and requests without an answer as well. */
+/** Swagger UI treats responses other than 2xx, and missing responses, as errors. */
 type Result = Answer | { readonly error: true; readonly err: { readonly message: string; readonly response?: Answer } };
 
 function outcome(result: Result): string {

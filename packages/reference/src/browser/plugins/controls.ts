@@ -14,7 +14,7 @@ export const controls: Plugin = (system) => ({
       const { createElement: h } = system.React;
       const { description } = props;
       if (typeof description !== 'string') return h(Original, props);
-      // A new function for each rendering, so that React calls it each time: arrays grow new inputs.
+      // A new function for each rendering, so that React calls it each time: arrays add inputs.
       const ref = (element: Element | null) => void (element && nameControls(element, description));
       return h('div', { ref }, h(Original, props));
     },

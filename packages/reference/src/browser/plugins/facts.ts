@@ -3,7 +3,7 @@ import { operationHash } from '../places.ts';
 import { sentences } from '../sentences.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows our own fields of an operation as badges beside its path, and as sentences above its parameters. */
+/** Shows the `x-` fields of an operation as badges beside its path, and as sentences above its parameters. */
 export const facts: Plugin = () => ({
   wrapComponents: {
     OperationSummaryPath: (Original, system) => (props) => {

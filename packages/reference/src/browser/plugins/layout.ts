@@ -2,11 +2,10 @@ import { contractOf } from '../contract.ts';
 import { groupTags } from '../groups.ts';
 import type { Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** The parts that Swagger UI draws on this page: the contract's description, its operations in groups, its schemas. */
+/** The parts that Swagger UI draws: the contract's description, its operations in groups, its schemas. */
 export const layout: Plugin = (system) => ({
   components: { Reference: () => reference(system) },
   wrapComponents: {
-    /** One list of operations for each group of tags. */
     operations: (Original, system) => (props) => {
       const { createElement: h, Fragment } = system.React;
       const tagged = system.specSelectors.taggedOperations().filter((tag) => sizeOf(tag) > 0);

@@ -1,7 +1,7 @@
 import { operationAt } from '../contract.ts';
 import type { Component, GetComponent, ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** The contract decides whether readers can try an operation: `x-try-it: false` leaves out the button and all controls. */
+/** `x-try-it: false` in the contract removes the button and all controls of an operation. */
 export const tryIt: Plugin = (system) => {
   const onlyToRead = partsToRead(system);
   return {
@@ -13,7 +13,7 @@ export const tryIt: Plugin = (system) => {
           : h('button', { type: 'button', className: 'try', onClick: onTryoutClick }, 'Try it');
         return h('div', { className: 'try-out' }, button);
       },
-      // Readers give the key once, at the top of the page.
+      // Readers enter the key once, at the top of the page.
       authorizeOperationBtn: () => null,
     },
     wrapComponents: {
@@ -60,7 +60,7 @@ function mediaType(props: Props, system: System): Rendered {
   const { value, onChange } = props as { value?: unknown; onChange?: (type: unknown) => void };
   const types = (props.contentTypes as ImmutableMap).toJS() as readonly string[];
   const [first] = types;
-  // Swagger UI's own control chooses the first type too; the example beside it belongs to the chosen type.
+  // Swagger UI's own control also selects the first type; the example beside it belongs to the selected type.
   useEffect(() => {
     if (types.length === 1 && value !== first) onChange?.(first);
   });

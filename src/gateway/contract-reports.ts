@@ -3,24 +3,24 @@ import type { Contract } from '../config/contract/contract.ts';
 import type { Observe, ReportedFault } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Which side broke the contract: the caller with its request, or the store with its answer. */
+/** Which side violated the contract: the client's request or the store's response. */
 export type Side = 'request' | 'response';
 
-/** Tells the first of some faults, each by its place and the rule that it breaks. */
+/** Reports the first faults, each by its place and rule. */
 export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
 
-/** Reports faults that cause no refusal, or whose details only the operator may see. */
+/** Reports faults that cause no refusal, or whose details only operators may see. */
 export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
 
-/** Most faults reported for one request: a few show a pattern, and callers must not make the log grow. */
+/** Faults reported per request: a few show a pattern, and clients must not fill the log. */
 const MOST_REPORTED = 10;
 
 type Names = Pick<Contract, 'names'>;
 
-/** Most names of a pointer that are told: what is kept of a request must have a bound. */
+/** Pointer tokens reported: what is kept of a request must be bounded. */
 const DEEPEST = 20;
 
-/** What is told holds no values, and only names that the contract has. Any other name may be a secret too, and appears as `*`. */
+/** Reports contain no values, and only names of the contract. Any other name may be a secret and is shown as `*`. */
 function maskOf({ names }: Names): (pointer: string) => string {
   const masked = (token: string) => (token === '' || names.has(unescapeToken(token)) ? token : '*');
   return (pointer) => {

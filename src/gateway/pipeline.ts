@@ -19,10 +19,10 @@ import type { Inspect } from './upstream/inspection.ts';
 import type { Mounts } from './upstream/mounts.ts';
 import type { Call } from './wire/call.ts';
 
-/** The stages in their order, and the parts that answer beside them. */
+/** The stages in order, and the parts that respond beside them. */
 export interface Parts {
   readonly guard: RequestGuard;
-  /** `null`: requests are taken from everywhere. */
+  /** `null`: all addresses are allowed. */
   readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;
   readonly admit: Admit;
@@ -35,20 +35,19 @@ export interface Parts {
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
-  /** Notes the route on the exchange, and returns it. */
+  /** Stores the route in the exchange and returns it. */
   readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
 export interface Pipeline {
-  /** Handles every request. Answers every error thrown on the way. */
+  /** Handles every request, and responds to every error thrown on the way. */
   handle(call: Call): void;
 }
 
 /**
- * `walk` is the way of a request. Each step takes the result that only the step before makes (results.ts), so another order
- * does not compile. `walk` answers what a step throws. Floods stay cheap: a step that knows its result at once returns it
- * without a promise, and the refusals that a flood gets (no good key, limited, banned) are returned, because a throw costs
- * as much as a whole stage.
+ * `walk` is the way of a request. Each step takes the result that only the previous step creates (results.ts), so
+ * another order does not compile. Floods stay cheap: a step that knows its result at once returns it without a promise,
+ * and frequent refusals (no valid key, limited, banned) are returned, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
@@ -84,10 +83,10 @@ export function createPipeline(parts: Parts): Pipeline {
     }
   }
 
-  /** The way of a request for a WebSocket, which only some mounts take. */
+  /** The way of a WebSocket request, which only some mounts accept. */
   async function walkToTunnel(exchange: Exchange): Promise<void> {
     const target = door.enter(exchange);
-    // RFC 6455 section 4.1. The target would take a body for the first bytes of the new protocol.
+    // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
     if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
       throw new Refusal('not_implemented', { message: 'A WebSocket request must be GET without a body.', close: true });
     }
@@ -101,7 +100,7 @@ export function createPipeline(parts: Parts): Pipeline {
     if (answered !== null) relay(exchange, answered);
   }
 
-  /** Browsers send preflights without a key: every path answers them, and they are charged to no client. */
+  /** Browsers send preflights without a key: every path answers them, charged to no client. */
   async function preflight(exchange: Exchange, target: Target): Promise<void> {
     const way = route(exchange, target);
     const methods =

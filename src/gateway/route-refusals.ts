@@ -3,10 +3,10 @@ import { maskSecrets } from '../common/secret-mask.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Most characters of a path that a message quotes. */
+/** Longest path quoted in a message. */
 const LONGEST = 200;
 
-/** `similar`: a path of the contract to suggest, if there is any. */
+/** `similar`: a path of the contract to suggest. */
 export function notFound({ call }: Exchange, path: string, similar: string | null): Refusal {
   const hint = similar === null ? `See ${CONTRACT_JSON_PATH}.` : `Did you mean ${similar}?`;
   return new Refusal('not_found', {
@@ -41,7 +41,7 @@ export function noWebSocket(): Refusal {
   });
 }
 
-/** A checked path holds only printable ASCII. It is masked before it is cut, so that no part of a key remains. */
+/** A valid path is printable ASCII. It is masked before it is cut, so that no part of a key remains. */
 function shown(path: string): string {
   const masked = maskSecrets(path);
   return masked.length > LONGEST ? `${masked.slice(0, LONGEST)}…` : masked;

@@ -10,7 +10,7 @@ export type Route =
 
 const NOT_FOUND: Route = { kind: 'not_found' };
 
-/** The contract matches first; mounts take whole prefixes of the remaining paths. */
+/** The contract matches first; mounts match prefixes of the remaining paths. */
 export function findRoute(contract: Contract, mounts: readonly Mount[], method: string, path: string): Route {
   const match = contract.match(method, path);
   if (match.operation) return { kind: 'operation', operation: match.operation, parameters: match.parameters };
@@ -19,7 +19,7 @@ export function findRoute(contract: Contract, mounts: readonly Mount[], method: 
   return mount ? { kind: 'mount', mount } : NOT_FOUND;
 }
 
-/** Whether a mount takes a path that the contract does not have. */
+/** Whether a mount serves a path that the contract does not have. */
 export function isInMount({ path: prefix }: Mount, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);
 }

@@ -11,17 +11,17 @@ import type { Target } from '../results.ts';
 import { methodNotAllowed, notFound } from '../route-refusals.ts';
 
 /**
- * Units per address and minute. A first visit of the reference takes fewer than fifty units and a further one a handful, so a
- * hundred people behind one address can visit it in the same minute. A reload starts the count anew.
+ * Units per address and minute. A first visit of the reference takes fewer than fifty units, further visits a handful,
+ * so a hundred people behind one address can visit it in one minute. A reload resets the count.
  */
 const ALLOWANCE = { limit: 6_000, span: MINUTE };
-/** A request is one unit, and each whole piece of so many bytes in its answer is one more. */
+/** A request costs one unit, and one more for each whole piece of this size in its response. */
 const PIECE = 64 * 1024;
 
 /** Paths of the public listener that need no key: the contract and its reference. */
 export interface Pages {
   has(path: string, exchange: Exchange): boolean;
-  /** Charges the request to its address, and refuses one beyond the allowance before it looks for a page. */
+  /** Charges the request to its address, and refuses it over the allowance before looking for a page. */
   serve(exchange: Exchange, target: Target): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface PagesOptions {
   readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
-  /** Where a browser is redirected that requests `/`; `null`: nowhere. */
+  /** Redirect target of `/` for browsers; `null`: none. */
   readonly home: string | null;
   readonly guard: Guard;
   readonly answer: Answer;
@@ -40,7 +40,7 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
   const prefixes = paths.filter((path) => path.endsWith('/'));
   const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
 
-  /** Ends a flood of pages, which need no key. Returns the refusal, because a throw costs more. */
+  /** Limits floods of pages, which need no key. Returns the refusal, because a throw costs more. */
   async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
     const standing = await allowance.take(exchange.address, units);
     if (!standing.exhausted) return null;

@@ -125,7 +125,6 @@ const OPERATION = {
 const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
 const GROUP = { name: 'Gateway', tags: ['Usage'] };
 
-/** The same as an operation of the contract. */
 const LISTED = {
   id: OPERATION.operationId,
   method: 'GET',
@@ -135,7 +134,7 @@ const LISTED = {
   deprecated: false,
 } satisfies Partial<Operation>;
 
-/** The operation in the language of the document: in OpenAPI 3.0 `nullable` adds null to a type, and later a list of types does. */
+/** The operation in the document's dialect: OpenAPI 3.0 uses `nullable`, later versions a list of types. */
 function operationFor({ openapi }: Readonly<Json>): Json {
   return String(openapi).startsWith('3.0.') ? OPERATION : (withTypeLists(OPERATION) as Json);
 }
@@ -148,13 +147,12 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** What clients read of a contract: with the operation of the gateway, in place of one of the contract at its path. */
+/** The contract for clients: with the gateway's operation, which replaces one at the same path. */
 export function withUsage({ title, version, operations, document }: Contract) {
   const others = operations.filter(({ path }) => path !== USAGE_PATH);
   return { title, version, operations: [...others, LISTED], document: documentWithUsage(document) };
 }
 
-/** A copy of a contract's document with the operation of the gateway. */
 export function documentWithUsage(document: Readonly<Json>): Json {
   const { paths, tags, 'x-tagGroups': groups } = document;
   return {

@@ -21,10 +21,10 @@ import type { KnownClient } from '../results.ts';
 import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
 
-/** Twice a second, more than a page for people needs; counted in this process only. A reload starts a new allowance. */
+/** Requests allowed per process, more than a page for people needs. A reload resets the allowance. */
 const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
 
-/** Shows a client its usage. Free within its own allowance, and answered even while the client is limited or banned. */
+/** Returns a client's usage. Free within its own allowance, also while the client is limited or banned. */
 export interface Usage {
   serve(exchange: Exchange, client: KnownClient): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface UsageParts {
   readonly state: State;
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
-  /** Deprecated operations that a key called at this gateway. */
+  /** Deprecated operations that a key called on this gateway. */
   readonly deprecatedBy: (keyId: string) => MaybePromise<CallsOfDeprecated>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
@@ -42,7 +42,7 @@ export interface UsageParts {
 
 export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
-  // Only valid keys come here, so none has to share a counter.
+  // Only valid keys are counted here, so none shares a counter.
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
@@ -69,12 +69,12 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     });
   }
 
-  /** Only what is bounded is counted. */
+  /** Only subjects with a bound are counted. */
   function inFlight({ concurrency, subject }: KnownClient) {
     return concurrency === null ? null : { most: concurrency, now: flights.of(subject) };
   }
 
-  /** Each answer costs look-ups in the state, so this stops floods. It adds no strike. */
+  /** Each response costs state look-ups, so floods are refused. It adds no strike. */
   async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
     const standing = await allowance.take(keyId);
     if (!standing.exhausted) return;
@@ -104,7 +104,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
   };
 }
 
-/** An unused window has no reset yet: the next request opens it. */
+/** An unused window has no reset: the next request opens it. */
 function windowsIn({ readings }: Admission) {
   return readings.map(({ window, remaining, resetAt }) => ({
     name: fullNameOf(window),
@@ -117,7 +117,7 @@ function windowsIn({ readings }: Admission) {
   }));
 }
 
-/** What a window of the contract alone counts; nothing for those of the client. */
+/** The scope of a window of the contract; nothing for the client's windows. */
 function scopeLabel({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
   if (scope === undefined) return {};
   const { kind, name } = readScope(scope);
@@ -150,7 +150,6 @@ function keyFacts(
   };
 }
 
-/** 0 means never. */
 function iso(at: number): string | null {
   return at === 0 ? null : new Date(at).toISOString();
 }

@@ -14,17 +14,17 @@ import type { AddTiming } from './server-timing.ts';
 
 const REQUEST_ID = oneByte('X-Request-Id');
 
-/** The gateway reads and drops a refused body of at most this many bytes, to keep the connection; a larger one ends it. */
+/** A refused body up to this size is read and dropped to keep the connection; a larger one closes it. */
 const DROPPABLE = 64 * 1024;
 
 export interface Answer {
-  /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
+  /** The headers of every response of the public listener: request id, limits, CORS, the operation's own. */
   fields(exchange: Exchange): FieldLines;
-  /** Sends a whole answer of the gateway's own. */
+  /** Sends a whole response of the gateway. */
   send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
-  /** 304: the caller has the body already. */
+  /** 304: the client's copy is current. */
   notModified(exchange: Exchange, headers: readonly string[]): MaybePromise<void>;
-  /** The one place that turns a thrown error or a returned refusal into an answer. Never throws or rejects. */
+  /** The only place that turns a thrown error or a returned refusal into a response. Never throws or rejects. */
   fail(exchange: Exchange, failure: unknown): MaybePromise<void>;
 }
 
@@ -32,14 +32,14 @@ export interface AnswerParts {
   readonly cors: Cors;
   readonly guard: Guard;
   readonly observe: Observe;
-  /** Whether errors link to the reference page: it is served. */
+  /** Whether errors link to the reference page. */
   readonly hasReference: boolean;
   /** `null`: responses have no Server-Timing. */
   readonly timing?: AddTiming | null;
 }
 
 export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
-  /** The lines of an operation's own headers, checked once. */
+  /** The headers of an operation, checked once. */
   const replyLines = new WeakMap<Operation, CheckedLines>();
 
   function timedFields(exchange: Exchange): FieldLines {
@@ -84,7 +84,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     lines.addAll(own);
     const length = Buffer.byteLength(body);
     if (status !== 204 && status !== 304) lines.addLength(length);
-    // As many bytes as characters: the body is ASCII, and can leave as text.
+    // An ASCII body has as many bytes as characters and is sent as text.
     exchange.call.answer(status, '', lines, length === body.length ? body : Buffer.from(body));
   }
 
@@ -100,14 +100,14 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     exchange.refusal = refusal;
     if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
-    // Only a cut connection can show now that the answer is incomplete.
+    // Only an aborted connection can show that the response is incomplete.
     if (call.begun) return call.cutOff();
     const asProblem = prefersProblem(exchange.head.accept);
     const own = failureHeaders(exchange, refusal, hasReference, asProblem);
     return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
   }
 
-  /** When even the answer to a failure fails, this request ends without an answer; all others go on. */
+  /** If even the error response fails, this request ends without a response; all others continue. */
   function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';

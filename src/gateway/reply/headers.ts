@@ -19,9 +19,9 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 ].map(oneByte);
 
 /**
- * Adds the limit headers: in the three X-RateLimit headers the window that the request does not fit into (`violated`), else the binding
- * one of the client's own windows; in the two of draft-ietf-httpapi-ratelimit-headers all of those, then the windows of the scopes that
- * the request counts in. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it is not early.
+ * Adds the limit headers. X-RateLimit-*: the violated window, else the binding one of the client's own windows. The two
+ * headers of draft-ietf-httpapi-ratelimit-headers: all of those, then the windows of the request's scopes.
+ * X-RateLimit-Reset is in Unix seconds, rounded up so that a client that waits for it is not early.
  */
 export function addLimitHeaders(
   lines: FieldLines,
@@ -45,7 +45,7 @@ export function addLimitHeaders(
   lines.addKnown(STANDING!, list);
 }
 
-/** What the two headers of the draft say of a window whatever is left in it. */
+/** The constant part of a window in the draft's headers. */
 interface Words {
   readonly name: string;
   readonly policy: string;
@@ -84,7 +84,7 @@ function isScopedIn(window: Window, scopes: Scopes): boolean {
   return window.scope !== undefined && countsIn(window, scopes);
 }
 
-/** The headers of every error, then the refusal's own. `hasReference`: the reference page, which Link points to, is served. */
+/** The headers of every error, then the refusal's own. `hasReference`: Link points to the reference page. */
 export function failureFields(
   { headers, link }: Refusal,
   hasReference: boolean,

@@ -1,15 +1,15 @@
-/** The media type of errors after RFC 9457. */
+/** The media type of RFC 9457. */
 export const PROBLEM = 'application/problem+json';
 
 /** One range of an Accept header, with its weight from 0 to 1. */
 type Range = readonly [type: string, weight: number];
 
 /**
- * Whether a caller prefers errors after RFC 9457 (RFC 9110 section 12.5.1): it names their type, and gives it more weight than
- * `application/json`, or at least the weight of the ranges that cover that. Without a wish errors are plain JSON.
+ * Whether a client prefers RFC 9457 errors (RFC 9110 section 12.5.1): it names their type with more weight than
+ * `application/json`, or at least the weight of the ranges that cover that. The default is plain JSON.
  */
 export function prefersProblem(accept: string | undefined): boolean {
-  // Nearly no caller names it.
+  // Fast path: few clients name it.
   if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false;
   const ranges = new Map(accept.toLowerCase().split(',').map(rangeOf));
   const wanted = ranges.get(PROBLEM) ?? 0;

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Answer } from './answer.ts';
 
-/** Sends the store's answer to the caller, at the caller's pace. Answers failures on the way. */
+/** Sends the store's response to the client, at the client's pace, and handles failures on the way. */
 export type Relay = (exchange: Exchange, stored: StoreResponse) => void;
 
 export interface RelayParts {
@@ -24,14 +24,14 @@ export function createRelay({ answer, readAhead }: RelayParts): Relay {
     }
     call.begin(status, reason, fields);
     body.to(new RelayedBody(exchange, body, readAhead, answer));
-    // Sends the head now if no byte of the body has come yet.
+    // Sends the head now if no byte of the body has arrived.
     call.flush();
   };
 }
 
 /**
- * The body of a response on its way. It is read from the backend ahead of a slow client while the budget has room, which frees the
- * connection to the backend; then at the client's pace.
+ * A response body in transit. While the budget has room, it is read from the backend ahead of a slow client, which
+ * frees the backend connection; then at the client's pace.
  */
 class RelayedBody implements BodySink {
   readonly #exchange: Exchange;
@@ -39,15 +39,14 @@ class RelayedBody implements BodySink {
   readonly #budget: SharedBudget;
   readonly #owner: string;
   readonly #answer: Answer;
-  /** What the client has not taken yet. */
+  /** Bytes the client has not read. */
   readonly #ahead: Buffer[] = [];
-  /** Bytes of it that are of the budget. */
+  /** Bytes of it charged to the budget. */
   #held = 0;
-  /** The client takes nothing at the moment. */
   #blocked = false;
   #paused = false;
   #ended = false;
-  /** The end of the call lets go of what is held. */
+  /** The end of the call releases what is held. */
   #isWatched = false;
   readonly #drained = () => this.#sendOn();
 

@@ -2,15 +2,14 @@ import type { FieldLines } from '@storegate/http1';
 import { oneByte } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 
-/** Adds what an answer says of times. */
 export type AddTiming = (lines: FieldLines, exchange: Exchange) => void;
 
 const SERVER_TIMING = oneByte('Server-Timing');
 const ALLOW_ORIGIN = oneByte('Timing-Allow-Origin');
 
 /**
- * Server-Timing (W3C): milliseconds of each stage that the request has passed. Only for callers with a good key: how long it takes to
- * find that a key is none is nobody's business. `origins`: those of CORS, whose pages may see it.
+ * Server-Timing (W3C): milliseconds of each stage passed. Only for valid keys: the time to reject a key must not be
+ * revealed. `origins`: CORS origins whose pages may read it.
  */
 export function createTiming(origins: readonly string[]): AddTiming {
   const any = origins.includes('*');

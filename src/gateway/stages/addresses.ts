@@ -7,17 +7,17 @@ import { isInMount } from '../routes.ts';
 import type { Authenticate } from './authenticate.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
-/** The refusal of a request from an address that the lists do not let in; `null`: it may go on. */
+/** The refusal of a request from a denied address; `null`: allowed. */
 export type CheckAddress = (exchange: Exchange) => Refusal | null;
 
-/** For requests as they come, before anything of them is looked at. `null`: there are no lists, and nothing to be asked. */
+/** Runs before anything else of the request is read. `null`: there are no lists. */
 export function createAddresses(lists: AddressLists): CheckAddress | null {
   return hasLists(lists) ? checkOf('addresses', lists) : null;
 }
 
 /**
- * `authenticate` behind the lists of mounts: which mount takes a path is known before any key is looked up. What
- * the contract has of their paths is not theirs.
+ * `authenticate` after the address lists of mounts, which are known before any key is looked up. Paths of the contract
+ * are not theirs.
  */
 export function behindMounts(
   mounts: readonly Mount[],

@@ -14,8 +14,8 @@ import { refusalFrom } from './client-addresses.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
 /**
- * Returns the client, or the refusal of a request without a valid key (not thrown, see `pipeline.ts`). The target proves that
- * the request has passed the `door` stage: requests refused there are neither looked up nor counted.
+ * Returns the client, or the refusal of a request without a valid key (not thrown, see `pipeline.ts`). The target
+ * proves that the request guard accepted it; requests refused there are neither looked up nor counted.
  */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
@@ -25,7 +25,7 @@ export interface AuthenticateParts {
   readonly clock: () => number;
 }
 
-/** Finds the client of the key in the headers. Refuses with 401, or with 429 when the address keeps failing. */
+/** Finds the client of the key in the headers. Refuses with 401, or with 429 if the address fails too often. */
 export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
   const hashes = new Hashes();
   const withoutLimits = new KnownRefusals('limits_not_set');
@@ -38,7 +38,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     const hash = hashes.of(secret, exchange.call.connection);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
-    // Checked only here: a known key has the form, and a malformed one needs no look-up.
+    // A known key is well-formed, and a malformed one needs no look-up.
     if (!isWellFormed(secret) && !keyring.takesForeign) return fail(exchange, unauthorized('invalid_api_key'));
     const found = keyring.find(hash);
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
@@ -69,9 +69,12 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
   }
 }
 
-/** Hashes secrets and keeps each connection's last hash: most send one secret, and hashing costs a tenth of a refusal. */
+/**
+ * Hashes secrets and caches each connection's last hash: most connections repeat one secret, and hashing costs a tenth
+ * of a refusal.
+ */
 class Hashes {
-  /** A connection's last secret stays in memory with its hash until the connection closes. */
+  /** A connection's last secret stays in memory until the connection closes. */
   readonly #last = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
 
   of(secret: string, connection: object): string {

@@ -11,7 +11,7 @@ import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
 
-/** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
+/** Returns the request to forward. Throws or rejects with a Refusal. */
 export type CheckContract = (
   exchange: Exchange,
   client: Admitted,
@@ -26,13 +26,15 @@ export interface ContractSettings {
   /** Whether to answer 410 for an operation past its sunset date. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
-  /** Takes the faults of report-only operations. */
+  /** Receives the faults of report-only operations. */
   readonly report: Report;
-  /** A path of the contract similar to one that it does not have; `null`: none. */
+  /** A similar path of the contract; `null`: none. */
   readonly suggest: (path: string) => string | null;
 }
 
-/** Checks the request against its operation: path and method, scopes, parameters, media type, body. Reads the body. */
+/**
+ * Validates the request against its operation: path and method, scopes, parameters, media type, body. Reads the body.
+ */
 export function createContract({
   maxBodyBytes,
   bodies,
@@ -68,12 +70,12 @@ export function createContract({
     });
   };
 
-  /** Bytes of the largest body. The door has one limit for all, and an operation can only have a smaller one. */
+  /** Maximum body bytes. An operation can only lower the general limit. */
   function mostOf(operation: Operation): number {
     return Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
   }
 
-  /** Refuses only a body that is too large. */
+  /** Refuses only bodies that are too large. */
   async function unchecked(
     exchange: Exchange,
     client: Admitted,
@@ -83,7 +85,7 @@ export function createContract({
     return checked({ client, target, operation, body: await bodies.read(exchange, mostOf(operation), client.keyId) });
   }
 
-  /** The same, but reports faults; refuses only a body that is too large. */
+  /** Reports faults; refuses only bodies that are too large. */
   async function reported(
     exchange: Exchange,
     client: Admitted,
@@ -104,7 +106,6 @@ export function createContract({
   }
 }
 
-/** Throws a Refusal if the request has any fault. */
 function refuseFaults(
   rule: BodyRule | null,
   faults: readonly Fault[],
@@ -130,14 +131,14 @@ function operationOf(
   throw notFound(exchange, path, suggest(path));
 }
 
-/** Before anything else of the request is looked at: what a key may not do at all costs no check and no body. */
+/** Before anything else is read: a key without the scope costs no validation and no body. */
 function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted): void {
   if (requiredScopes.length === 0) return;
   const missing = requiredScopes.filter((name) => !scopes.includes(name));
   if (missing.length === 0) return;
   throw new Refusal('scope_missing', {
     message: `This API key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(', ')}. ${CATALOGUE.scope_missing.advice}`,
-    // RFC 6750 section 3.1: the scopes that are needed, whichever are there.
+    // RFC 6750 section 3.1: the required scopes.
     headers: [
       'WWW-Authenticate',
       `Bearer realm="storegate", error="insufficient_scope", scope="${requiredScopes.join(' ')}"`,
@@ -145,12 +146,12 @@ function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted
   });
 }
 
-/** GET also serves HEAD, but the body that an operation describes is for GET alone. */
+/** GET also serves HEAD, but a described body is for GET alone. */
 function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
   return call.method === 'HEAD' ? null : body;
 }
 
-/** Looks at the headers alone, so that a body of the wrong type is never read. */
+/** Reads only the headers, so that a body of the wrong type is never read. */
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
   if (!rule) {

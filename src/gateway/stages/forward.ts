@@ -8,15 +8,14 @@ import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { sendUpstream } from '../upstream/upstream-request.ts';
 
-/** Sends the checked request to the store. Rejects with Outage or CallerLeft. */
+/** Sends the validated request to the store. Rejects with Outage or ClientAbort. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreResponse>;
 
 export interface ForwardParts {
-  /** The upstream of an operation. */
   readonly upstreamOf: (operation: Operation) => Upstream;
   readonly observe: Observe;
   readonly requestFields: RequestFields;
-  /** Whether to ask the store for answers without a content coding, because the gateway reads them. */
+  /** Whether to request responses without content coding, because the gateway reads them. */
   readonly plainAnswers: boolean;
 }
 

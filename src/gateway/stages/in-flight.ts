@@ -7,24 +7,24 @@ import type { Exchange } from '../exchange.ts';
 import type { KnownClient } from '../results.ts';
 import type { Admit } from './admit.ts';
 
-/** Milliseconds for which the standing of a subject is told again to those who are refused. */
+/** Milliseconds for which readings of a subject are reused in refusals. */
 const FRESH = 1_000;
 
-/** What is in flight of one subject. */
+/** Requests in flight of one subject. */
 interface Flight {
   count: number;
-  /** The one that came last. Its standing is that of the subject, once it has one. */
+  /** The latest request. Its readings, once known, are those of the subject. */
   last: Exchange;
   looked: Readings | null;
   lookedAt: number;
   looking: Promise<Readings> | null;
 }
 
-/** The requests in flight of those whose number is bounded. A reload keeps it. */
+/** Requests in flight of subjects with a bound. A reload keeps it. */
 export class Flights {
   readonly #bySubject = new Map<string, Flight>();
 
-  /** Counts the request until it has ended. Returns what is in flight already, where that is `most`. */
+  /** Counts the request until it ends. Returns the requests in flight if there are `most` already. */
   take(subject: string, most: number, exchange: Exchange): Flight | null {
     let flight = this.#bySubject.get(subject);
     if (flight === undefined) {
@@ -37,7 +37,6 @@ export class Flights {
     return null;
   }
 
-  /** How many requests of the subject are counted now. */
   of(subject: string): number {
     return this.#bySubject.get(subject)?.count ?? 0;
   }
@@ -56,8 +55,8 @@ export interface InFlightParts {
 }
 
 /**
- * Admission behind the bound of requests in flight, 429 too_many_in_flight. Such a refusal asks nothing of the state: it moves no
- * window and is no strike. Where no plan has a bound, it is the admission itself, and costs nothing.
+ * Admission behind the bound of requests in flight (429 too_many_in_flight). This refusal does not call the state,
+ * charges no window and is no strike. Without a bound in any plan, it is the admission itself and costs nothing.
  */
 export function createInFlight({ plans, flights, state, admit }: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
@@ -65,7 +64,7 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
 
   return function admitInFlight(exchange, client, cost, scopes) {
     const { concurrency, subject } = client;
-    // Who has left is not told to end once more.
+    // A client that has disconnected gets no second end.
     if (concurrency === null || exchange.call.left) return admit(exchange, client, cost, scopes);
     const flight = flights.take(subject, concurrency, exchange);
     if (flight === null) return admit(exchange, client, cost, scopes);
@@ -75,7 +74,10 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     return standing.then((looked) => failWith(exchange, looked, refusal));
   };
 
-  /** How the subject stood at most a second ago. However many are refused, the state is asked once in that time. */
+  /**
+   * Readings of the subject, at most a second old. However many requests are refused, the state is called once per
+   * second.
+   */
   function readingOf(flight: Flight, { subject, limits }: KnownClient): MaybePromise<Readings> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
@@ -105,7 +107,7 @@ function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Ref
   return refusal;
 }
 
-/** All requests of a flood get the same refusal. */
+/** All requests of a flood share one refusal. */
 function keepingLast(): (most: number, subject: string) => Refusal {
   let last = { most: 0, ofAccount: false, refusal: tooMany(0, false) };
   return (most, subject) => {

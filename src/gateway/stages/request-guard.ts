@@ -17,24 +17,23 @@ import { parseTarget } from '../wire/target.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export interface RequestGuard {
-  /** Begins the exchange of a request: sets its id and caller, and emits one event at its end. Never throws. */
+  /** Begins the exchange of a request: sets its id and client address, and emits one event at its end. Never throws. */
   open(call: Call): Exchange;
-  /** Reads the request's target. Throws a Refusal for a request that two readers might read differently. */
+  /** Parses the request's target. Throws a Refusal if two readers could read it differently. */
   enter(exchange: Exchange): Target;
 }
 
-/** Methods that never reach a store: TRACE reflects secrets, CONNECT is for forward proxies. */
+/** Methods that are never forwarded: TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 export interface RequestGuardParts {
   readonly config: Config['http'];
   readonly observe: Observe;
   readonly report: ReportFaults;
-  /** Begins the span of each request; `null`: there are none, and what a caller says of its trace goes on as it is. */
+  /** Begins the span of each request; `null`: no tracing, and the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
-/** Without tracing. */
 const NO_SPAN = () => null;
 
 export function createRequestGuard({ config, observe, report: tell, beginSpan }: RequestGuardParts): RequestGuard {
@@ -72,7 +71,7 @@ export function createRequestGuard({ config, observe, report: tell, beginSpan }:
       store: null,
       cancel: null,
     };
-    // What follows may be meant for the other protocol already. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    // What follows may already belong to the other protocol. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
     if (head.upgrade !== undefined && call.minor > 0) call.keepAlive = false;
     call.whenEnded(() => end(exchange));
     return exchange;
@@ -127,15 +126,15 @@ function tooManyHeaders(most: number): Refusal {
   });
 }
 
-/** Whether the whole answer was sent. After a switch of protocols the gateway has nothing more to send. */
+/** Whether the whole response was sent. After an upgrade the gateway has nothing more to send. */
 function isComplete({ left, status }: Call): boolean {
   return !left || status === 101;
 }
 
-/** The status nginx logs for callers that left. */
+/** The status nginx logs for clients that disconnected. */
 const NOT_ANSWERED = 499;
 
-/** The part of a window that is left when its limit is near. */
+/** Remaining share of a window that counts as near its limit. */
 const NEAR = 0.2;
 
 function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
@@ -146,7 +145,7 @@ function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean 
   return false;
 }
 
-/** Whether a refusal met somebody who had been told to wait. */
+/** Whether the client ignored an earlier Retry-After. */
 function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }

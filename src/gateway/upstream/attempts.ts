@@ -11,7 +11,7 @@ import type { StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
-/** The fields of a request where the gateway is a part of its trace: the store belongs below the span of the attempt. */
+/** The fields of a request if the gateway is part of its trace: the parent is the span of the attempt. */
 export function tracedFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
   const lines = requestFields(exchange, client, plain);
   const span = exchange.span!;
@@ -21,7 +21,9 @@ export function tracedFields(exchange: Exchange, client: Caller, plain = false):
   return lines;
 }
 
-/** Begins an attempt at this store, which ends with what `taker` is told. The fields are those of this attempt from now on. */
+/**
+ * Begins an attempt at this store, ended by the result that `taker` receives. The fields become those of this attempt.
+ */
 export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHandle, taker: AnswerTaker): AnswerTaker {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);

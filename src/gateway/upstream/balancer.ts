@@ -1,16 +1,15 @@
-/** What may be chosen: its share of the requests, and those that it has to answer now. */
+/** A store to choose: its share of the requests, and its requests in flight. */
 export interface Candidate {
   readonly weight: number;
   readonly load: number;
 }
 
-/** What a request adds to the one that it would go to instead. A whole one gives too little to those of little weight. */
+/** Added to the requests in flight when stores are compared. A whole one disadvantages small weights. */
 const HALF = 0.5;
 
 /**
- * One of at least two: of two random ones, each as likely as its weight says, that with the fewest requests for its weight. With
- * little to do all get what their weights say: one of little weight that has nothing to do is no reason to leave one of much weight
- * that has hardly anything. One that is slow fills up and gets less. `random`: from 0, below 1.
+ * Weighted power of two choices: of two random stores, drawn by weight, the one with fewer requests per weight. At low
+ * load all get their weight; a slow store fills up and gets less. `random`: from 0, below 1.
  */
 export function pickCandidate<T extends Candidate>(all: readonly T[], random: () => number): T {
   let sum = 0;
@@ -20,7 +19,7 @@ export function pickCandidate<T extends Candidate>(all: readonly T[], random: ()
   return (other.load + HALF) * one.weight < one.load * other.weight ? other : one;
 }
 
-/** The one at a place on the line on which each, but `without`, is as long as its weight. */
+/** The store at a position on the line on which each one, except `without`, is as long as its weight. */
 function at<T extends Candidate>(all: readonly T[], place: number, without: T | null): T {
   let rest = place;
   let last: T | undefined;

@@ -3,9 +3,9 @@ import type { Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
 import { Prober } from './probe.ts';
 
-/** Milliseconds until a store that has just gone is asked first; from then on twice as long each time, up to the setting. */
+/** Milliseconds before the first probe of a store that went down; then doubled each time, up to the setting. */
 const FIRST_PROBE = 250;
-/** Milliseconds: so long at most, however often a return failed. */
+/** Longest interval in milliseconds, however often a recovery failed. */
 const LONGEST_PROBE = 30_000;
 const SHORTEST_WAIT = 10;
 
@@ -15,13 +15,13 @@ export interface ChecksParts {
   readonly settings: UpstreamSettings;
   readonly health: Health;
   readonly onResult: (verdict: Verdict, error: unknown) => void;
-  /** The time of a return is over. */
+  /** The time of a recovery is over. */
   readonly ticked: () => void;
 }
 
 /**
- * Asks one store how it is: at the intervals of the settings if they have a path, and otherwise as long as it is away. Every process
- * asks by itself: each has connections of its own, which may be what fails.
+ * Checks the health of one store: at the configured interval if a path is set, otherwise only while it is down. Each
+ * process checks on its own, because its own connections may be what fails.
  */
 export class Checks {
   readonly #parts: ChecksParts;
@@ -30,7 +30,7 @@ export class Checks {
   #timer: NodeJS.Timeout | undefined;
   #asking = false;
   #isClosed = false;
-  /** Probes since it is away. */
+  /** Probes since the store went down. */
   #probes = 0;
 
   constructor(parts: ChecksParts) {
@@ -46,12 +46,11 @@ export class Checks {
     this.#plan();
   }
 
-  /** The store is at these addresses alone: no other is asked how it is. */
+  /** The store has only these addresses: others are not checked. */
   keepOnly(addresses: ReadonlySet<string>): void {
     this.#prober.keepOnly(addresses);
   }
 
-  /** The state of the store has changed. */
   turn(): void {
     this.#probes = 0;
     this.#plan();
@@ -68,12 +67,12 @@ export class Checks {
     if (this.#asking || this.#isClosed) return;
     const wait = this.#wait();
     if (wait === null) return;
-    // Gateways and workers that lost a store at once do not ask it at once.
+    // Gateways and workers that lost a store together do not probe it together.
     const jitter = 0.85 + Math.random() * 0.3;
     this.#timer = setTimeout(() => void this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
   }
 
-  /** Milliseconds until there is something to do; `null`: not before the state changes. */
+  /** Milliseconds until the next action; `null`: none before the state changes. */
   #wait(): number | null {
     const { healthChecks: checks, ejection } = this.#settings;
     const { state, since, failedReturns } = this.#parts.health;

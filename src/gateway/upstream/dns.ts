@@ -2,17 +2,16 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
-/** Milliseconds between two look-ups at least, however many connections fail. */
+/** Minimum milliseconds between two look-ups, however many connections fail. */
 const SOONEST = 1_000;
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface DnsResolverParts {
-  /** As in a URL. */
   readonly host: string;
-  /** Milliseconds from one look-up to the next. */
+  /** Milliseconds between two look-ups. */
   readonly every: number;
-  /** These are the addresses now, and they are not those of before. */
+  /** The addresses have changed. */
   readonly moved: (addresses: ReadonlySet<string>) => void;
   readonly resolve?: Resolve;
 }
@@ -20,8 +19,8 @@ export interface DnsResolverParts {
 const bySystem: Resolve = (host) => lookUp(host, { all: true });
 
 /**
- * The addresses behind the name of a store. They are looked up again and again, and whenever a connection fails. New connections begin with
- * another of them each time, and try the next where one does not take it; what the name server cannot tell stays as it was.
+ * The addresses of a store's host name, looked up regularly and when a connection fails. New connections start with
+ * another address each time and try the next if one refuses. A failed look-up changes nothing.
  */
 export class DnsResolver {
   readonly #parts: DnsResolverParts;
@@ -38,7 +37,6 @@ export class DnsResolver {
     this.#plan();
   }
 
-  /** For connections. */
   readonly lookup: LookupFunction = (_host, options, done) => {
     const tell = () => {
       const addresses = this.#inTurn();
@@ -55,7 +53,7 @@ export class DnsResolver {
     this.#plan();
   }
 
-  /** A connection failed: perhaps the store is elsewhere now. */
+  /** A connection failed: the addresses may have changed. */
   doubt(): void {
     if (performance.now() - this.#asked >= SOONEST) this.#again();
   }
@@ -69,7 +67,7 @@ export class DnsResolver {
     this.#timer = setInterval(() => this.#again(), this.#every).unref();
   }
 
-  /** Nobody waits for it, and what is known stays if it fails. */
+  /** Runs in the background; the known addresses stay if it fails. */
   #again(): void {
     if (this.#known.length > 0) this.#lookUp().catch(() => {});
   }
@@ -92,12 +90,12 @@ export class DnsResolver {
     if (before.size > 0 && before.symmetricDifference(now).size > 0) moved(now);
   }
 
-  /** All of them, beginning with the next. */
+  /** All addresses, starting with the next. */
   #inTurn(): LookupAddress[] {
     const first = this.#turn++ % this.#known.length;
     return [...this.#known.slice(first), ...this.#known.slice(0, first)];
   }
 }
 
-/** Whether the host of a URL is a name, and no address. */
+/** Whether a URL's host is a name, not an address. */
 export const isName = (host: string): boolean => isIP(host.replace(/^\[|\]$/g, '')) === 0;

@@ -2,12 +2,12 @@ import type { AnswerTaker, ClientAnswer, ClientConnection, ClientError, Question
 import { BodyStream } from '@storegate/http1';
 import type { StoreHandle } from './upstream.ts';
 
-/** Milliseconds that a caller waits for a store that may still hang. */
+/** Milliseconds a client waits for a store that may still hang. */
 const TRIAL_TIMEOUT = 40;
 
-/** Whose request it is. */
+/** The client's request. */
 interface Waiting extends AnswerTaker {
-  /** It waits no longer: the answer is for nobody. */
+  /** The client no longer waits: the response is discarded. */
   detach(store: StoreHandle): void;
 }
 
@@ -19,8 +19,8 @@ interface HalfOpenParts {
 }
 
 /**
- * The first request to a store that was away. Its caller does not pay for a store that still hangs: after a moment it is answered
- * elsewhere, or told to come again, and the request goes on alone, to show how the store is. Only for requests that change nothing.
+ * The first request to a store that was down. Its client does not pay if the store still hangs: after a short wait
+ * another store serves it, or it gets Retry-After, and the request continues alone as a probe. Only for safe requests.
  */
 export class HalfOpenRequest implements AnswerTaker {
   readonly #parts: HalfOpenParts;

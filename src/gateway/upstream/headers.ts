@@ -13,13 +13,13 @@ const REQUEST_ID = oneByte('X-Request-Id');
 
 export type Caller = Pick<Client, 'keyId' | 'account' | 'plan'>;
 
-/** Lines that say who the client is, checked once for each client. */
+/** Lines that identify the client, checked once per client. */
 const callerLines = new WeakMap<Caller, CheckedLines>();
 
 /**
- * The headers of the request to the store: the caller's forwardable headers, then those that only the gateway may set.
- * `Connection: X-Storegate-Account` cannot remove ours: a caller's options apply only to the caller's headers. `plain`: without
- * Accept-Encoding.
+ * The headers of the request to the store: the client's forwardable headers, then those that only the gateway sets.
+ * `Connection: X-Storegate-Account` cannot remove ours, because a client's options apply only to its own headers.
+ * `plain`: without Accept-Encoding.
  */
 export function requestFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
   const { head } = exchange;
@@ -44,8 +44,8 @@ function linesOf(client: Caller): CheckedLines {
 }
 
 /**
- * The three de-facto headers and RFC 7239, for a caller that connects directly; its own forwarding headers are dropped. Kept
- * with the head, which mostly is that of the caller's next request too.
+ * The three de-facto headers and RFC 7239 for a direct client; its own forwarding headers are dropped. Cached with the
+ * head, which the client's next request usually repeats.
  */
 function peerLines({ address, call, head }: Exchange): CheckedLines {
   if (head.peer?.address === address) return head.peer.lines;
@@ -59,7 +59,7 @@ function peerLines({ address, call, head }: Exchange): CheckedLines {
   return lines;
 }
 
-/** The same for a caller behind a trusted proxy: keeps the proxy's headers and adds the proxy to the chain. */
+/** The same for a client behind a trusted proxy: keeps the proxy's headers and appends the proxy. */
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;
@@ -85,7 +85,8 @@ function origin(proto: string, host: string | undefined): string {
 }
 
 /**
- * The headers of the store's answer that may reach the caller, flat, with lower-case names. `fields`: flat, spelt as received.
+ * The headers of the store's response that may reach the client, flat, with lower-case names. `fields`: flat, spelt as
+ * received.
  */
 export function returnedHeaders(fields: readonly string[], status: number): string[] {
   const list: string[] = [];

@@ -37,9 +37,8 @@ const LEAST = 20;
 const FIRST = 4;
 /** Good responses after which a store without others beside it has recovered. */
 const RETURNED = 64;
-/** Milliseconds for which only a request that may be cancelled is let through first. */
+/** Milliseconds in which the first request let through must be safe to cancel. */
 const ONLY_SAFE = 1_000;
-/** Share of its weight at the start of a recovery. */
 const LEAST_SHARE = 0.1;
 
 /**
@@ -58,7 +57,6 @@ export class Health {
   #reason: StoreReason | null = null;
   #since: number;
   #awaySince = 0;
-  /** Requests of an earlier epoch do not count. */
   #epoch = 0;
   readonly #row = new FailureRow();
   #goodChecks = 0;
@@ -135,7 +133,6 @@ export class Health {
     return this.#epoch;
   }
 
-  /** A request ended without information about the store. */
   cancelled(epoch: number): void {
     if (epoch === this.#epoch && this.#under > 0) this.#under--;
   }

@@ -13,28 +13,27 @@ import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
-/** The proxy of one mount. */
 export interface InnerProxy {
-  /** Resolves with the answer of the mount's target. Rejects with Outage, Refusal or CallerLeft. */
+  /** Resolves with the response of the mount's target. Rejects with Outage, Refusal or ClientAbort. */
   forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreResponse>;
 }
 
-/** For what most gateways do without: the first mount with a target loads it. */
+/** Loaded by the first mount with a target, because most gateways have none. */
 const load = createRequire(import.meta.url);
 
-/** Bytes of a head inside: those of the door, and our own headers. */
+/** Maximum bytes of a head inside: those of the public listener, and our own headers. */
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * Requests for a mount go through http-proxy-middleware on a server of Node's own that does not listen: the gateway asks it over
- * a pair of streams as it asks a store. So one reader judges every byte that comes from outside, whoever answers it.
+ * Requests for a mount go through http-proxy-middleware on a Node server that does not listen: the gateway calls it
+ * over a pair of streams as it calls a store. One parser thus judges every byte from outside.
  */
 export function createInnerProxy(
   target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
 ): InnerProxy {
-  /** Requests that wait for a response, by their id, and why they get none. */
+  /** Requests that wait for a response, by id, and why they get none. */
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -48,7 +47,7 @@ export function createInnerProxy(
     proxyTimeout: timeouts.bodyTimeout,
     on: {
       proxyReq: (outgoing) => limitTimes(outgoing, timeouts.connectTimeout),
-      // Node's parser lets such a reason phrase through; its server throws when it writes it, outside of any handler.
+      // Node's parser accepts this reason phrase, but its server throws on writing it, outside any handler.
       proxyRes(answer, request, response) {
         if (VALUE.test(answer.statusMessage ?? '')) return;
         answer.statusMessage = '';
@@ -84,7 +83,7 @@ export function createInnerProxy(
       const { id } = exchange;
       waiting.set(id, null);
       try {
-        // A connection inside ends early if the target fails, and the body is gone: neither is a reason to ask again.
+        // A connection inside ends early if the target fails, and the body is gone: neither is a reason to retry.
         return await sendUpstream({ upstream, observe, exchange, asked, once: true });
       } catch (error) {
         throw waiting.get(id) ?? error;
@@ -95,7 +94,9 @@ export function createInnerProxy(
   };
 }
 
-/** Ends a request with the reason: the proxy would report a hang-up, and its own timeout begins once it is connected. */
+/**
+ * Ends a request with the reason: the proxy would report a hang-up, and its own timeout begins after it has connected.
+ */
 function limitTimes(outgoing: ClientRequest, connectTimeout: number): void {
   const end = (code: Code, reason: string) => outgoing.destroy(new Outage(code, { cause: new Error(reason) }));
   outgoing.prependOnceListener('timeout', () => end('upstream_timeout', 'the target was silent for too long'));

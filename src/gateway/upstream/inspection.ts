@@ -10,26 +10,25 @@ import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
 import type { ResponseBody, StoreResponse } from './store-response.ts';
 
-/** A step between the store and the caller: returns the answer that replaces the store's. */
+/** A step between store and client: returns the response that replaces the store's. */
 export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreResponse) => MaybePromise<StoreResponse>;
 
-/** How to treat answers of the store that break the contract; a setting for staging. */
+/** How to treat responses that violate the contract; intended for staging. */
 export interface InspectionParts {
-  /** `off`: pass them on. `report`: report them and pass them on. `enforce`: report them and answer 502. */
+  /** `off`: pass on. `report`: report and pass on. `enforce`: report and return 502. */
   readonly mode: 'off' | 'report' | 'enforce';
-  /** In bytes. A larger body is not checked, which counts as a fault. */
+  /** In bytes. A larger body is not validated, which counts as a fault. */
   readonly maxBodyBytes: number;
-  /** The same as for requests. */
   readonly largeChecks: LargeChecks;
   readonly report: Report;
 }
 
-/** Checks the store's answers against the contract, each once it is complete. */
+/** Validates the store's responses once they are complete. */
 export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
   return async function inspect(exchange, { client, operation }, stored) {
-    // The answer to HEAD has the headers of a body that does not come.
+    // A response to HEAD has the headers of a body that is not sent.
     if (exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
@@ -37,7 +36,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     const faults = await largeChecks.inTurn(exchange, client.keyId, whole, () => faultsIn(operation, stored, body));
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
-    // The rest of a body that is too large is of no use.
+    // The rest of an oversized body is not needed.
     exchange.cancel?.();
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };

@@ -1,26 +1,25 @@
-/** Seconds that are looked back. */
 const SECONDS = 10;
 
-/** Counts two kinds of things in the last ten seconds. Times are milliseconds on any clock that does not go back. */
+/** Counts events of two kinds in the last ten seconds. Times are milliseconds on a monotonic clock. */
 export class LastSeconds {
   readonly #all = new Float64Array(SECONDS);
   readonly #some = new Float64Array(SECONDS);
-  /** The second that each place is of. */
+  /** The second that each slot holds. */
   readonly #second = new Float64Array(SECONDS).fill(-1);
 
-  /** One more of all. */
+  /** Counts one event. */
   add(now: number): void {
     const at = this.#at(now);
     this.#all[at]! += 1;
   }
 
-  /** One of them is of the second kind. */
+  /** Counts one event of the second kind. */
   mark(now: number): void {
     const at = this.#at(now);
     this.#some[at]! += 1;
   }
 
-  /** How many there were, those of the second kind, and those of the second kind in this very second. */
+  /** All events, those of the second kind, and those of the second kind in the current second. */
   counts(now: number): { readonly all: number; readonly some: number; readonly now: number } {
     const second = Math.floor(now / 1_000);
     let all = 0;

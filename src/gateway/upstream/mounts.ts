@@ -17,14 +17,14 @@ import type { Stores } from './stores.ts';
 import { type Upstream as Asked, soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
-/** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
+/** Path prefixes outside the contract that are proxied unchanged, for example streams and WebSockets. */
 export interface Mounts {
   forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse>;
-  /** Whether the request asks for a WebSocket, and any mount takes them. */
+  /** Whether the request is a WebSocket handshake, and any mount accepts them. */
   takesTunnel(exchange: Exchange): boolean;
   /**
-   * Asks the target for a WebSocket. Resolves with its answer if it gives none; with `null` once the connection is handed over
-   * for good. Rejects as `forward`.
+   * Sends a WebSocket handshake to the target. Resolves with its response if it declines; with `null` after the
+   * connection was handed over. Rejects as `forward`.
    */
   tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null>;
 }
@@ -32,7 +32,7 @@ export interface Mounts {
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
   readonly upstreamOf: (name: string) => Stores;
-  /** The URLs of the stores of an upstream. */
+  /** The store URLs of an upstream. */
   readonly storesOf: (name: string) => readonly string[];
   readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
   readonly maxBodyBytes: number;
@@ -41,10 +41,10 @@ export interface MountsOptions {
   readonly requestFields: RequestFields;
 }
 
-/** Milliseconds: a side that ends nothing itself would hold a WebSocket open whose other side is gone. */
+/** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
-/** Where the requests of a mount go. `tunnels`: those for WebSockets, if it takes them. */
+/** The route of a mount's requests. `tunnels`: for WebSockets, if it accepts them. */
 interface Way {
   readonly forward: InnerProxy['forward'];
   readonly tunnels: Asked | null;
@@ -116,7 +116,7 @@ export function createMounts(options: MountsOptions): Mounts {
     },
   };
 
-  /** From here on bytes go both ways as they come, until one side ends; what the other one still says goes on, but no silence. */
+  /** Relays bytes both ways until one side ends; the other may finish sending, but not stay silent. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {
     const lines = answer.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101));
@@ -137,7 +137,7 @@ function rewritten(forward: Way['forward'], { asked, answered }: Rewriting): Way
   return (exchange, request, observe) => forward(exchange, asked(request), observe).then(answered);
 }
 
-/** A declared length was checked at the door; a body in chunks is measured as it comes. */
+/** The request guard checked a declared length; a chunked body is measured as it arrives. */
 function bounded(call: Call, most: number): StreamedBody {
   return {
     length: call.framing === 'chunked' ? null : call.framing,

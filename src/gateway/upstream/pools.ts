@@ -1,20 +1,19 @@
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 
-/** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
+/** Requests that may wait per allowed connection; more would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
 type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
 type Settings = Timeouts & Pick<Upstream, 'connections' | 'minResponseRate'>;
 
-/** The connections to a store. */
 export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions): Pool {
   const origin = new URL(url);
   const basePath = origin.pathname.replace(/\/$/, '');
   return new Pool({ ...limits, host: origin.host, basePath, open: openerTo(origin, options) });
 }
 
-/** Connections that may change their protocol. */
+/** Connections that may be upgraded. */
 export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
   return poolTo(url, tunnelLimitsOf({ ...timeouts, minResponseRate: 0 }), { ...secure, tunnels: true });
 }
@@ -31,7 +30,7 @@ export function limitsOf(settings: Settings): PoolLimits {
   };
 }
 
-/** As many connections as there are callers who want such. */
+/** As many connections as clients need. */
 export function tunnelLimitsOf(settings: Omit<Settings, 'connections'>): PoolLimits {
   return { ...limitsOf({ ...settings, connections: Number.POSITIVE_INFINITY }), mostWaiting: 0 };
 }

@@ -5,12 +5,12 @@ import type { Verdict } from './health.ts';
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
 
-/** Where nothing is set, an answer to this is sign of life enough, whatever it says. */
+/** Without a configured path, any response to this path is a sign of life. */
 const ANY_PATH = '/';
 
 /**
- * Asks a store how it is, on a connection of its own: those of the requests may all wait for a store that hangs. No caller's request is
- * a probe.
+ * Checks a store on its own connection, because the pool's may all be blocked by a store that hangs. No client's
+ * request is a probe.
  */
 export class Prober {
   readonly #pool: Pool;
@@ -40,7 +40,7 @@ export class Prober {
     this.#pool.keepOnly(addresses);
   }
 
-  /** One at a time. Never rejects; does not resolve once it is closed. */
+  /** One at a time. Never rejects; does not resolve after it is closed. */
   ask(): Promise<{ verdict: Verdict; error?: unknown }> {
     const { path, timeout, statuses } = this.#settings;
     return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export class Prober {
       const done = (verdict: Verdict, error?: unknown) => {
         this.#stop?.();
         this.#stop = null;
-        // The rest of an answer is of no interest; a connection with a whole one is used again.
+        // The rest of a response is not needed; a connection with a complete one is reused.
         connection.cancel(asked);
         resolve(error === undefined ? { verdict } : { verdict, error });
       };

@@ -7,10 +7,10 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE',
 
 export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method);
 
-/** Retries in a second that need no requests beside them. */
+/** Retries per second that are always allowed. */
 const ALWAYS = 10;
 
-/** What may be sent again, and how often: retries must not become the load that keeps stores from coming back. */
+/** Which requests are retried, and how often: retries must not keep overloaded stores down. */
 export class Retries {
   #settings: RetriesSettings;
   readonly #last = new LastSeconds();
@@ -23,12 +23,12 @@ export class Retries {
     this.#settings = settings;
   }
 
-  /** A request that is sent for the first time. */
+  /** Counts a first attempt. */
   count(now: number): void {
     this.#last.add(now);
   }
 
-  /** Whether a request may be sent again that failed so, before a byte of an answer, and was sent again `times` times. */
+  /** Whether to retry a request that failed before the first byte of a response, after `times` retries. */
   allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
     const { budget, maxRetries, on, timeouts } = this.#settings;
     if (budget === 0 || times >= maxRetries) return false;
@@ -37,7 +37,7 @@ export class Retries {
     return failure === 'too_slow' && timeouts && isIdempotent(method);
   }
 
-  /** Takes a retry out of the budget; `false`: it is spent. */
+  /** Takes a retry from the budget; `false`: the budget is used up. */
   take(now: number): boolean {
     const { budget } = this.#settings;
     if (budget === 0) return false;

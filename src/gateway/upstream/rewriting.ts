@@ -2,22 +2,22 @@ import type { Question } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
 import type { StoreResponse } from './store-response.ts';
 
-/** A mount whose target has other paths than callers know. */
+/** A mount whose target has other paths than its clients. */
 export interface Rewriting {
-  /** The question with the path at the target. */
+  /** The request with the target's path. */
   asked(question: Question): Question;
-  /** The answer with the paths that callers know. */
+  /** The response with the client's paths. */
   answered(answer: StoreResponse): StoreResponse;
 }
 
-/** A base path of the target, or of one of its stores, and what stands there in place of the mount's path. */
+/** A base path of the target, or of a store, which replaces the mount's path. */
 interface Base {
   readonly origin: string;
   readonly protocol: string;
   readonly prefix: string;
 }
 
-/** `urls`: the mount's target, or the stores of its upstream. `null`: paths stay as they are. */
+/** `urls`: the mount's target, or the stores of its upstream. `null`: paths stay unchanged. */
 export function createRewriting(
   { path: known, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
@@ -29,7 +29,7 @@ export function createRewriting(
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
   });
 
-  /** The field of an answer, by its name in lower case. */
+  /** A response field, by lower-case name. */
   function returned(name: string, value: string): string {
     if (name === 'location' || name === 'content-location') return returnedPlace(value, known, bases);
     return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
@@ -37,7 +37,7 @@ export function createRewriting(
 
   return {
     asked(question) {
-      // A path is canonical, and the mount's path ends where a segment does: what is left begins with `/`, or a query.
+      // Paths are canonical, and the mount's path ends at a segment: the rest begins with `/` or a query.
       const rest = question.target.slice(known.length);
       const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
       question.fields.add('X-Forwarded-Prefix', known);
@@ -50,7 +50,7 @@ export function createRewriting(
   };
 }
 
-/** A reference (RFC 3986 section 4.1) to a place of the target, as callers know it. Every other one stays. */
+/** Maps a reference (RFC 3986 section 4.1) to a place of the target to the client's path. Others stay unchanged. */
 function returnedPlace(reference: string, known: string, bases: readonly Base[]): string {
   const [authority = ''] = /^(?:https?:)?\/\/[^/?#]*/i.exec(reference) ?? [];
   const rest = reference.slice(authority.length);
@@ -68,10 +68,10 @@ function originOf(authority: string, { protocol }: Base): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
-/** Cookies that browsers take with `Path=/` alone (RFC 6265bis section 4.1.3.2); this one comes back to every path. */
+/** Browsers accept these cookies only with `Path=/` (RFC 6265bis section 4.1.3.2), so they are sent for every path. */
 const OF_HOST = /^[ \t]*__Host-/i;
 
-/** `Path` of a cookie (RFC 6265 section 4.1.2.4): with the target's, it would never come back. */
+/** `Path` of a cookie (RFC 6265 section 4.1.2.4): with the target's path the browser would never send it. */
 function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
   if (OF_HOST.test(cookie)) return cookie;
   return cookie.replace(/;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi, (whole, name: string, value: string) => {
@@ -85,8 +85,8 @@ function returnedCookie(cookie: string, known: string, bases: readonly Base[]): 
 }
 
 /**
- * The path that callers know, of one at the target; `null`: it is none below the prefix. `isTheirs`: it is one at the target for sure.
- * Targets that know X-Forwarded-Prefix tell paths that callers know. Only without a prefix these look alike.
+ * Maps a path of the target to the client's; `null`: it is not below the prefix. `isTheirs`: it certainly is a path of
+ * the target. Targets that know X-Forwarded-Prefix return client paths; only without a prefix are the two alike.
  */
 function returnedPath(path: string, known: string, prefix: string, isTheirs: boolean): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;

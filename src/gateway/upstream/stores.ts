@@ -14,7 +14,7 @@ import type { StoreHandle, Upstream } from './upstream.ts';
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
 
-/** All upstreams of a configuration, by their names. They outlive reloads. */
+/** All upstreams by name. They outlive reloads. */
 export class Upstreams {
   readonly #observe: Observe;
   #byName: ReadonlyMap<string, Stores> = new Map();
@@ -24,7 +24,7 @@ export class Upstreams {
     this.use(settings, certificates);
   }
 
-  /** Stores that are in these settings too stay as they are; others finish what they were given. */
+  /** Keeps stores that are in these settings too; others finish their requests. */
   use({ upstream, upstreams }: Settings, certificates: UpstreamCertificates): void {
     const before = this.#byName;
     const materials: Readonly<Record<string, ClientMaterial | null>> = {
@@ -42,19 +42,18 @@ export class Upstreams {
     for (const { stores } of before.values()) for (const store of stores) if (!kept.has(store)) store.retire();
   }
 
-  /** The upstream of this name, which there is: the configuration and the contract were checked. */
+  /** Throws nothing: configuration and contract have checked the name. */
   of(name: string): Stores {
     const found = this.#byName.get(name);
     if (found === undefined) throw new TypeError(`there is no upstream ${name}`);
     return found;
   }
 
-  /** How every store stands. */
   get status(): readonly StoreStatus[] {
     return this.#stores().map((store) => store.status);
   }
 
-  /** Those whose stores are all away, and whether the gateway is to be unready for that. */
+  /** Upstreams whose stores are all down, and whether that makes the gateway unready. */
   get away(): readonly { readonly upstream: string; readonly matters: boolean }[] {
     const all = [...this.#byName.values()].filter(({ stores }) =>
       stores.every(({ status }) => status.state === 'away'),
@@ -78,10 +77,12 @@ interface StoresParts {
   readonly observe: Observe;
 }
 
-/** One for all clients, which may be many. Made here, because an error refers to all that its stack refers to: a reload and its contract. */
+/**
+ * Shared by all clients. Created here, because an error retains what its stack refers to: a reload and its contract.
+ */
 const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
-/** A set of stores that answer the same. */
+/** Equivalent stores. */
 export class Stores implements Upstream {
   readonly name: string;
   readonly stores: readonly Store[];
@@ -91,12 +92,12 @@ export class Stores implements Upstream {
   readonly #material: string;
   readonly #tls: ClientTls;
 
-  /** `before`: the same upstream in other settings, whose stores are kept. */
+  /** `before`: the same upstream with other settings, whose stores are kept. */
   constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
     this.name = name;
     this.readyDuringOutage = settings.readyDuringOutage;
     this.#material = JSON.stringify(material);
-    // As long as it is the same object, sessions of TLS are resumed.
+    // TLS sessions are resumed while this is the same object.
     const same = before !== undefined && before.#material === this.#material;
     const tls = same ? before.#tls : clientTls(material);
     this.#tls = tls;
@@ -120,7 +121,7 @@ export class Stores implements Upstream {
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
-    // Where a connection was refused, the next one is too; and who has nobody beside it has no more than a second chance.
+    // After a refused connection the next one is refused too, and a single store gets only one retry.
     if (this.#only !== null && (error.failure === 'unreachable' || times > 0)) return false;
     return this.#retries.allows(error, method, times);
   }
@@ -129,7 +130,7 @@ export class Stores implements Upstream {
     return this.#retries.take(now);
   }
 
-  /** The same for requests that change the protocol of their connection. */
+  /** For requests that upgrade their connection. */
   forTunnels(): Upstream {
     const behind = (tunnels: readonly StoreHandle[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
@@ -155,9 +156,11 @@ export class Stores implements Upstream {
     return able.length === 1 ? able[0]!.store : pickCandidate(able, Math.random).store;
   }
 
-  /** Stores that answer badly go as long as half of them are left. As a closure of the constructor it would keep `before` in memory. */
+  /**
+   * Failing stores are taken down while half of them remain. As a closure of the constructor it would retain `before`.
+   */
   readonly #mayGo = (going: Store): boolean => {
-    // Those that return take a few requests only.
+    // Recovering stores serve only a few requests.
     const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;
     return gone + 1 <= this.stores.length / 2;
   };

@@ -17,13 +17,13 @@ export interface UpstreamRequestParts {
   readonly observe: Observe;
   readonly exchange: Exchange;
   readonly asked: Asked;
-  /** Never sent again. */
+  /** Never retried. */
   readonly once?: boolean;
 }
 
 /**
- * Asks a store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
- * Outage, or with CallerLeft when the caller leaves.
+ * Calls a store. Resolves when the head of the response has arrived, with the whole body if one read holds both.
+ * Rejects with Outage, or with ClientAbort if the client disconnects.
  */
 export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
@@ -31,16 +31,15 @@ export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse
 
 const NONE: readonly StoreHandle[] = [];
 
-/** One request to an upstream. */
 class UpstreamRequest implements AnswerTaker, Waiter {
   readonly #parts: UpstreamRequestParts;
   readonly #asked: Asked;
   readonly #resolve: (answer: StoreResponse) => void;
   readonly #reject: (error: unknown) => void;
-  /** The store that has it now, and what it gave for the end. */
+  /** The current store and its epoch. */
   #store: StoreHandle | null = null;
   #epoch = 0;
-  /** Stores that are not asked any more. */
+  /** Stores already tried. */
   #tried: readonly StoreHandle[] = NONE;
   #begun = false;
   #judged = false;
@@ -60,7 +59,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
   }
 
-  /** The store has had the request, so it is not sent again. */
+  /** The store has received the request, so it is not retried. */
   begun(): void {
     this.#begun = true;
     this.#parts.exchange.answeredAt = performance.now();
@@ -87,7 +86,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       this.#askAgain(store, error);
       return;
     }
-    // A connection that was about to be closed as idle says nothing of the store.
+    // A connection that was about to be closed as idle says nothing about the store.
     if (error.failure === 'body' || error.diedIdle) store.cancelled(this.#epoch);
     else store.failed(error, this.#epoch);
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
@@ -95,7 +94,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     else this.#reject(outageOf(error));
   }
 
-  /** Nobody waits for the store any longer: another one answers in its place, or the caller is told. */
+  /** No longer waits for this store: another one serves the request, or the client got an error. */
   detach(store: StoreHandle): void {
     const { exchange } = this.#parts;
     if (exchange.call.left) return;
@@ -104,7 +103,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.begin();
   }
 
-  /** A caller who leaves keeps no place. */
+  /** A client that disconnects leaves the queue. */
   waits(leave: () => void): void {
     this.#parts.exchange.cancel = () => {
       leave();
@@ -124,7 +123,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     const { exchange } = this.#parts;
     const asked = this.#asked;
     if (!connection.isOpen) {
-      // The store went away in the moment in which the connection was given.
+      // The store went down at the moment the connection was given.
       this.#lose(new StoreWentDown());
       return;
     }
@@ -147,14 +146,14 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       const taker = isTrial && this.#isSafe ? new HalfOpenRequest(this, { store, epoch, connection, asked }) : this;
       connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
     } catch (error) {
-      // It cannot be sent, which is no fault of the connection.
+      // The request cannot be sent, which is not the connection's fault.
       store.cancelled(epoch);
       store.pool.release(connection);
       throw error;
     }
   }
 
-  /** Whatever went wrong, nothing was sent. */
+  /** Nothing was sent. */
   #lose(error: unknown): void {
     const { exchange } = this.#parts;
     exchange.cancel = null;
@@ -167,14 +166,13 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#failOrRetry(error);
   }
 
-  /** Another store takes it, or the caller is told why this one did not. */
+  /** Another store takes it, or the client gets this failure. */
   #failOrRetry(error: unknown): void {
     const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
     else this.#giveToOr(next);
   }
 
-  /** An outage: no store takes it. */
   #giveToOr(next: StoreHandle | Outage): void {
     if (next instanceof Outage) {
       this.#lose(next);
@@ -191,19 +189,19 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     return this.#parts.exchange.route ?? '';
   }
 
-  /** Whether it may be given up while it is under way, and asked again, without harm. */
+  /** Whether it may be cancelled in flight and retried without harm. */
   get #isSafe(): boolean {
     const { method, body, upgraded } = this.#asked;
     return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
   }
 
-  /** A body that came in parts is gone. */
+  /** A streamed body is consumed. */
   get #canBeSentAgain(): boolean {
     const { body } = this.#asked;
     return !this.#parts.once && (body === null || !('readBody' in body));
   }
 
-  /** Once, and only for an idle connection that turned out to be closed: the store cannot have answered on it. */
+  /** Once, and only for an idle connection that had been closed: the store cannot have responded on it. */
   #mayRepeat({ diedIdle }: ClientError): boolean {
     const { exchange } = this.#parts;
     return (
@@ -217,7 +215,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#tried = [...this.#tried, store];
     const next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage) {
-      // There is no other one: what this one did is what the caller is told.
+      // No other store: return this store's failure.
       this.#reject(outageOf(error));
       return;
     }
@@ -237,7 +235,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#giveToOr(next);
   }
 
-  /** A change of the protocol is a good answer too. */
+  /** An upgrade counts as a good response. */
   #watching(asked: Asked): Asked {
     return {
       ...asked,
@@ -251,7 +249,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     };
   }
 
-  /** A body that breaks off is a failure of the store like any other, however good its head was. */
+  /** A truncated body is a failure of the store, however good its head was. */
   #judgeAtEnd(status: number, body: BodyStream): void {
     const [store, epoch] = [this.#store!, this.#epoch];
     store.begun(status, epoch, this.#parts.exchange.answeredAt);

@@ -6,40 +6,37 @@ import type { Head } from './head.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
-  /** Bytes that all bodies under way may hold together. */
+  /** Bytes that all bodies in transit may hold together. */
   readonly budget: number;
-  /** Bytes a second that a body must bring; 0: none. */
+  /** Minimum bytes per second of a body; 0: none. */
   readonly minRate: number;
 }
 
 export interface BodiesOptions extends BodiesSettings {
-  /** Milliseconds between two looks at the bodies that arrive. */
+  /** Milliseconds between two checks of arriving bodies. */
   readonly every?: number;
 }
 
 const EVERY = 5_000;
 
-/** A request whose body may still be on its way. */
 export interface Incoming {
   readonly call: Call;
   readonly head: Pick<Head, 'expect'>;
 }
 
-/** A body on its way. */
 interface Arrival {
   readonly owner: string;
   gathering: ByteBuffer;
-  /** Of the budget, bytes. */
+  /** Bytes charged to the budget. */
   held: number;
-  /** Its size at the last look; `null`: it came after that. */
+  /** Its size at the last check; `null`: it began after that. */
   seen: number | null;
-  /** Gives it up. */
   readonly refuse: (refusal: Refusal) => void;
 }
 
 /**
- * Reads the bodies of requests, and bounds what all of them together hold in memory: a caller that sends many, or sends them
- * slowly, takes nothing from others. A body holds its bytes until its request is answered.
+ * Reads request bodies and bounds the memory of all together: a client that sends many, or sends slowly, takes nothing
+ * from others. A body holds its bytes until its request has a response.
  */
 export class Bodies {
   readonly #every: number;
@@ -55,26 +52,24 @@ export class Bodies {
     this.#timer = setInterval(() => this.#refuseSlow(), this.#every).unref();
   }
 
-  /** What these settings say holds for the next bytes of every body. */
+  /** Applies to the next bytes of every body. */
   use(settings: BodiesSettings): void {
     this.#minRate = settings.minRate;
     this.#budget.most = settings.budget;
   }
 
-  /** Bytes that bodies hold now. */
   get held(): number {
     return this.#budget.held;
   }
 
-  /** Bytes that they may hold. */
   get budget(): number {
     return this.#budget.most;
   }
 
   /**
-   * Reads the whole body, at most `most` bytes; `null` when there is none. `owner`: the id of its key. A caller that asked is
-   * told to go on only here, after its key and its declared length were found good (RFC 9110 section 10.1.1). Rejects with a
-   * Refusal (too large, too slow, malformed, no room) or CallerLeft.
+   * Reads the whole body, at most `most` bytes; `null` without one. `owner`: the id of its key. 100 Continue is sent
+   * only here, after the key and the declared length were accepted (RFC 9110 section 10.1.1). Rejects with a Refusal
+   * (too large, too slow, malformed, no room) or ClientAbort.
    */
   async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
     if (!call.hasBody) return null;
@@ -83,7 +78,7 @@ export class Bodies {
     if (head.expect !== undefined) call.sendContinue();
     return new Promise((resolve, reject) => {
       const refuse = (refusal: Refusal) => {
-        // What was read of it is of no use, and what still comes is dropped: a pause would keep a read of each.
+        // The bytes read are useless, and the rest is dropped: a pause would retain one read of each body.
         call.dropBody();
         this.#arriving.delete(arrival);
         this.#release(arrival);
@@ -117,7 +112,7 @@ export class Bodies {
     clearInterval(this.#timer);
   }
 
-  /** Answers whether there was room. */
+  /** Returns whether there was room. */
   #add(arrival: Arrival, chunk: Buffer): boolean {
     arrival.gathering.add(chunk);
     const grown = arrival.gathering.capacity - arrival.held;
@@ -143,7 +138,7 @@ export class Bodies {
   }
 }
 
-/** Nobody knows when there is room again; a second is what most bodies need. */
+/** When room returns is unknown; most bodies need a second. */
 function noRoom(): Refusal {
   return new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true });
 }

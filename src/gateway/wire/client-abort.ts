@@ -1,6 +1,6 @@
 /**
- * The caller closed its connection before the answer was complete, or read it so slowly that the gateway closed it. This is no fault, and no
- * answer can be sent.
+ * The client closed its connection before the response was complete, or read so slowly that the gateway closed it. Not
+ * a fault; no response can be sent.
  */
 export class ClientAbort extends Error {
   override name = 'CallerLeft';

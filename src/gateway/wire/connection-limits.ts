@@ -4,22 +4,22 @@ import type { HttpLimits } from '../../config/config.ts';
 import type { Observe, RefusedConnectionEvent } from '../../observe/events.ts';
 
 type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
-  /** CIDR blocks of balancers that say whose each connection is. */
+  /** CIDR blocks of balancers that send a PROXY protocol header. */
   readonly balancers?: readonly string[];
 };
 
-/** Callers behind one address that `auto` leaves in peace: a company, or the subscribers that share an address of their provider. */
+/** Clients behind one address that `auto` allows: a company, or subscribers that share an address. */
 const NEIGHBOURS = 256;
 
-/** Most connections of one address. `auto`: a tenth of all, at least NEIGHBOURS, and never more than half of all. */
+/** Maximum connections of one address. `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
 export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: Omit<Limits, 'trustedProxies'>): number {
   if (maxConnectionsPerAddress !== 'auto') return maxConnectionsPerAddress;
   return Math.min(Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS), Math.ceil(maxConnections / 2));
 }
 
 /**
- * Counts open connections, all of them and those of each caller address (IPv6: of each /64), and closes what is too many. Its
- * memory is bounded by the connections that are open: an address without one is forgotten.
+ * Counts open connections in total and per client address (IPv6: per /64), and closes those over a limit. Memory is
+ * bounded by the open connections.
  */
 export class ConnectionLimits {
   readonly #observe: Observe;
@@ -35,7 +35,7 @@ export class ConnectionLimits {
     this.use(limits);
   }
 
-  /** Puts these limits in force for connections that come from now on; it closes none that is open. */
+  /** Applies to new connections; closes none that is open. */
   use(limits: Limits): void {
     this.#most = limits.maxConnections;
     this.#mostPerAddress = mostPerAddress(limits);
@@ -43,8 +43,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Takes a connection that was just accepted and counts it until it closes. One too many is closed at once, without an
-   * answer: it would cost a parser, a write and a wait for each, and who floods does not read it.
+   * Counts an accepted connection until it closes. One over the limit is closed at once without a response, which would
+   * cost a parser, a write and a wait, and a flooder does not read it.
    */
   take(socket: Socket): boolean {
     const address = plainAddress(socket.remoteAddress);
@@ -55,11 +55,11 @@ export class ConnectionLimits {
     return true;
   }
 
-  /** The same for a connection that was taken, and that is one of another address, as a balancer says. */
+  /** The same for an accepted connection from another address, as reported by a balancer. */
   takeFrom(socket: Socket, address: string): boolean {
     const network = networkOf(address);
     const open = this.#open.get(network) ?? 0;
-    // Trusted proxies bring the callers of many addresses, so only the whole bounds them.
+    // Trusted proxies carry clients of many addresses, so only the total bounds them.
     if (open >= this.#mostPerAddress && !this.#proxies.has(address)) return this.#refuse(socket, 'address', address);
     this.#open.set(network, open + 1);
     socket.once('close', () => this.#release(network));

@@ -1,6 +1,6 @@
 import { listed, oneByte } from '@storegate/http1';
 
-/** Headers about one connection only (RFC 9110 section 7.6.1). The gateway forwards them in neither direction. */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1), forwarded in neither direction. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -14,7 +14,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** Headers a caller may not send to the store: the gateway alone says which key, which caller, and from where. */
+/** Headers a client may not send to the store: only the gateway states the key, the client and its address. */
 const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'host',
@@ -25,7 +25,7 @@ const NOT_FORWARDED = new Set([
   'x-request-id',
   'forwarded',
   'x-real-ip',
-  // Other names for a caller, a method or a target. Only the request line counts: the contract has checked it.
+  // Other spellings of a client, a method or a target. Only the validated request line counts.
   'true-client-ip',
   'x-client-ip',
   'x-cluster-client-ip',
@@ -50,33 +50,32 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
-/** Headers the store may not send to a caller: they are the gateway's own. */
+/** Headers the store may not send to a client, because they are the gateway's. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
 /**
- * What an answer to a key says where the store says nothing about caches: a shared cache would give one caller's answer to
- * another (RFC 9111 section 3.5 protects only Authorization).
+ * Default cache headers of responses to a key: a shared cache would return one client's response to another (RFC 9111
+ * section 3.5 protects only Authorization).
  */
 export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
 
-/** The name of a caller's header, looked up once for each way to spell it. */
+/** A client header's name, looked up once per spelling. */
 export interface FieldName {
-  /** In lower case. */
   readonly name: string;
   /** Whether the header may reach the store. */
   readonly forwarded: boolean;
 }
 
-/** How many spellings are remembered, and of what length. The other side chooses them, so memory needs a bound. */
+/** Number and length of cached spellings. The other side chooses them, so memory is bounded. */
 const MOST_SPELLINGS = 2_000;
 const LONGEST_SPELLING = 64;
 
-/** Remembers what is known of names by the way they are spelt. */
+/** Caches properties of names by spelling. */
 class Spellings<Known> {
   readonly #known = new Map<string, Known>();
   readonly #learn: (name: string) => Known;
 
-  /** `learn` is given a name in lower case. */
+  /** `learn` gets a lower-case name. */
   constructor(learn: (name: string) => Known) {
     this.#learn = learn;
   }
@@ -84,7 +83,7 @@ class Spellings<Known> {
   of(spelt: string): Known {
     const known = this.#known.get(spelt);
     if (known !== undefined) return known;
-    // A copy: a part of a head would keep the whole head in memory.
+    // A copy: a slice would retain the whole head.
     const copy = oneByte(spelt);
     const learnt = this.#learn(copy.toLowerCase());
     if (copy.length > LONGEST_SPELLING) return learnt;
@@ -94,20 +93,19 @@ class Spellings<Known> {
   }
 }
 
-/** What is known of the names of callers' headers. */
 export class FieldNames {
   readonly #names: Spellings<FieldName>;
 
   /**
-   * `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. `own`: names that the
-   * gateway writes itself.
+   * `strip`: lower-case names not forwarded, besides the fixed ones; a final `*` matches any ending. `own`: names that
+   * the gateway writes.
    */
   constructor(strip: readonly string[], own: readonly string[] = []) {
     const stripped: ReadonlySet<string> = new Set([...NOT_FORWARDED, ...strip, ...own]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
     this.#names = new Spellings((name) => {
-      // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so both spellings stop here.
+      // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
       const meant = name.replaceAll('_', '-');
       return { name, forwarded: !stripped.has(meant) && !prefixes.some((prefix) => meant.startsWith(prefix)) };
     });
@@ -118,15 +116,12 @@ export class FieldNames {
   }
 }
 
-/** The name of a header of the store. */
 export interface ReturnedName {
-  /** In lower case. */
   readonly name: string;
   /** Whether the header may reach the caller. */
   readonly returned: boolean;
 }
 
-/** What is known of the names of the store's headers. */
 export class ReturnedNames {
   readonly #names = new Spellings<ReturnedName>((name) => ({ name, returned: isReturned(name) }));
 
@@ -140,7 +135,7 @@ function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
 }
 
-/** The header names that Connection lists; the gateway does not forward them (RFC 9110 section 7.6.1). */
+/** The header names listed in Connection; they are not forwarded (RFC 9110 section 7.6.1). */
 export function optionsOf(connection: string): string[] {
   return listed(connection.toLowerCase()).filter((option) => option !== '');
 }

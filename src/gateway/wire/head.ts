@@ -15,9 +15,9 @@ export interface Head {
   readonly contentEncoding: string | undefined;
   /** Values of Expect, joined in order. */
   readonly expect: string | undefined;
-  /** Whether the caller wants another protocol on this connection, and which, in lower case. */
+  /** The protocol the client requests with Upgrade, in lower case. */
   readonly upgrade: string | undefined;
-  /** Whether Connection says so too (RFC 9110 section 7.8). */
+  /** Whether Connection lists it too (RFC 9110 section 7.8). */
   readonly upgrades: boolean;
   /** Values of Accept, joined in order. */
   readonly accept: string | undefined;
@@ -28,20 +28,19 @@ export interface Head {
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
-  /** The trace that the request belongs to, well-formed (W3C Trace Context); copies. Without the first there is no second. */
+  /** The request's trace, well-formed (W3C Trace Context); copies. Without the first there is no second. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
-  /** The caller's headers that may reach the store, flat, spelt as received. */
+  /** The client's headers that may reach the store, flat, spelt as received. */
   readonly forwardable: readonly string[];
-  /** The same as text. */
   readonly lines: CheckedLines;
-  /** What a direct caller's forwarding headers say, for the address that was seen last. */
+  /** A direct client's forwarding headers, for the last address seen. */
   peer: { readonly address: string; readonly lines: CheckedLines } | null;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What a door made of the fields of a call. Another door, behind a reload, may forward others. */
+/** What a request guard derived from the fields of a call. After a reload another one may forward others. */
 interface Meaning {
   readonly names: FieldNames;
   readonly head: Head;

@@ -12,6 +12,7 @@ import { environmentVariables } from '../src/config/environment.ts';
 import { settingsOf } from '../src/config/settings.ts';
 import { CATALOGUE } from '../src/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
+import { DIALECT_LIMITS, dialectByFolder, dialectIn } from './support/dialect.ts';
 import { houseRows } from './support/house.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -215,5 +216,11 @@ describe('the papers', () => {
     expect(Object.keys(services)).toEqual(
       expect.arrayContaining(['gateway-1', 'gateway-2', 'store', 'redis', 'prometheus']),
     );
+  });
+
+  test('words that replace a term of the field become fewer in every folder', () => {
+    const over = [...dialectByFolder()].filter(([folder, count]) => count > (DIALECT_LIMITS[folder] ?? 0));
+    expect(over).toEqual([]);
+    expect(dialectIn('Nobody is told: the callerTold of a store that is away')).toBe(4);
   });
 });

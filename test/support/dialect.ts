@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Words that stand for a term of the field: `told` for returned, `away` for down, `nobody` for no client. */
+const DIALECT =
+  /\b(?:told|tells?|telling|tellers?|whoever|whom|nobody|anew|afresh|away|rungs?|desks?|hindsight|pardon(?:s|ed)?|impos(?:es?|ed|ition)|seldom|(?:is|are) (?:no|none)|go(?:es)? on|no longer|as before|mend(?:s|ed)?|ladder|ledgers?|standings?|conduct|fleet|entrance)\b/g;
+
+/** Files that must name former words, or hold data. */
+const EXEMPT =
+  /^(?:docs\/renames\.md|package-lock\.json|LICENSE|test\/support\/dialect\.ts|test\/.*\/fixtures\/)|\.(?:png|svg|log|db)$/;
+
+/** Occurrences per folder, at most. A number may only fall; the aim is 0.3 per 1,000 words. */
+export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
+  'bench/arguments.ts': 1,
+  'bench/comparison.ts': 2,
+  'bench/crashes': 1,
+  'bench/kills.ts': 1,
+  'bench/marks.ts': 1,
+  'bench/redis': 5,
+  'bench/redis-server.ts': 1,
+  'bench/reload.ts': 2,
+  'bench/restarts': 3,
+  'bench/servers': 2,
+  'bench/stores.ts': 28,
+  'bench/subjects-in-process.ts': 1,
+  'bench/targets': 3,
+  'bench/tls.ts': 1,
+  'bench/transfer': 8,
+  'bench/transfer.ts': 4,
+  'config/admin.openapi.yaml': 56,
+  'config/gateway.schema.json': 3,
+  'config/gateway.yaml': 19,
+  'config/openapi.yaml': 8,
+  'config/plans.schema.json': 1,
+  'deploy/grafana': 18,
+  'deploy/rules': 9,
+  'docker-compose.yml': 1,
+  'docs/backup-upgrade.md': 3,
+  'docs/configuration.md': 3,
+  'docs/decisions': 3,
+  'docs/deploy.md': 1,
+  'docs/errors.md': 1,
+  'docs/failure-modes.md': 3,
+  'docs/keys-plans-bans.md': 1,
+  'docs/limits-and-bans.md': 3,
+  'docs/metrics.md': 5,
+  'docs/quickstart.md': 1,
+  'docs/security.md': 4,
+  'docs/tls.md': 2,
+  'docs/troubleshooting.md': 1,
+  'jest.config.js': 1,
+  'packages/console': 172,
+  'packages/http1': 138,
+  'packages/openapi': 137,
+  'packages/pages': 2,
+  'packages/reference': 35,
+  'plans.yaml': 3,
+  'scripts/docs': 1,
+  'src/admin': 175,
+  'src/callers': 4,
+  'src/cli': 7,
+  'src/common': 5,
+  'src/config': 40,
+  'src/gateway': 120,
+  'src/keys': 10,
+  'src/limits': 180,
+  'src/main.js': 2,
+  'src/observe': 133,
+  'src/run': 76,
+  'src/state': 1475,
+  'src/store': 5,
+  'src/webhooks': 70,
+  'test/admin': 159,
+  'test/callers': 8,
+  'test/cli': 96,
+  'test/common': 1,
+  'test/config': 65,
+  'test/console': 38,
+  'test/deploy': 74,
+  'test/docs': 1,
+  'test/gateway': 96,
+  'test/hostile': 57,
+  'test/journeys': 535,
+  'test/keys': 15,
+  'test/limits': 196,
+  'test/observe': 94,
+  'test/papers.test.ts': 5,
+  'test/reference': 61,
+  'test/run': 38,
+  'test/runner': 1,
+  'test/state': 745,
+  'test/store': 16,
+  'test/support': 95,
+  'test/walls.test.ts': 3,
+  'test/webhooks': 76,
+};
+
+/** `src/state` for a file in it, the file itself at the root. */
+const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/');
+
+/** Words of the dialect in each folder of the repository, in code (names split at capitals), comments and text. */
+export function dialectByFolder(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const file of execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0')) {
+    if (!/\.(?:ts|js|md|ya?ml|css|html|json|lua)$/.test(file) || EXEMPT.test(file)) continue;
+    const count = dialectIn(readFileSync(file, 'utf8'));
+    if (count > 0) counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** The number of words of the dialect in a text. */
+export function dialectIn(text: string): number {
+  return (
+    text
+      .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+      .replaceAll('_', ' ')
+      .toLowerCase()
+      .match(DIALECT)?.length ?? 0
+  );
+}

@@ -44,7 +44,7 @@ import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
 import type { ActiveConfig } from './reload.ts';
 
-/** The parts that outlive a reload: those that count, remember or hold connections. */
+/** The parts that outlive a reload: counters, caches, connections. */
 export interface LongLivedParts {
   readonly state: State;
   readonly bans: BanRecorder;
@@ -61,7 +61,7 @@ export interface LongLivedParts {
   readonly readAhead: SharedBudget;
   readonly observe: Observe;
   readonly clock: () => number;
-  /** `null`: no spans. */
+  /** `null`: no tracing. */
   readonly tracing: Tracing | null;
 }
 
@@ -78,7 +78,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const report = createReport(contract, observe);
   const fields = tracing === null ? requestFields : tracedFields;
   const upstreamOf = upstreamsIn(contract, upstreams);
-  /** The contract comes before mounts. */
+  /** The contract takes precedence over mounts. */
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
     guard: createRequestGuard({
@@ -116,7 +116,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-/** Finds where a request goes, and records with it the operation and how the key is used. */
+/** Finds the route of a request, and records the operation and the use of the key. */
 function createRouting(
   { config, contract }: ActiveConfig<Config>,
   { uses, observe }: Pick<LongLivedParts, 'uses' | 'observe'>,

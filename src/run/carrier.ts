@@ -26,15 +26,12 @@ type Gauges = Parameters<typeof createMetrics>[0];
 
 export interface ListenerParts {
   readonly config: Pick<Config, 'explain' | 'tracing'>;
-  /** The number of the worker; `null`: it is the gateway's only process. */
+  /** Worker number; `null`: the only process. */
   readonly worker: number | null;
-  /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Its owner closes it. */
   readonly log: Log;
-  /** Takes each minute that has ended. */
+  /** Receives each completed minute. */
   readonly minute: (minute: Uint8Array) => void;
-  /** Further listeners of events. */
   readonly others: readonly Observe[];
 }
 
@@ -42,31 +39,31 @@ export interface CarrierParts
   extends Omit<ListenerParts, 'config'>,
     Pick<ServingParts, 'ticketSecret' | 'deprecatedAtAll'> {
   readonly settings: ActiveConfig<ServedConfig>;
-  /** Gauges besides those of carrying. */
   readonly gauges: Omit<Gauges, keyof RequestGauges | 'workers'>;
   readonly openStorage: (observe: Observe) => Storage | Promise<Storage>;
   readonly openGuard: (observe: Observe) => Guard & { close?(): void };
 }
 
-/** What carries requests in a process: the public listener with all behind it, the state, and what listens to their events. */
+/**
+ * Handles requests in a process: the public listener with all behind it, the state, and the listeners of its events.
+ */
 export interface Carrier {
   readonly observe: Observe;
   readonly storage: Storage;
   readonly serving: Omit<Serving, 'use' | 'close'>;
   readonly metrics: Metrics;
-  /** Whether it could answer requests. */
   readonly readiness: ProcessReadiness;
-  /** Its part of the answer to a question that is known to be valid. */
+  /** This process's part of the answer to a valid question. */
   answer(question: string, argument: unknown): unknown;
-  /** Puts these settings in force from the next request on. */
+  /** Applies these settings to the next request. */
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Ends what requests and their events go through; the last minute is handed on. */
+  /** Ends the parts that requests and their events use; the last minute is handed on. */
   end(): Promise<void>;
-  /** Closes the rest, the state with it. To be called after `end`. */
+  /** Closes the rest, including the state. Call after `end`. */
   close(): Promise<void>;
 }
 
-/** Opens a carrier. Rejects if the state cannot be opened. */
+/** Rejects if the state cannot be opened. */
 export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
   const { settings, worker, gauges, openStorage, openGuard } = parts;
   const { config } = settings;
@@ -112,7 +109,7 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
   };
 }
 
-/** What listens to the events of a process that carries requests. Questions are answered from them too. */
+/** The listeners of a process that carries requests. Questions are answered from them too. */
 export async function openListeners(
   { config, worker, clock, log, minute, others }: ListenerParts,
   gauges: Gauges,
@@ -134,7 +131,7 @@ export async function openListeners(
   return { ...listeners, observe };
 }
 
-/** Read when Prometheus asks; the parts may be made later. */
+/** Read on a scrape; the parts may be created later. */
 function requestGauges(
   parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'store'>; readonly storage: Storage },
 ): RequestGauges {

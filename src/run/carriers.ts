@@ -15,13 +15,13 @@ import type { ActiveConfig } from './reload.ts';
 
 export interface CarriersParts extends Pick<ListenerParts, 'clock' | 'log' | 'minute' | 'others'> {
   readonly settings: ActiveConfig<ServedConfig>;
-  /** The gauges of the operators' half. */
+  /** The gauges of the operator side. */
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
-  /** Takes what receivers of webhooks are to hear of a worker. */
+  /** Receives what a worker detected for webhooks. */
   readonly onDetection: (heard: Detection, worker: number) => void;
 }
 
-/** What carries the requests of a gateway, as its operators' half sees it: this process, or workers. */
+/** What carries the requests of a gateway, as the operator side sees it: this process, or workers. */
 export interface Carriers {
   readonly observe: Observe;
   readonly storage: Pick<
@@ -29,32 +29,31 @@ export interface Carriers {
     'keys' | 'auditLog' | 'banLog' | 'tokens' | 'kind' | 'join' | 'outbox' | 'lastKnown' | 'announce'
   > & { readonly state: State };
   readonly uses: AdminContext['uses'];
-  /** Those of all processes of the gateway. */
+  /** Of all processes of the gateway. */
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
-  /** How many workers there should be; 0: this process carries. */
+  /** Configured number of workers; 0: this process. */
   readonly workers: number;
-  /** Whether requests could be answered. */
   readonly readiness: Exclude<Readiness, 'stopping'>;
-  /** As in Ability. */
+  /** As in ProcessReadiness. */
   readonly away: readonly string[];
   /** Resolves with the URL for clients. */
   listen(): Promise<string>;
-  /** Asks each process a question that is known to be valid. */
+  /** Asks each process a valid question. */
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
-  /** Does what can be done before a contract is in force. */
+  /** Prepares a contract before it is in force. */
   prepare(contract: Contract): Promise<void>;
-  /** Puts these settings in force from the next request on; done once every process has them. */
+  /** Applies these settings to the next request; done once every process has them. */
   use(settings: ActiveConfig<ServedConfig>): MaybePromise<void>;
   inFlight(): MaybePromise<number>;
-  /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
+  /** Stops accepting requests and lets those in flight finish; resolves with the number aborted. */
   drain(): Promise<number>;
-  /** Ends what requests and their events go through; the last minutes are handed on. */
+  /** Ends the parts that requests and their events use; the last minutes are handed on. */
   end(): Promise<unknown>;
-  /** Closes the rest, the state with it. To be called after `end`. */
+  /** Closes the rest, including the state. Call after `end`. */
   close(): Promise<void>;
 }
 
-/** The gauge of the process that keeps a copy of the keys. */
+/** The gauge of the process that keeps the key cache. */
 export function copyGauges(
   { redis }: Pick<Config, 'redis'>,
   storage: () => Pick<Storage, 'keyCopyAge'>,

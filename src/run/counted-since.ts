@@ -4,7 +4,7 @@ import type { Plans } from '../limits/plans.ts';
 
 type Counter = Pick<Window, 'kind' | 'span'>;
 
-/** Since when plans have each of their windows: what is read of a window says nothing of the time before. */
+/** The time since which each window of a plan has been counted. */
 export class CountedSince {
   readonly #clock: () => number;
   readonly #begun = new Map<string, number>();
@@ -15,7 +15,6 @@ export class CountedSince {
     this.#clock = clock;
   }
 
-  /** These plans are in force from now on. */
   use({ plans }: Plans): void {
     const now = this.#clock();
     for (const { name, count, windows } of plans.values()) {
@@ -29,8 +28,8 @@ export class CountedSince {
   }
 
   /**
-   * Unix milliseconds; 0: the plan has had it as long as this gateway has run. One that it does not have, as where another gateway has
-   * read its files later, counts from now on at best.
+   * Unix milliseconds; 0: since this gateway started. An unknown window, for example of a gateway with newer files,
+   * counts from now at best.
    */
   of(plan: string, window: Counter): number {
     const has = this.#plans.get(plan)?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);

@@ -19,34 +19,33 @@ import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 export interface Started {
   readonly url: string;
   readonly adminUrl: string;
-  /** Keys that the data folder has and the Redis in use does not. */
+  /** Keys of the data folder that are missing in Redis. */
   readonly unmigratedKeys: UnmigratedKeys | null;
 }
 
 export interface Gateway {
-  /** The contract in force. */
   readonly contract: Contract;
-  /** Binds both listeners; resolves with their URLs. Rejects with one clear sentence, and leaves nothing open. */
+  /** Binds both listeners; resolves with their URLs. Rejects with one sentence, and leaves nothing open. */
   start(): Promise<Started>;
-  /** Reads the files again. All of it holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
+  /** Reads the files again. All changes apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
-  /** Drains, saves what must survive, closes everything. Idempotent. */
+  /** Drains, saves durable state, closes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface Overrides {
-  /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
+  /** Reads the configuration for a reload. Without it the gateway watches no files. */
   readonly load?: () => Config;
-  /** For tests: the time, the destination of the log, and who reads contracts. */
+  /** For tests: the clock, the log's destination, and the contract reader. */
   readonly clock?: () => number;
   readonly log?: Log;
   readonly contracts?: ContractLoader;
 }
 
 /**
- * Assembles a gateway from a checked configuration that has the store's URL: what carries requests, in this process or in workers, and the
- * part for operators. Reads the contract and opens the state; throws, with everything closed again, when one of them is unfit. Nothing
- * listens before `start`.
+ * Assembles a gateway from a checked configuration: what carries requests, in this process or in workers, and the
+ * operator side. Reads the contract and opens the state; throws, with everything closed again, if one of them is
+ * invalid. Nothing listens before `start`.
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
@@ -56,7 +55,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);
   const webhooks = new GatewayWebhooks(config);
   const past = new GatewayHistory();
-  // Gauges are read, and questions answered, once all is there.
+  // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const carriers = await openCarriers({
     ...{ settings: initial, clock, log, minute: past.add, others: webhooks.listeners, onDetection: webhooks.hear },
@@ -104,7 +103,7 @@ async function firstSettings(config: ServedConfig, contracts: ContractLoader): P
   return settings;
 }
 
-/** This process, or workers: each loads what it needs alone. */
+/** Each variant loads only what it needs. */
 async function openCarriers(parts: CarriersParts): Promise<Carriers> {
   if (parts.settings.config.workers === 1) return await (await import('./single-process.ts')).openSingleProcess(parts);
   return await (await import('./workers/carriers.ts')).openWorkers(parts);
@@ -119,13 +118,11 @@ interface GatewayParts {
   readonly webhooks: GatewayWebhooks;
   readonly peers: Peers;
   readonly log: Log;
-  /** For commands on this machine, where they cannot reach the state by themselves. */
+  /** For commands on this machine that cannot open the state themselves. */
   readonly ownToken: string | null;
 }
 
-/** How far a gateway is. */
 interface Phase {
-  /** Unix milliseconds. */
   readonly startedAt: number;
   started: Started | null;
   readonly stopping: AbortController;
@@ -178,7 +175,7 @@ async function listen({ config, carriers, operating, ownToken }: GatewayParts, {
   return { url, adminUrl, unmigratedKeys };
 }
 
-/** In this order no request, event, minute or entry for a receiver of webhooks is lost. */
+/** In this order no request, event, minute or webhook event is lost. */
 async function letGo(parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null }): Promise<void> {
   const { operating, peers, carriers, past, webhooks, log } = parts;
   await operating?.close();

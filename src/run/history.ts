@@ -2,19 +2,19 @@ import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
 import { keepHistory, type StoredHistory } from '../state/history/folder.ts';
 
-/** The last day of this gateway: in memory, and in the data folder for the next one. */
+/** The last day of this gateway, in memory and in the data folder. */
 export class GatewayHistory {
   readonly #history = new History();
   #kept: StoredHistory | null = null;
 
-  /** Reads what the folder has, and keeps there what comes. What goes wrong is told, and stops nothing. */
+  /** Reads and continues the folder's history. Errors are reported and ignored. */
   open(folder: string, observe: Observe): void {
     this.#kept = keepHistory(folder, this.#history, (error) =>
       observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
     );
   }
 
-  /** Takes a packed minute of a process that carries requests. */
+  /** Receives a packed minute of a process that carries requests. */
   readonly add = (minute: Uint8Array): void => {
     this.#kept?.mark(this.#history.add(minute));
   };

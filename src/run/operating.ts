@@ -24,40 +24,36 @@ import { urlOf } from './url.ts';
 
 export interface OperatingParts {
   readonly initial: ActiveConfig<ServedConfig>;
-  /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
+  /** Reads the configuration for a reload. Without it the gateway watches no files. */
   readonly load: (() => Config) | undefined;
-  /** Its owner closes it, as the next. */
   readonly contracts: ContractLoader;
   readonly carriers: Carriers;
   readonly webhooks: AdminContext['webhooks'];
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  /** The gateways of this state. Its owner closes it. */
+  /** The gateways of this state. Closed by its owner. */
   readonly peers: Peers;
   readonly clock: () => number;
 }
 
-/** Everything for operators: the admin listener, and the configuration with its reloads. */
+/** The operator side: the admin listener, and the configuration with its reloads. */
 export interface Operating {
-  /** The contract in force. */
   readonly contract: Contract;
-  /** Operations that the contract in force does not enforce. */
   readonly exempted: number;
-  /** When the first of the gateway's certificates ends, Unix milliseconds. */
+  /** When the first certificate expires, Unix milliseconds. */
   readonly certificateEnd: number;
   readonly configuration: ConfigurationStatus;
   readonly lastReload: ConfigurationStatus['lastReload'];
-  /** Since when plans have their windows. */
   readonly windowsSince: Pick<CountedSince, 'of'>;
   /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
-  /** All of the files holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
+  /** All changes of the files apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
   close(): Promise<void>;
 }
 
-/** Throws as `createAdminApi`; then nothing is left open here. */
+/** Throws as `createAdminApi`; then nothing is left open. */
 export function createOperating(parts: OperatingParts): Operating {
   const { initial, load, contracts, carriers, peers, clock } = parts;
   const { config } = initial;
@@ -91,7 +87,7 @@ export function createOperating(parts: OperatingParts): Operating {
     away: () => carriers.away,
     console: config.console.enabled ? consolePages() : null,
   });
-  // The log and a metric show a refused reload; no caller waits for the answer.
+  // The log and a metric show a failed reload; no client waits for it.
   const reloadUnasked = () => void reloader.reload(FILE_CHANGED).catch(() => {});
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
@@ -121,7 +117,7 @@ export function createOperating(parts: OperatingParts): Operating {
   };
 }
 
-/** The warnings come after each reload, also of the same files: they hold until somebody mends their cause. */
+/** Warnings are reported after each reload, also of unchanged files, until their cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
   for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
@@ -134,7 +130,7 @@ function filesOf({ config, contract, certificates }: ActiveConfig<ServedConfig>)
 
 const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;
 
-/** The console, and the reference of the API that it speaks, which has a page of its own. */
+/** The console and the reference of the admin API. */
 function consolePages(): FindPage {
   const console = createConsole();
   const reference = createOperatorsReference({
@@ -147,7 +143,7 @@ function consolePages(): FindPage {
   return async (path, asked) => (await console(path, asked)) ?? (await reference(path, asked));
 }
 
-/** Makes the answer of a ReloadRefused, which tells the operator every mistake. */
+/** Rethrows a ReloadRefused as an error response with every mistake. */
 function refusing(words: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ReloadRefused)) throw error;
@@ -161,7 +157,7 @@ function refusing(words: string): (error: unknown) => never {
   };
 }
 
-/** What a process that answers operators tells when Prometheus asks. A start has read the files, so it counts like a reload. */
+/** The gauges of the operator side. A start has read the files, so it counts as a reload. */
 export function operatingGauges(
   operating: () => Pick<Operating, 'exempted' | 'certificateEnd' | 'lastReload'>,
   readiness: () => Readiness,

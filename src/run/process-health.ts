@@ -1,10 +1,10 @@
 import type { Event } from '../observe/events.ts';
 import type { ProcessStatus } from '../observe/peers/status.ts';
 
-/** What the newest answer of the state counts in the mean of their times. */
+/** Weight of the newest response time in the moving average. */
 const NEWEST = 0.05;
 
-/** How the state answers this process, as events report it. */
+/** Health of the state as seen by this process, from its events. */
 export class ProcessHealth {
   #aloneSince: number | null = null;
   #stateTime: number | null = null;

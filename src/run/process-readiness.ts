@@ -3,14 +3,13 @@ import type { Storage } from '../state/storage.ts';
 import type { ProcessHealth } from './process-health.ts';
 import type { Serving } from './serving.ts';
 
-/** Whether this process, which carries requests, could answer them. */
 export function readinessOf(
   storage: Pick<Storage, 'ready'>,
   { ofState }: Pick<ProcessHealth, 'ofState'>,
   { away, knowsKeys }: Pick<Serving, 'away' | 'knowsKeys'>,
 ): ProcessReadiness {
   const isStateAway = ofState.aloneSince !== null;
-  // In an outage the settings decide.
+  // During an outage the settings decide.
   const isStateReady = storage.ready() && (isStateAway || knowsKeys);
   return {
     readiness: !isStateReady ? 'state_away' : away.some(({ matters }) => matters) ? 'stores_away' : 'ready',

@@ -26,7 +26,7 @@ export interface ActiveConfig<C extends Config> extends Loaded {
   readonly certificates: Certificates;
 }
 
-/** The reason of a reload that no operator asked for. */
+/** The reason of a reload that no operator requested. */
 export const FILE_CHANGED = 'a file has changed';
 
 /** The files cannot be used; nothing has changed. */
@@ -46,25 +46,27 @@ export interface ReloaderParts<C extends Config> {
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
-  /** Does what can be done before a contract is in force. */
+  /** Prepares a contract before it is in force. */
   readonly prepare: (contract: Contract) => Promise<void>;
-  /** Puts new settings in force; done once every process has them. */
+  /** Applies new settings; done once every process has them. */
   readonly swap: (settings: ActiveConfig<C>) => MaybePromise<void>;
   readonly observe: Observe;
 }
 
 export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
-  /** Settings that are different in the files and wait for a restart, as of the last time that they were read. */
+  /** Changed settings that need a restart, as of the last read. */
   readonly waiting: readonly string[];
-  /** How the last reload ended; `null`: there was none. */
+  /** `null`: no reload yet. */
   readonly last: LastReload | null;
   /**
-   * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure, and
-   * with what `around` throws.
+   * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure,
+   * and with what `around` throws.
    */
   reload(reason: string, around?: ReloadWrapper): Promise<Reloaded>;
-  /** Reads and checks as `reload` does, in turn with it, and neither changes nor tells anything. Rejects with ReloadRefused. */
+  /**
+   * Reads and checks as `reload`, in turn with it, without changing or reporting anything. Rejects with ReloadRefused.
+   */
   compare(): Promise<Compared>;
 }
 
@@ -99,7 +101,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
-    // Files that were put back as they were are told after a refusal: it is over.
+    // Restoring the files is reported after a failed reload: the failure is over.
     if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0) return reloaded;
     if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
@@ -115,7 +117,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     return reloaded;
   }
 
-  /** What the files say, checked, and how it differs from what is in force. */
+  /** The checked files, and how they differ from what is in force. */
   async function read(): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
     const sameContract = sameReading(current.config, loaded) && (await isUnchanged(current.contract));
@@ -157,7 +159,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   };
 }
 
-/** Tells each operation that is not enforced, with the first mistake in it. */
+/** Reports each operation that is not enforced, with its first mistake. */
 function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
@@ -166,9 +168,9 @@ function sameReading(one: Config, other: Config): boolean {
   return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
 }
 
-/** A plan that keys still have must not disappear: the gateway would refuse their requests. */
+/** A plan that keys use must not disappear: their requests would be refused. */
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
-  // Usually no plan is gone, and the reload needs neither the state nor a look at each of a million keys.
+  // Usually no plan is removed, and the reload needs neither the state nor a scan of all keys.
   if ([...before.keys()].every((plan) => plans.has(plan))) return;
   const lost = new Map<string, number>();
   for (const { plan, revokedAt } of await keys.list()) {
@@ -182,7 +184,7 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
   );
 }
 
-/** Plans as one text, to be compared with that of others. */
+/** Plans as one text, for comparison. */
 export function plansText({ plans, ladder, accounts, concurrencies = new Map() }: Plans): string {
   return JSON.stringify([[...plans], ladder, [...accounts], [...concurrencies]]);
 }

@@ -23,46 +23,47 @@ import { buildPipeline, type LongLivedParts } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
-/** Milliseconds in which a contract is compiled before it is in force. What is left is compiled when a request needs it. */
+/** Milliseconds for compiling a contract before it is in force. The rest is compiled on demand. */
 const PREPARE_TIMEOUT = 5_000;
 
 export interface ServingParts {
   readonly settings: ActiveConfig<ServedConfig>;
-  /** Its owner closes it. */
   readonly storage: Storage;
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
-  /** `null`: no spans. Its owner closes it. */
+  /** `null`: no tracing. Closed by its owner. */
   readonly tracing: Tracing | null;
-  /** For tickets of sessions of TLS: the same for all processes of a gateway. */
+  /** For TLS session tickets: the same in all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
-  /** Whether anybody wants to hear of keys that are used for the first time. */
+  /** Whether to report first uses of keys. */
   readonly reportsFirstUses: boolean;
-  /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. If it fails, those here are all. */
+  /**
+   * A key's deprecated calls in all processes of this gateway; absent if this is the only one. If it fails, only the
+   * local ones count.
+   */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
 
-/** Everything that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
+/** The public listener, the pipeline behind it, and the connections to the store. */
 export interface Serving {
   readonly inFlight: number;
   readonly bodies: Pick<Bodies, 'held' | 'budget'>;
-  /** The connections to all stores together, and each store by itself. */
   readonly store: StoreConnections;
   readonly stores: readonly StoreStatus[];
-  /** Upstreams all of whose stores are away, and whether the gateway is to be unready for that. */
+  /** Upstreams whose stores are all down, and whether that makes the gateway unready. */
   readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
-  /** Whether the state has said all about keys that requests need; `whenKeysKnown` resolves when it has. */
+  /** Whether the state has loaded all that requests need about keys; `whenKeysKnown` resolves then. */
   readonly knowsKeys: boolean;
   readonly whenKeysKnown: Promise<void>;
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
-  /** Compiles the checks of a contract that will be in force soon, without making any request wait; most of them, if it is large. */
+  /** Compiles the checks of a contract without delaying requests; most of them, if it is large. */
   prepare(contract: Contract): Promise<void>;
-  /** Puts these settings in force from the next request on. */
+  /** Applies these settings to the next request. */
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
+  /** Stops accepting requests and lets those in flight finish; resolves with the number aborted. */
   drain(options?: DrainOptions): Promise<number>;
   close(): Promise<void>;
 }
@@ -85,16 +86,16 @@ export function createServing(parts: ServingParts): Serving {
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const preamble = createPreamble(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble: preamble, observe });
-  // The only reference to the first settings, so that their contract goes with the first reload.
+  // The only reference to the first settings, so that their contract is freed by the first reload.
   let inForce = settings;
   usePreamble(settings);
 
-  /** What comes before HTTP: TLS, and what balancers say. */
+  /** What precedes HTTP: TLS and the PROXY protocol. */
   function usePreamble({ config, certificates }: ActiveConfig<ServedConfig>): void {
     listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.trustedProxies });
   }
 
-  /** Compiles what is left of the contract in force. */
+  /** Compiles the rest of the contract in force. */
   function compileRest(contract: Contract): void {
     compiling.abort();
     compiling = new AbortController();
@@ -151,7 +152,6 @@ export function createServing(parts: ServingParts): Serving {
   };
 }
 
-/** What outlives a reload. */
 function openLongLived(parts: ServingParts): LongLivedParts {
   const { settings, storage, guard, observe, clock, tracing, deprecatedAtAll } = parts;
   const { config } = settings;
@@ -208,7 +208,7 @@ function sumOf(stores: readonly StoreStatus[]): StoreConnections {
   };
 }
 
-/** The plans with the windows of the contract that is in force with them. */
+/** The plans with the windows of their contract. */
 function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
   return windows.length === 0 ? plans : { ...plans, scoped: windows };
 }

@@ -37,7 +37,7 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
   };
 }
 
-/** Loads only what the configuration needs of the two states. */
+/** Loads only the configured implementation. */
 async function openStorage(
   { redis, data, audit }: Pick<Config, 'redis' | 'data' | 'audit'>,
   clock: () => number,

@@ -7,13 +7,15 @@ import type { ProcessHealth } from './process-health.ts';
 import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
 
-/** Settings that belong to one machine: gateways that differ in these alone do the same with requests. Where and whose spans are, too. */
+/**
+ * Settings of one machine: gateways that differ only in these treat requests alike. The destination and names of spans
+ * are among them.
+ */
 const OF_ONE_MACHINE =
   /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
 const VERSION = readVersion();
 
-/** How a process stands that carries requests. */
 export function processStatus(
   worker: number | null,
   { inFlight, store, stores }: Pick<Serving, 'inFlight' | 'store' | 'stores'>,
@@ -26,7 +28,6 @@ export interface GatewayAddresses extends Omit<GatewayStatus, 'version' | 'node'
   readonly urls: { readonly url: string; readonly adminUrl: string } | null;
 }
 
-/** How a gateway stands, but for its processes. */
 export function gatewayStatus({ urls, ...parts }: GatewayAddresses): Omit<GatewayStatus, 'processes'> {
   return {
     version: VERSION,
@@ -45,7 +46,7 @@ export function configurationStatus({
   return { ...digestsOf(current), waiting, lastReload: last };
 }
 
-/** What decides about requests, as digests that can be compared with those of other gateways. */
+/** Digests of all that decides about requests, for comparison between gateways. */
 export function digestsOf({
   config,
   contract,

@@ -4,25 +4,24 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 
-/** Keys of the data folder that are looked for in Redis, the newest; and how many at once. */
+/** Number of the newest keys to look up in Redis, and how many at once. */
 const MOST = 1_000;
 const AT_ONCE = 100;
-/** How often Redis is asked at once if it does not answer in time, and the milliseconds until it is asked again. */
+/** Immediate retries if Redis does not respond, and milliseconds before the next try. */
 const TRIES = 3;
 const AGAIN = 1_000;
 
-/** A data folder has keys that the Redis in use does not know: whoever has one of them is refused. */
+/** The data folder has keys that are missing in Redis: their requests are refused. */
 export interface UnmigratedKeys {
   readonly folder: string;
-  /** Keys in the folder. */
   readonly keys: number;
-  /** At least so many of them are unknown to Redis. */
+  /** At least this many are missing in Redis. */
   readonly unknown: number;
 }
 
 /**
- * Looks whether keys were left behind in the data folder when the gateway got a Redis; `keys` are those in Redis. It asks only as
- * long as all are known, and for at most `MOST`. `null`: none. Throws Outage if Redis does not answer.
+ * Finds keys of the data folder that are missing in Redis; `keys` are those in Redis. Stops at the first missing batch
+ * or after `MOST`. `null`: none. Throws Outage if Redis does not respond.
  */
 export async function findUnmigratedKeys(
   { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
@@ -40,7 +39,6 @@ export async function findUnmigratedKeys(
   }
 }
 
-/** At least so many are unknown; 0: none. */
 async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>): Promise<number> {
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)));
@@ -50,7 +48,10 @@ async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>)
   return 0;
 }
 
-/** As above, and reports it. `null` too if Redis does not answer: then it is asked again until it does, or `stopped` aborts. */
+/**
+ * As above, and reports it. Also `null` if Redis does not respond: the look-up is then repeated until it does, or until
+ * `stopped` aborts.
+ */
 export async function reportUnmigratedKeys(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
@@ -76,7 +77,7 @@ export async function reportUnmigratedKeys(
   }
 }
 
-/** What is wrong, and the command that mends it, for a person. */
+/** The problem, and the command that fixes it. */
 export function unmigratedKeysText({ folder, keys, unknown }: UnmigratedKeys): string {
   return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. To copy keys, counters and bans:
   ${commandFor({ folder })}`;
@@ -86,7 +87,7 @@ function commandFor({ folder }: Pick<UnmigratedKeys, 'folder'>): string {
   return `storegate state copy --from ${quoted(folder)} --to redis`;
 }
 
-/** As a shell reads it. */
+/** Quoted for a shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -9,7 +9,7 @@ import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** Events that are kept until webhooks can hear of them: the state that they are kept in comes first. */
+/** Events buffered until webhooks are open, because the state must open first. */
 const MOST_EARLY = 100;
 
 export interface WebhookParts {
@@ -20,11 +20,11 @@ export interface WebhookParts {
   readonly clock: () => number;
 }
 
-/** The webhooks of a gateway. Where nobody is to be told anything, nothing of them is loaded and no event is looked at. */
+/** The webhooks of a gateway. Without endpoints, nothing of them is loaded and no event is read. */
 export class GatewayWebhooks {
-  /** What listens to events; none if nobody wants to hear of them. */
+  /** Listeners of events; none without endpoints. */
   readonly listeners: readonly Observe[];
-  /** What metrics read; none as above. */
+  /** Gauges; none as above. */
   readonly gauges: Partial<WebhookGauges>;
   readonly isOn: boolean;
   #early: Event[] = [];
@@ -40,7 +40,7 @@ export class GatewayWebhooks {
       : {};
   }
 
-  /** Begins to deliver. Throws StateFileError. */
+  /** Starts delivery. Throws StateFileError. */
   async open({ config, gateway, records, outbox, clock }: WebhookParts, observe: Observe): Promise<void> {
     if (!this.isOn) return;
     const { Webhooks } = await import('../webhooks/webhooks.ts');
@@ -55,15 +55,14 @@ export class GatewayWebhooks {
     for (const event of this.#early.splice(0)) this.#webhooks.observe(event);
   }
 
-  /** The outbox that was opened. */
   readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
 
-  /** Takes what a worker has seen. */
+  /** Receives what a worker detected. */
   readonly hear = (detection: Detection, worker: number): void => {
     this.#webhooks?.hear(detection, worker);
   };
 
-  /** Writes down what is still to be told. To be called before the state is closed. */
+  /** Flushes pending events. Call before the state is closed. */
   async close(): Promise<void> {
     await this.#webhooks?.close();
     for (const outbox of this.#opened) outbox.close();
@@ -76,7 +75,7 @@ export class GatewayWebhooks {
   }
 }
 
-/** What operators ask of webhooks. */
+/** The operators' view of webhooks. */
 export function webhookAdminOf({
   config,
   gateway,
@@ -89,7 +88,7 @@ export function webhookAdminOf({
   };
 }
 
-/** Where this gateway keeps events while Redis is away; in memory where the data folder cannot be used. */
+/** Where this gateway stores events while Redis is down; in memory if the data folder is unusable. */
 async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
   const { openOutbox } = await import('../state/embedded/outbox.ts');
   try {

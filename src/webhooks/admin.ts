@@ -6,7 +6,6 @@ import { messageOf, remembered, WEBHOOK_TYPES } from './event.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 import { send } from './send.ts';
 
-/** A receiver and how it stands. */
 export interface EndpointView {
   readonly id: string;
   readonly host: string;
@@ -14,29 +13,29 @@ export interface EndpointView {
   readonly state: EndpointState;
 }
 
-/** What a receiver answered to a test. */
+/** Result of a test event. */
 export interface Tested {
   readonly id: string;
   readonly host: string;
   readonly delivered: boolean;
-  /** `null`: there was no answer. */
+  /** `null`: no response. */
   readonly status: number | null;
   readonly error: string | null;
   /** Milliseconds. */
   readonly duration: number;
 }
 
-/** What operators ask of webhooks. */
+/** The operators' view of webhooks. */
 export interface WebhookAdmin {
-  /** In the order of the settings; empty: nobody is told anything. */
+  /** In configuration order; empty if no endpoints are configured. */
   list(): Promise<readonly EndpointView[]>;
-  /** Sends a test to all receivers, or to the one of this id; `null`: there is none. */
+  /** Sends a test event to all endpoints, or to this id; `null`: unknown id. */
   test(by: string, id: string | null): Promise<readonly Tested[] | null>;
 }
 
 export interface WebhookAdminOptions {
   readonly settings: WebhookSettings;
-  /** Names this process to receivers. */
+  /** Identifies this process to endpoints. */
   readonly gateway: string;
   readonly outbox: () => Promise<Outbox>;
   readonly clock: () => number;
@@ -64,7 +63,7 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
     };
   }
 
-  /** What waits is sent at once. A state that is away changes nothing about the test. */
+  /** Pending events are sent at once. An outage of the state does not affect the test. */
   async function noteWell(id: string): Promise<void> {
     try {
       await (await outbox()).well(id, clock());

@@ -3,13 +3,13 @@ import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import { remembered, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Entries read at once. */
+/** Entries per read. */
 const PART = 500;
 const MARK = 'audit';
 
 /**
- * Finds keys that were made or rotated in the audit log, and not where that is done: commands beside a gateway do it too, and an entry
- * is there whoever dies. The gateways read it together: the mark says how far.
+ * Detects created and rotated keys in the audit log rather than where they change: commands beside a gateway change
+ * keys too, and the log survives a crash of either. The gateways share one position in it.
  */
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
@@ -26,28 +26,27 @@ export async function readAuditTrail(
       const found = toldIn(entry);
       if (found !== null) await add(found);
     }
-    // Whoever was slower has added nothing twice.
+    // A slower gateway has added nothing twice.
     if (!(await outbox.move(MARK, at, last)) || entries.length < PART) return;
     at = last;
   }
 }
 
 /**
- * How far the log was read; up to `since` (Unix milliseconds), if it never was: what was done before anybody wanted to hear of it is no
- * news. The same for a log that ends before that place: it is another one, such as that of a backup.
+ * The position in the log; `since` (Unix milliseconds) if it was never read, because earlier changes are not news. The
+ * same if the log ends before the position: it is another log, for example of a backup.
  */
 export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox, since: number): Promise<number> {
   const before = await outbox.mark(MARK);
   const [newest] = await log.list({ limit: 1 });
   const end = newest?.number ?? 0;
   if (before !== null && before <= end) return before;
-  // The state may have been away since then.
+  // The state may have been down since then.
   const news = await log.list({ since, limit: PART });
   const from = (news.at(-1)?.number ?? end + 1) - 1;
   return (await outbox.move(MARK, before, from)) ? from : ((await outbox.mark(MARK)) ?? from);
 }
 
-/** A key as the audit log has it. */
 interface AuditedKey {
   readonly id: string;
   readonly account: string;

@@ -7,9 +7,9 @@ import type { Endpoint } from './endpoints.ts';
 import type { Job, Outbox } from './outbox.ts';
 import { type Sent, send } from './send.ts';
 
-/** Milliseconds between two looks for what is due; whoever adds something wakes it at once. */
+/** Milliseconds between two checks for due events; a new event wakes it at once. */
 const LOOK = 1_000;
-/** Milliseconds that a stop waits for the answer to what was just sent. */
+/** Milliseconds a stop waits for pending responses. */
 const LAST = 2_000;
 
 export interface DeliveriesOptions {
@@ -21,7 +21,7 @@ export interface DeliveriesOptions {
   readonly observe: Observe;
 }
 
-/** Brings what waits in an outbox to its receivers: to each of them one event after the other. */
+/** Delivers the events of an outbox, to each endpoint one after the other. */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   #isClosed = false;
@@ -35,12 +35,11 @@ export class Deliveries {
     this.#running = Promise.all(options.endpoints.map((endpoint, i) => this.#serve(endpoint, this.#sleeps[i]!)));
   }
 
-  /** Something new may be due. */
   wake(): void {
     for (const sleep of this.#sleeps) sleep.wake();
   }
 
-  /** What was sent and not answered is sent again when its lease is over. */
+  /** An event without a response is sent again after its lease. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.wake();
@@ -55,7 +54,7 @@ export class Deliveries {
     }
   }
 
-  /** Answers whether there may be more to do at once. */
+  /** Returns whether more may be due at once. */
   async #deliverNext(endpoint: Endpoint): Promise<boolean> {
     try {
       const job = await this.#options.outbox.take(endpoint.id, this.#options.clock());
@@ -63,7 +62,7 @@ export class Deliveries {
       await this.#deliver(endpoint, job);
       return true;
     } catch (error) {
-      // The state tells of its outages itself; what was taken is due again when its lease is over.
+      // The state reports its outages itself; a taken event is due again after its lease.
       if (!(error instanceof Outage)) this.#options.observe({ type: 'bug', id: 'webhooks', error });
       return false;
     }

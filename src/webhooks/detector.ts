@@ -7,22 +7,22 @@ import { remembered, timeOf, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
 import { Quotas } from './quotas.ts';
 
-/** The mistakes of a refused reload that are told, and characters of a text. */
+/** Problems of a failed reload included in an event, and characters of a text. */
 const MOST_PROBLEMS = 20;
 const LONGEST = 300;
 
-/** What a process has seen: an event, or a part of one that all processes of its gateway make together. */
+/** An event, or a part of one that all processes of a gateway form together. */
 export type Detection = WebhookEvent | Sighting;
 
 export interface DetectorOptions {
-  /** The shortest window whose use is told, milliseconds. */
+  /** The shortest window with quota events, milliseconds. */
   readonly quota: number;
   readonly gateway: string;
   readonly clock: () => number;
   readonly hear: (heard: Detection) => void;
 }
 
-/** Finds in the events of a process what receivers are told. */
+/** Detects webhook events in the events of a process. */
 export function createDetector({ quota, gateway, clock, hear }: DetectorOptions): Observe {
   const quotas = new Quotas(quota, hear);
   return (event) => {
@@ -44,7 +44,7 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
     case 'reload.failed': {
       const problems = event.problems.slice(0, MOST_PROBLEMS).map(short);
       const data = { gateway, reason: short(event.reason), problems, omitted: event.problems.length - problems.length };
-      // Gateways with the same files refuse them for the same reasons.
+      // Gateways with the same files fail for the same reasons.
       const at = clock();
       const once = { name: `reload.failed ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
       return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };

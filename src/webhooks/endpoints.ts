@@ -1,24 +1,21 @@
 import { shortDigest } from '../common/digest.ts';
 import type { WebhookSettings } from '../config/config.ts';
 
-/** A receiver of the settings. */
 export interface Endpoint {
-  /** A digest of its URL: what is kept of it elsewhere, and what people call it by. */
+  /** A digest of its URL, stored and shown in place of it. */
   readonly id: string;
-  /** Secret: path and query may let anybody post there. */
+  /** Secret: path and query may authorize posting. */
   readonly url: string;
-  /** Its host and port, which may be shown. */
+  /** Its host and port, not secret. */
   readonly host: string;
-  /** Whether it wants events of this type. */
   readonly wants: (type: string) => boolean;
 }
 
-/** Whether events are told to anybody. */
 export function hasReceivers({ url, endpoints }: Pick<WebhookSettings, 'url' | 'endpoints'>): boolean {
   return url !== null || endpoints.length > 0;
 }
 
-/** All receivers. Nothing is ever sent anywhere else. */
+/** All endpoints. Nothing is ever sent anywhere else. */
 export function endpointsOf({ url, events, endpoints }: WebhookSettings): readonly Endpoint[] {
   const all = url === null ? endpoints : [{ url, events }, ...endpoints];
   return all.map(({ url, events }) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Message, Once } from './outbox.ts';
 
-/** The types of events, as settings and receivers name them; config/webhooks.schema.json says what each has. */
+/** Event types, as in settings and payloads; config/webhooks.schema.json describes each. */
 export const WEBHOOK_TYPES = [
   'ban.started',
   'quota.reached',
@@ -20,25 +20,25 @@ export type WebhookType = (typeof WEBHOOK_TYPES)[number] | 'test';
 /** JSON values. */
 export type Data = Readonly<Record<string, unknown>>;
 
-/** An event that receivers are told of. Plain values: workers send it to their primary process. */
+/** An event for the endpoints. Plain values: workers send it to their primary process. */
 export interface WebhookEvent {
   readonly type: WebhookType;
   /** When it happened, Unix milliseconds. */
   readonly at: number;
   readonly data: Data;
-  /** What its `webhook-id` is made of: gateways that see the same event make the same. */
+  /** Source of its `webhook-id`: gateways that detect the same event create the same id. */
   readonly identity: string;
   readonly once: Once;
-  /** The shared state cannot be asked now, so this gateway keeps it by itself. */
+  /** The shared state is down, so this gateway stores the event itself. */
   readonly apart?: true;
 }
 
-/** An event that is remembered by its identity, until then. */
+/** An event that is deduplicated by its identity until that time. */
 export function remembered(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
   return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
 }
 
-/** The event as every receiver gets it. */
+/** The event as every endpoint receives it. */
 export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   return {
     id: `msg_${createHash('sha256').update(`${type} ${identity}`).digest('base64url').slice(0, 32)}`,
@@ -47,7 +47,7 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   };
 }
 
-/** What is not known, or does not apply, is left out. */
+/** Unknown fields are omitted. */
 function known(data: Data): Data {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
 }

@@ -4,11 +4,11 @@ import type { KeyStore } from '../keys/store.ts';
 import { remembered, timeOf, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Milliseconds from one look at all keys to the next, whichever gateway looks. */
+/** Milliseconds between two scans of all keys, by any gateway. */
 const EVERY = HOUR;
 const MARK = 'expiring';
 
-/** Looks once an hour through all keys, in parts and at one gateway, for those that end soon. `ahead`: milliseconds. */
+/** Scans all keys once an hour, in parts and on one gateway, for those that expire soon. `ahead`: milliseconds. */
 export async function sweepExpiring(
   keys: Pick<KeyStore, 'read'>,
   outbox: Outbox,

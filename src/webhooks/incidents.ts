@@ -3,15 +3,15 @@ import { type Data, timeOf, type WebhookEvent, type WebhookType } from './event.
 
 const WEEK = 7 * DAY;
 
-/** One process of this gateway sees that something is away, or back. Plain values, as `Told`. */
+/** One process of this gateway detects that something is down, or up. Plain values, as WebhookEvent. */
 export interface Sighting {
   readonly sight: 'store' | 'state';
-  /** What it is: nothing for the state, upstream and store for a store. */
+  /** Empty for the state; upstream and store for a store. */
   readonly name: string;
   readonly isAway: boolean;
   /** Unix milliseconds. */
   readonly at: number;
-  /** What the event says of it. */
+  /** Data of the event. */
   readonly about: Data;
 }
 
@@ -22,7 +22,7 @@ interface Incident {
   readonly by: Set<number | null>;
 }
 
-/** Makes one event of what several processes of a gateway see: it is away when the first says so, and back when the last does. */
+/** Makes one event of what several processes detect: down with the first, up with the last. */
 export class Incidents {
   readonly #gateway: string;
   readonly #open = new Map<string, Incident>();
@@ -44,23 +44,24 @@ export class Incidents {
     return this.#back(name, sighting, incident.since);
   }
 
-  /** A process has ended: what it alone saw away is seen anew by the one that takes its place. */
+  /** A process has exited: its replacement re-detects outages only it had seen. */
   forget(process: number, at: number): WebhookEvent[] {
     return [...this.#open.values()].flatMap(({ last }) => this.see({ ...last, isAway: false, at }, process) ?? []);
   }
 
   #away(name: string, { sight, at, about }: Sighting): WebhookEvent {
     const data = { ...about, gateway: this.#gateway };
-    // Gateways that cannot ask each other make the same of one minute, so that receivers can tell.
+    // Gateways that cannot reach each other create the same event within a minute, so that endpoints can deduplicate
+    // it.
     if (sight === 'state') {
       const identity = `${Math.floor(at / MINUTE)}`;
       return { type: 'state.down', at, data, identity, once: onceOf(`state.down ${identity}`, at + HOUR), apart: true };
     }
-    // For an hour: a gateway that died while it saw the store away never says that it is back.
+    // For an hour: a gateway that crashed while it saw the store down never reports it up.
     return { type: 'upstream.down', at, data, identity: `${name} ${at}`, once: onceOf(`${name} away`, at + HOUR) };
   }
 
-  /** Whoever is the first to see it back tells it for all who saw it away meanwhile. */
+  /** The first process that sees it up reports that for all. */
   #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
     const type: WebhookType = sight === 'state' ? 'state.up' : 'upstream.up';
     const kept = Object.fromEntries(Object.entries(about).filter(([field]) => ['upstream', 'store'].includes(field)));

@@ -1,67 +1,61 @@
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
-/** An event as every receiver gets it. */
 export interface Message {
-  /** The same for each attempt and each receiver. */
+  /** The same for each attempt and endpoint. */
   readonly id: string;
   readonly type: string;
-  /** JSON: what is signed and sent. */
+  /** JSON, signed and sent. */
   readonly body: string;
 }
 
-/** Keeps gateways that see one event from telling it twice. Times are Unix milliseconds. */
+/** Deduplicates events of several gateways. Times are Unix milliseconds. */
 export interface Once {
-  /** What happened, in words that are the same wherever it is seen. */
+  /** Identifies what happened, equally on all gateways. */
   readonly name: string;
-  /** An event of this name that was told before is another one; 0: never. */
+  /** An event of this name before this time is a different one; 0: never. */
   readonly since: number;
-  /** Until when the name is remembered. */
   readonly until: number;
-  /** A name that may be told again from now on: an end makes the next begin a new event. */
+  /** A name that may occur again from now: an end lets the next beginning be a new event. */
   readonly ends?: string;
 }
 
 export interface Addition {
   readonly message: Message;
-  /** Ids of the receivers. */
   readonly endpoints: readonly string[];
   readonly once: Once;
-  /** The most that may wait for one receiver; of more, the oldest are dropped. */
+  /** Maximum pending per endpoint; beyond it the oldest are dropped. */
   readonly most: number;
   readonly now: number;
 }
 
-/** How many were dropped to make room for an event; `null`: it was told before, and nothing was added. */
+/** Number of events dropped for it; `null`: it was a duplicate and was not added. */
 export type Added = number | null;
 
-/** An event on its way to one receiver. */
+/** An event for one endpoint. */
 export interface Job extends Message {
   readonly endpoint: string;
-  /** Names it among all jobs of its receiver. */
+  /** Identifies it among the jobs of its endpoint. */
   readonly number: string;
-  /** When it was added. */
   readonly at: number;
-  /** Attempts so far, this one included. */
+  /** Including this one. */
   readonly attempts: number;
-  /** Attempts at this receiver that failed since the last good one. */
+  /** Consecutive failed attempts at this endpoint. */
   readonly failures: number;
 }
 
-/** An attempt that failed. */
 export interface Failure {
   readonly now: number;
-  /** When this event is tried again, and until when nothing at all is sent to the receiver. */
+  /** When this event is retried, and until when the endpoint is paused. */
   readonly again: number;
   readonly pausedUntil: number;
   readonly error: string;
-  /** The receiver wants nothing any more. */
+  /** The endpoint wants no further events. */
   readonly isGone: boolean;
 }
 
-/** How one receiver stands. Times are Unix milliseconds. */
+/** State of one endpoint. Times are Unix milliseconds. */
 export interface EndpointState {
   readonly waiting: number;
-  /** When the oldest event that waits was added. */
   readonly oldest: number | null;
   readonly failingSince: number | null;
   readonly failures: number;
@@ -69,11 +63,11 @@ export interface EndpointState {
   readonly deliveredAt: number | null;
   readonly pausedUntil: number;
   readonly isGone: boolean;
-  /** Events that were never delivered: too many waited, or they were too old. */
+  /** Events never delivered: too many were pending, or they were too old. */
   readonly lost: number;
 }
 
-/** A receiver of which nothing is known. */
+/** The state of an unknown endpoint. */
 export const FRESH: EndpointState = {
   waiting: 0,
   oldest: null,
@@ -86,42 +80,42 @@ export const FRESH: EndpointState = {
   lost: 0,
 };
 
-/** Milliseconds for which a job is its taker's. Much longer than an attempt may take, as clocks of gateways differ. */
+/** Milliseconds of a lease. Much longer than an attempt may take, because clocks of gateways differ. */
 export const LEASE = 120_000;
 
-/** Jobs that are made due in one step: others wait meanwhile. */
+/** Jobs made due in one step, which delays others. */
 export const DUE_AT_ONCE = 1_000;
 
-/** The names that are remembered at the most. */
+/** Maximum remembered names. */
 export const MOST_NAMES = 100_000;
 
 /**
- * Keeps events until their receivers have them, over restarts and for all gateways of one state.
+ * Stores events until their endpoints have them, over restarts and for all gateways of one state.
  *
  * Every implementation keeps these promises:
- * - An event is added for all its receivers or for none, and once, however many add it at the same time.
- * - A job is taken by one taker at a time. One that does not say within `LEASE` what became of it leaves it to the next.
- * - What was added and neither done nor lost is there after a restart, and after a crash of every process.
- * - Jobs that were never tried are taken in the order in which they came.
- * - It holds no address: a receiver is known by a name that only settings can turn into one.
- * - The times of its callers count, it has no clock. It throws `Outage` where it cannot be asked.
+ *
+ * - An event is added for all its endpoints or for none, and once, also by concurrent calls.
+ * - A job has one taker at a time. Without a result within `LEASE` it is due for the next.
+ * - What was added and is neither done nor dropped survives a restart, and a crash of every process.
+ * - Jobs that were never tried are taken in order.
+ * - It holds no address: an endpoint is known by a name that only settings resolve.
+ * - It has no clock: callers pass the time. It throws `Outage` if it is unavailable.
  */
 export interface Outbox {
   add(addition: Addition): MaybePromise<Added>;
-  /** The next job of a receiver that is due; `null`: none is, or the receiver is to be left alone. */
+  /** The next due job of an endpoint; `null`: none, or the endpoint is paused. */
   take(endpoint: string, now: number): MaybePromise<Job | null>;
-  /** It was delivered: the receiver is well, and all that waits for it is due, `DUE_AT_ONCE` with each that is. */
+  /** Delivered: the endpoint is up, and its pending jobs become due, `DUE_AT_ONCE` per call. */
   done(job: Job, now: number): MaybePromise<void>;
   failed(job: Job, failure: Failure): MaybePromise<void>;
-  /** It is not tried again. */
   giveUp(job: Job, now: number): MaybePromise<void>;
-  /** The receiver answered well beside any event. */
+  /** The endpoint responded successfully to a test. */
   well(endpoint: string, now: number): MaybePromise<void>;
   /** In the order of `endpoints`. */
   states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
-  /** How far something was done that all gateways together do once; `null`: it never was. */
+  /** The position of a task that all gateways share; `null`: never run. */
   mark(name: string): MaybePromise<number | null>;
-  /** Moves a mark, unless somebody else has moved it meanwhile; answers whether it did. */
+  /** Moves a mark unless another gateway has moved it meanwhile; returns whether it did. */
   move(name: string, from: number | null, to: number): MaybePromise<boolean>;
   close(): void;
 }

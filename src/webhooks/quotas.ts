@@ -7,21 +7,21 @@ import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
 import { remembered, timeOf, type WebhookEvent } from './event.ts';
 
-/** Percent of a window that are told when they are used. */
+/** Percentages of a window that are reported. */
 const NOTIFY_AT = [80, 100] as const;
-/** What this process has told, by subject, window and percent: callers at the edge of a quota reach it again and again. */
+/** Reported quotas by subject, window and percentage: clients at the edge of a quota reach it repeatedly. */
 const REMEMBERED = 10_000;
 
 /**
- * Finds the requests with which a quota was used up to 80 or 100 %. Admission tells each request what is left after it, and charges
- * one after the other, so of all requests at all gateways one finds itself at the threshold.
+ * Detects the requests that use a quota to 80 or 100 %. Admission returns what remains after each request and charges
+ * one after the other, so exactly one request of all gateways reaches the threshold.
  */
 export class Quotas {
   readonly #shortest: number;
   readonly #tell: (told: WebhookEvent) => void;
   readonly #last = new Cache<number>(REMEMBERED);
 
-  /** `shortest`: milliseconds; shorter windows are not told. */
+  /** `shortest`: milliseconds; shorter windows are not reported. */
   constructor(shortest: number, tell: (told: WebhookEvent) => void) {
     this.#shortest = shortest;
     this.#tell = tell;
@@ -37,7 +37,7 @@ export class Quotas {
   #readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     for (const reading of readings) {
       const { window, remaining } = reading;
-      // A window of another scope was read alone.
+      // A window of another scope was read separately.
       if (window.span < this.#shortest || !countsIn(window, trace.scopes)) continue;
       const used = window.limit - remaining;
       for (const percent of NOTIFY_AT) {
@@ -48,12 +48,12 @@ export class Quotas {
     }
   }
 
-  /** Who asks for more than is left has used the quota up, although some units are left. */
+  /** A request for more than remains has used up the quota, although some units remain. */
   #readLimited(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < this.#shortest) return;
     const reading = readings.find(({ window }) => window === violated);
-    // Where none was taken, the request alone is too large.
+    // With no usage, the request alone is too large.
     if (reading === undefined || reading.remaining === violated.limit) return;
     this.#found(event, trace, reading, 100);
   }
@@ -83,10 +83,10 @@ export class Quotas {
       percent,
       resets: timeOf(resetAt),
     };
-    // A sliding window has no end: what is told of it holds for one span.
+    // A sliding window has no end: the event is valid for one span.
     this.#tell(remembered('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
   }
 }
 
-/** What is counted, whatever the window is called. Another limit is another quota, of which 80 % are something else. */
+/** Identifies the counter, not the window's name. Another limit is another quota. */
 const nameOf = ({ kind, span, limit, scope = '' }: Window): string => `${kind} ${span} ${limit} ${scope}`;

@@ -2,16 +2,15 @@ import { readVersion } from '../common/version.ts';
 import { retryAfterOf } from './backoff.ts';
 import { signaturesOf } from './signature.ts';
 
-/** What one attempt came to. */
 export type Sent =
   | { readonly delivered: true; readonly status: number }
   | {
       readonly delivered: false;
-      /** `null`: there was no answer. */
+      /** `null`: no response. */
       readonly status: number | null;
-      /** In words for operators: never the address, of which path and query may be secret. */
+      /** For operators; never the address, whose path and query may be secret. */
       readonly error: string;
-      /** Milliseconds that the receiver asked for. */
+      /** Milliseconds of Retry-After. */
       readonly retryAfter: number | null;
       readonly isGone: boolean;
     };
@@ -20,7 +19,7 @@ export interface Sending {
   readonly url: string;
   readonly id: string;
   readonly body: string;
-  /** All sign; the first is the one in force. */
+  /** All sign; the first is the current one. */
   readonly secrets: readonly string[];
   readonly timeout: number;
   /** Unix milliseconds. */
@@ -32,8 +31,8 @@ const GONE = 410;
 const AGENT = `storegate/${readVersion()}`;
 
 /**
- * Posts an event to its receiver. Follows no redirect, because nobody but the settings names addresses, and reads nothing of the
- * answer but its head.
+ * Posts an event to its endpoint. Follows no redirect, because only settings name addresses, and reads only the head of
+ * the response.
  */
 export async function send({ url, id, body, secrets, timeout, now, signal }: Sending): Promise<Sent> {
   const timestamp = Math.floor(now / 1_000);
@@ -51,7 +50,7 @@ export async function send({ url, id, body, secrets, timeout, now, signal }: Sen
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
     });
-    // Whatever becomes of the rest, the answer is there.
+    // The result does not depend on the rest.
     response.body?.cancel().catch(() => {});
     const { status, headers } = response;
     if (response.ok) return { delivered: true, status };
@@ -67,7 +66,7 @@ function answerInWords(status: number): string {
   return status === GONE ? `HTTP ${GONE}: the receiver wants no more events` : `HTTP ${status}`;
 }
 
-/** Codes say what happened; messages may have parts of the address. */
+/** Error codes describe the failure; messages may contain parts of the address. */
 function reasonOf(error: unknown, timeout: number): string {
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return `no answer within ${timeout / 1_000} s`;

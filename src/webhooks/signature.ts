@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** What is signed of an attempt. `timestamp`: Unix seconds. */
+/** The signed parts of an attempt. `timestamp`: Unix seconds. */
 export interface Signed {
   readonly id: string;
   readonly timestamp: number;
@@ -10,8 +10,8 @@ export interface Signed {
 }
 
 /**
- * The header `webhook-signature` of Standard Webhooks 1.0.0: one signature for each secret, so that receivers who know either of them
- * can check it.
+ * The `webhook-signature` header of Standard Webhooks 1.0.0: one signature per secret, so that endpoints with either
+ * secret can verify it.
  */
 export function signaturesOf({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1,${hmacOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');

@@ -15,25 +15,28 @@ import { sweepExpiring } from './expiring.ts';
 import { Incidents } from './incidents.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 
-/** Events that wait to be written into the outbox; of more, the newest are lost. Some 10 MB: a launch has thousands of first uses at once. */
+/**
+ * Events waiting for the outbox; beyond it the newest are dropped. About 10 MB: a launch has thousands of first uses at
+ * once.
+ */
 const MOST = 10_000;
-/** Events written before others have their turn: an embedded outbox writes on this thread. */
+/** Events written before others get a turn: an embedded outbox writes on this thread. */
 const AT_ONCE = 10;
-/** Milliseconds between two looks into the audit log and at how receivers stand. */
+/** Milliseconds between two checks of the audit log and of endpoint states. */
 const CHECK_INTERVAL = 2_000;
-/** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
+/** Milliseconds from a key change to a check of the audit log, shared by all changes meanwhile. */
 const SOON = 100;
-/** Milliseconds for which a name is remembered at the least: other gateways may find the same event later, however old it is. */
+/** Minimum milliseconds for which a name is remembered: other gateways may detect the same event later. */
 const REMEMBERED = HOUR;
-/** Milliseconds until an outbox that took nothing is tried again. */
+/** Milliseconds before a failed outbox is retried. */
 const AGAIN = 1_000;
 
 export interface WebhooksOptions {
   readonly settings: WebhookSettings;
   readonly gateway: string;
-  /** That of all gateways; its owner closes it. */
+  /** The outbox of all gateways; closed by its owner. */
   readonly outbox: Outbox;
-  /** That of this gateway, for the time in which the other is away; `null`: the other is its own. Its owner closes it. */
+  /** This gateway's own outbox, used while the other is down; `null`: they are the same. Closed by its owner. */
   readonly apart: Outbox | null;
   readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
@@ -41,14 +44,14 @@ export interface WebhooksOptions {
   readonly observe: Observe;
 }
 
-/** How webhooks stand, for metrics: seconds, and events. */
+/** Metrics of webhooks: seconds and events. */
 export interface Figures {
   readonly waiting: number;
   readonly oldest: number;
   readonly failing: number;
 }
 
-/** Tells events to receivers: hears of them, writes them down once for all gateways, and delivers them. One for each gateway. */
+/** Delivers events to endpoints: collects them, stores them once for all gateways, and sends them. One per gateway. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #endpoints: readonly Endpoint[];
@@ -61,9 +64,9 @@ export class Webhooks {
   readonly #queue: WriteBehind<WebhookEvent>;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** From when on nothing is missed that operators do, Unix milliseconds. */
+  /** Operators' changes since this time are covered, Unix milliseconds. */
   readonly #since: number;
-  /** From when on the outbox of all gateways is tried again, on the clock of `performance.now()`. */
+  /** When the shared outbox is tried again, on the clock of `performance.now()`. */
   #trustAt = 0;
   figures: Figures = { waiting: 0, oldest: 0, failing: 0 };
 
@@ -94,13 +97,13 @@ export class Webhooks {
     });
   }
 
-  /** From now on nothing is missed that operators do. */
+  /** From now on no operators' change is missed. */
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
     try {
       await beginAuditTrail(auditLog, outbox, this.#since);
     } catch (error) {
-      // A later look begins it, at the same time.
+      // A later check begins it at the same time.
       if (!(error instanceof Outage)) throw error;
     }
     this.#beat();
@@ -112,13 +115,13 @@ export class Webhooks {
     for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#queue.add(found);
   };
 
-  /** Takes what a process has seen: a worker by its number, or this one. */
+  /** Receives a detection of a worker (its number), or of this process. */
   hear(heard: Detection, process: number | null): void {
     const found = 'sight' in heard ? this.#incidents.see(heard, process) : heard;
     if (found !== null) this.#queue.add(found);
   }
 
-  /** Writes down what waits, as far as that goes at once. */
+  /** Flushes pending events as far as possible at once. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -139,7 +142,7 @@ export class Webhooks {
     return true;
   }
 
-  /** Where the state of all gateways is away, this one keeps the event by itself. Throws Outage where that fails too. */
+  /** If the shared state is down, this gateway stores the event itself. Throws Outage if that fails too. */
   async #writeDown(found: WebhookEvent): Promise<void> {
     const { outbox, apart } = this.#options;
     if (apart === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
@@ -147,7 +150,7 @@ export class Webhooks {
         return await this.#addTo(outbox, found);
       } catch (error) {
         if (apart === null || !(error instanceof Outage)) throw error;
-        // The events behind it need not wait for it too.
+        // The events behind it need not wait for it.
         this.#trustAt = performance.now() + AGAIN;
       }
     }
@@ -168,14 +171,16 @@ export class Webhooks {
     for (const deliveries of this.#deliveries) deliveries.wake();
   }
 
-  /** The data with account and plan of the key, where only the key is known. */
+  /** Adds account and plan of the key, if only the key is known. */
   async #whole(data: Data): Promise<Data> {
     if (typeof data.key !== 'string' || data.account !== undefined) return data;
     const record = await this.#recordOf(data.key);
     return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
   }
 
-  /** One late answer is no outage, so the key is asked for twice. In an outage the event is sent without its account. */
+  /**
+   * One late answer is not an outage, so the key is read twice. During an outage the event is sent without its account.
+   */
   async #recordOf(id: string, isLast = performance.now() < this.#trustAt): Promise<KeyRecord | null> {
     try {
       return await this.#options.keys.get(id);

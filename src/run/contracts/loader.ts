@@ -14,23 +14,22 @@ export class LoadingEnded extends Error {
   override name = 'LoadingEnded';
 }
 
-/** A contract for this process, and the form in which others get it. */
+/** A contract for this process, and its form for others. */
 export interface Loaded {
   readonly contract: Contract;
   readonly prepared: Prepared;
 }
 
-/** In bytes. At the start nobody waits, and a contract up to this size is read sooner than a process begins. */
+/** In bytes. At the start no request waits, and a contract up to this size is read faster than a process starts. */
 const SMALL = 256 * 1024;
 
 const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
 /**
- * Reads contracts, each in a process of its own, which ends with it: no request waits, and no memory stays. A thread would leave
- * what it took from the system to this process: 130 MB after Kubernetes' contract, and half of it for good. But a thread starts the
- * process and takes its answer: the start of a process stops the thread that asks for it for 20 ms and more, the larger this
- * process and the busier the machine.
+ * Reads each contract in a process of its own, so no request waits and no memory stays: a thread would leave 130 MB
+ * after Kubernetes' contract, half of it for good. A thread starts that process and reads its answer, because starting
+ * a process blocks its caller for 20 ms or more.
  */
 export class ContractLoader {
   readonly #reader: string;
@@ -42,12 +41,11 @@ export class ContractLoader {
     this.#reader = reader;
   }
 
-  /** Ids of the processes that read now. */
   get reading(): readonly number[] {
     return [...this.#processes];
   }
 
-  /** For a process that serves nobody yet. Rejects as `load`. */
+  /** For a process that serves no requests yet. Rejects as `load`. */
   async loadFirst(order: Order): Promise<Loaded> {
     return sizeOf(order.file) <= SMALL ? loadedOf(readContract(order)) : await this.load(order);
   }
@@ -58,14 +56,13 @@ export class ContractLoader {
     if (answer.kind === 'unfit') throw new ContractError(answer.problems, answer.notes);
     if (answer.kind === 'bug') throw answer.error;
     const { prepared } = answer;
-    // Requests may come between these.
+    // Requests may be handled in between.
     await nextTurn();
     const compiled = deserialize(prepared.contract);
     await nextTurn();
     return { contract: createContract(compiled), prepared };
   }
 
-  /** Ends the processes that still read. */
   close(): void {
     this.#closed = true;
     for (const pid of this.#processes) end(pid);
@@ -87,7 +84,7 @@ export class ContractLoader {
   }
 }
 
-/** Rejects if there is no process. */
+/** Rejects if the process cannot be started. */
 function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
@@ -99,7 +96,7 @@ function inThread(args: Arguments, started: (pid: number) => void): Promise<Ende
   });
 }
 
-/** It may have ended by itself a moment ago. */
+/** It may have ended a moment ago. */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -112,7 +109,7 @@ function sizeOf(file: string): number {
   try {
     return statSync(file).size;
   } catch {
-    // Reading the file tells what is wrong with it.
+    // Reading the file reports what is wrong with it.
     return 0;
   }
 }
@@ -129,7 +126,6 @@ export async function isUnchanged({ files }: Contract): Promise<boolean> {
     }
     return true;
   } catch {
-    // Reading it reports what is wrong with the file.
     return false;
   }
 }

@@ -3,10 +3,10 @@ import { ContractError } from '@storegate/openapi';
 import { type Answer, sendAnswer } from './answer.ts';
 import { type Order, readContract } from './read.ts';
 
-// Supervisors and terminals signal all processes, but the one that started this one decides when it ends.
+// Supervisors and terminals signal all processes, but the parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
-// Requests come first. On a busy machine Linux gives this a third of the time that another process gets; at 10, which
-// `os.constants` calls low, it would be a tenth, and a reload would take minutes.
+// Requests come first. On a busy machine Linux gives this process a third of another's time; at 10, the `os.constants`
+// value for low, it would be a tenth, and a reload would take minutes.
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);

@@ -9,8 +9,8 @@ import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
 import { WorkerPool } from './pool.ts';
 
 /**
- * Workers carry the requests; this process is their primary. The configuration must name a Redis and more than one worker. Rejects if the
- * state cannot be opened.
+ * Workers carry the requests; this process is their primary. The configuration must name a Redis and more than one
+ * worker. Rejects if the state cannot be opened.
  */
 export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
   const { config } = parts.settings;
@@ -37,7 +37,7 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     },
     listen: () => pool.start(),
     ask: (question, argument) => pool.ask(question, argument),
-    // The workers prepare what they serve.
+    // Each worker prepares its own contract.
     prepare: async () => {},
     use: (settings) => pool.use(settings),
     inFlight: () => pool.inFlight(),

@@ -1,6 +1,6 @@
 import { type RemoteErrorParts, remoteErrorParts, restoreError } from './remote-error.ts';
 
-/** The calls that one side answers, by name. Each has one argument and one answer, which structured clone can carry. */
+/** The calls of one side, by name. Each has one argument and one answer that structured clone can carry. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
 export type Calls = { readonly [name: string]: (argument: any) => unknown };
 
@@ -11,7 +11,7 @@ export type Handlers<C extends Calls> = {
   readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Result<C[N]>>;
 };
 
-/** One message of a channel. The channel ignores all others, such as those of node:cluster itself. */
+/** One message of a channel. Other messages, such as those of node:cluster, are ignored. */
 type Frame =
   | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
@@ -23,20 +23,20 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-/** No answer came in time, or the other side is gone. */
+/** No answer arrived in time, or the other side has exited. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
 export interface ChannelOptions<Ours extends Calls> {
-  /** Sends one frame; calls `sent` with an error when it could not. */
+  /** Sends one frame; calls `sent` with an error on failure. */
   readonly send: (frame: object, sent: (error: Error | null) => void) => void;
-  /** The other side's name for messages: `worker 2`. */
+  /** The name of the other side in messages: `worker 2`. */
   readonly peer: string;
   readonly handlers: Handlers<Ours>;
 }
 
-/** Calls between two processes, in both directions, each with a deadline. Frames arrive in the order they were sent. */
+/** Calls between two processes, in both directions, each with a deadline. Frames arrive in order. */
 export class Channel<Theirs extends Calls, Ours extends Calls> {
   readonly #options: ChannelOptions<Ours>;
   readonly #pending = new Map<number, Pending>();
@@ -48,8 +48,8 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
   }
 
   /**
-   * Rejects with RemoteError when the other side threw, and with NoAnswer after `deadline` milliseconds or when the other
-   * side is gone.
+   * Rejects with RemoteError if the other side threw, and with NoAnswer after `deadline` milliseconds or if the other
+   * side has exited.
    */
   call<N extends keyof Theirs & string>(
     name: N,
@@ -69,7 +69,6 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     });
   }
 
-  /** Takes a message from the other side. */
   receive(message: unknown): void {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
@@ -77,7 +76,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     else this.#settle(message.id)?.reject(restoreError(message.error));
   }
 
-  /** The other side is gone: rejects all pending calls and all later ones. */
+  /** The other side has exited: rejects all pending and later calls. */
   close(reason: string): void {
     this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#settle(id)!.reject(this.#closed);
@@ -85,7 +84,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 
   async #answer({ id, name, argument }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
     const { handlers, send } = this.#options;
-    // Nobody waits any more for an answer that cannot be sent.
+    // No caller waits for an answer that cannot be sent.
     const reply = (frame: Frame) => void (this.#closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);

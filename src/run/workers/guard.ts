@@ -7,9 +7,9 @@ import type { Observe } from '../../observe/events.ts';
 import type { Channel } from './channel.ts';
 import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
 
-/** Milliseconds that a request without a valid key may wait for the primary process, which answers within one. */
+/** Milliseconds that a request without a valid key may wait for the primary process, which usually takes one. */
 const DEADLINE = 1_000;
-/** Exhausted callers that a worker remembers; it asks the primary process about all others. */
+/** Blocked addresses that a worker caches; it asks the primary process about all others. */
 const REMEMBERED = 10_000;
 
 export interface SharedGuardOptions {
@@ -22,15 +22,15 @@ export interface SharedGuardOptions {
 }
 
 /**
- * The guard of a worker; the primary process counts for all workers. An exhausted caller stays exhausted until its window
- * ends, and the worker does not ask about it before. While the primary process is silent, each worker counts by itself up to
- * its share of the failures, so that together they never let more pass than one process would.
+ * The guard of a worker; the primary process counts for all workers. A blocked address stays blocked until its window
+ * ends, and the worker does not ask about it before. While the primary process does not respond, each worker counts up
+ * to its share of the failures, so that together they never allow more than one process would.
  */
 export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
   const { primary, failures, window: span, workers, observe } = options;
   const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
   const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), window: span });
-  /** Caller to the end of its exhausted window. */
+  /** Address to the end of its window. */
   const exhausted = new Cache<number>(REMEMBERED);
   const silence = new CircuitBreaker({
     misses: 1,

@@ -12,15 +12,16 @@ import { RemoteError, WorkersError } from './remote-error.ts';
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
-/** Milliseconds between two checks that a worker answers, and milliseconds it has for its answer. */
+/** Milliseconds between two health checks of a worker, and for its answer. */
 const PULSE = 2_000;
 const PULSE_ANSWER = 5_000;
-/** Missed checks in a row that end a worker. Not one: after the whole machine slept, the first deadline is already over. */
+/**
+ * Consecutive missed checks that end a worker. Not one: after the machine slept, the first deadline is already over.
+ */
 const PULSES_MISSED = 2;
 /** Milliseconds to close Redis and the store after the drain. */
 const LETTING_GO = 5_000;
 
-/** How the process of a worker ended. */
 export interface Ending {
   readonly reason: string;
   /** False if its primary process or a signal asked it to stop. */
@@ -30,7 +31,7 @@ export interface Ending {
 /** One worker, as its primary process sees it. */
 export class WorkerHandle {
   readonly number: number;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   readonly ended: Promise<Ending>;
   readonly #worker: Worker;
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
@@ -67,7 +68,6 @@ export class WorkerHandle {
     return this.#phase === 'serving';
   }
 
-  /** Whether it takes new connections, as far as is known here. */
   get accepts(): boolean {
     return this.serves && this.#drained === null;
   }
@@ -77,18 +77,19 @@ export class WorkerHandle {
     return performance.now() - this.#servingSince;
   }
 
-  /** As it told last. */
+  /** Last reported value. */
   get readiness(): ProcessReadiness {
     return this.#readiness;
   }
 
-  /** The last figures the worker sent. */
+  /** The last metrics the worker sent. */
   get figures(): Figures {
     return this.#figures;
   }
 
   /**
-   * Starts it; resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a bug.
+   * Starts it; resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a
+   * bug.
    */
   async start(order: StartOrder): Promise<string> {
     try {
@@ -124,7 +125,7 @@ export class WorkerHandle {
     this.#figures = await this.#channel.call('figures', null, FIGURES);
   }
 
-  /** Lets the worker finish its requests for `patience` milliseconds; resolves with the number of requests cut off. */
+  /** Lets the worker finish its requests for `patience` milliseconds; resolves with the number aborted. */
   drain(patience: number, options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(patience, options);
     return this.#drained;
@@ -154,7 +155,7 @@ export class WorkerHandle {
     this.#figures = lastReport.figures;
   }
 
-  /** Ends the worker at once and keeps the reason. */
+  /** Kills the worker and keeps the reason. */
   giveUp(reason: string): void {
     this.#givenUp ??= reason;
     this.kill();
@@ -164,7 +165,7 @@ export class WorkerHandle {
     this.#worker.process.kill('SIGKILL');
   }
 
-  /** Ends a worker that hangs, because it would still be handed connections. The pool replaces it. */
+  /** Kills a hung worker, because it would still be handed connections. The pool replaces it. */
   async #watch(): Promise<void> {
     let missed = 0;
     while (this.serves && missed < PULSES_MISSED) {

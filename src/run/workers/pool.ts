@@ -16,25 +16,25 @@ import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
 import { SharedSocket } from './socket.ts';
 
-/** Milliseconds before the pool replaces a worker that keeps ending, doubled each time. */
+/** Milliseconds before a repeatedly ending worker is replaced, doubled each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
-/** Milliseconds in which the SIGTERM of a supervisor, which sends it to one process after the other, reaches all of them. */
+/** Milliseconds in which a supervisor's SIGTERM, sent to one process after the other, reaches all of them. */
 const SIGNALLING = 200;
-/** Milliseconds of service after which an ending no longer counts as a failed start. */
+/** Milliseconds of service after which an exit does not count as a failed start. */
 const SETTLED = 10_000;
 
 export interface WorkerPoolParts {
   readonly settings: ActiveConfig<ServedConfig>;
   readonly guard: Guard;
-  /** Told what happened at a worker in a minute that has ended. */
+  /** Receives each completed minute of a worker. */
   readonly minute: (minute: Uint8Array) => void;
-  /** Told what receivers of webhooks are to hear of a worker. */
+  /** Receives what a worker detected for webhooks. */
   readonly onDetection: (detection: Detection, worker: number) => void;
   readonly observe: Observe;
 }
 
-/** The workers: as many as the configuration says. The pool replaces each one that ends. */
+/** The configured number of workers. The pool replaces each one that ends. */
 export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
@@ -46,11 +46,9 @@ export class WorkerPool {
   readonly #killAll = () => this.kill();
   readonly #ticketSecret = makeTicketSecret();
   readonly #socket = new SharedSocket();
-  /** The URL for clients. */
   #url = '';
-  /** The settings in force; new workers start with them. */
   #settings: ActiveConfig<ServedConfig>;
-  /** What the workers that ended had counted. */
+  /** Metrics of workers that have exited. */
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
@@ -64,25 +62,23 @@ export class WorkerPool {
     this.#observe = observe;
   }
 
-  /** Number of workers that serve now. */
   get serving(): number {
     return this.#serving().length;
   }
 
-  /** Why one of the serving workers could not answer requests. */
+  /** Why a serving worker could not serve requests. */
   get readiness(): ProcessReadiness['readiness'] | 'no_worker' {
     const all = this.#serving().map(({ readiness: ability }) => ability.readiness);
     return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
   }
 
-  /** What any of them lacks, as in Ability. */
   get away(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.away))];
   }
 
-  /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, when one cannot start. */
+  /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, if one cannot start. */
   async start(): Promise<string> {
-    // Structured clone keeps the types of a configuration, unlike JSON.
+    // Unlike JSON, structured clone keeps the types of a configuration.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
     process.once('exit', this.#killAll);
     const handles = Array.from({ length: this.#size }, (_, i) => this.#fork(i + 1));
@@ -98,7 +94,7 @@ export class WorkerPool {
     }
   }
 
-  /** Puts settings in force in all workers. A worker that does not take them is replaced by one that starts with them. */
+  /** Applies settings in all workers. A worker that fails to is replaced by one that starts with them. */
   async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
     this.#settings = settings;
     const sent = this.#sent();
@@ -109,7 +105,9 @@ export class WorkerPool {
     );
   }
 
-  /** Figures of all workers, serving or ended. A worker that does not answer in time appears with its last figures. */
+  /**
+   * Metrics of all workers, serving or exited. A worker that does not respond in time appears with its last metrics.
+   */
   async figures(): Promise<readonly Figures[]> {
     await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
     for (let last: unknown; last !== this.#retirements; ) {
@@ -119,7 +117,7 @@ export class WorkerPool {
     return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
   }
 
-  /** Asks the serving workers a question; their parts come in the order of their numbers. */
+  /** Asks the serving workers; parts are in the order of their numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
     const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
@@ -132,7 +130,7 @@ export class WorkerPool {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Lets all workers finish their requests and end; resolves with the number of requests cut off. */
+  /** Lets all workers finish their requests and exit; resolves with the number of requests aborted. */
   async drain(): Promise<number> {
     this.#stop.abort();
     const cutOff = await Promise.all([...this.#handles.values()].map((handle) => this.#drain(handle, true)));
@@ -141,7 +139,6 @@ export class WorkerPool {
     return cutOff.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Ends all workers at once. */
   kill(): void {
     this.#stop.abort();
     for (const handle of this.#handles.values()) handle.kill();
@@ -152,9 +149,9 @@ export class WorkerPool {
     return handle.drain(drainDelay + drainTimeout, { accepting });
   }
 
-  /** After a SIGTERM to that worker. When this process gets one too, the whole gateway stops. */
+  /** After a SIGTERM to that worker. If this process gets one too, the whole gateway stops. */
   async #letLeave(leaving: WorkerHandle): Promise<void> {
-    // New connections need somebody to take them: the last worker stays until another one has started.
+    // New connections need a worker: the last one stays until another has started.
     const isLast = () => !this.#serving().some((handle) => handle !== leaving && handle.accepts);
     do {
       if (!(await this.#waited(SIGNALLING))) return;
@@ -166,7 +163,7 @@ export class WorkerPool {
     return [...this.#handles.values()].filter(({ serves }) => serves);
   }
 
-  /** Leaves out workers that do not answer in time. */
+  /** Omits workers that do not respond in time. */
   async #deprecatedBy(keyId: string): Promise<CallsOfDeprecated> {
     const calls = await Promise.all(this.#serving().map((handle) => handle.deprecated(keyId).catch(() => new Map())));
     const latest = new Map<string, number>();
@@ -206,7 +203,7 @@ export class WorkerPool {
     return url;
   }
 
-  /** Replaces a worker whenever it ends, until the gateway stops. */
+  /** Replaces a worker whenever it exits, until the gateway stops. */
   async #keep(first: WorkerHandle): Promise<void> {
     let earlyEndings = 0;
     for (let handle = first; ; ) {
@@ -235,7 +232,7 @@ export class WorkerPool {
     return !signal.aborted;
   }
 
-  /** Keeps what the worker has counted: a metric that falls would look like a restart of the whole gateway. */
+  /** Keeps the worker's counts: a falling metric would look like a restart of the whole gateway. */
   #retire(handle: WorkerHandle): void {
     if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
     const { figures } = handle;

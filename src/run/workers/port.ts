@@ -5,16 +5,15 @@ import type { Serving } from '../serving.ts';
 
 type Listening = Pick<Serving, 'listen'>;
 
-/** Milliseconds that the system may take to free the address of a process that has ended. */
+/** Milliseconds the system may take to free the address of an exited process. */
 const FREEING = 1_000;
-/** Milliseconds between two attempts. */
 const AGAIN = 10;
-/** Milliseconds between two questions whether a new primary process is ready. */
+/** Milliseconds between two checks for a new primary process. */
 const ASKING = 200;
 
 /**
- * Listens where the primary process listens for all its workers. Workers of a primary process that was killed may still have
- * the address, each by itself; then this one listens beside them in the same way. Rejects with ListenError.
+ * Listens where the primary process listens for all its workers. Workers of a killed primary process may still hold the
+ * address; then this one listens beside them. Rejects with ListenError.
  */
 export async function listenInTurn(serving: Listening): Promise<string> {
   try {
@@ -26,8 +25,8 @@ export async function listenInTurn(serving: Listening): Promise<string> {
 }
 
 /**
- * The primary process is gone, and its socket with it: listens by itself at the same address, beside the other workers.
- * Resolves with whether it does; others may have the address by now, and not every system lets processes share one.
+ * The primary process has exited, and its socket with it: listens at the same address beside the other workers.
+ * Resolves with whether it does; other processes may hold the address by now, and not every system allows sharing.
  */
 export async function takeOver(serving: Listening): Promise<boolean> {
   const deadline = performance.now() + FREEING;
@@ -44,8 +43,8 @@ export async function takeOver(serving: Listening): Promise<boolean> {
 }
 
 /**
- * Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. `certificates`: those of the listener
- * in PEM, if it speaks TLS.
+ * Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. `certificates`: those
+ * of the listener in PEM, if it uses TLS.
  */
 export async function untilReady(
   adminUrl: string,
@@ -60,7 +59,7 @@ async function isReady(adminUrl: string, certificates: readonly string[]): Promi
   const [address, signal] = [`${adminUrl}/health/ready`, AbortSignal.timeout(5 * ASKING)];
   const asked =
     certificates.length === 0 ? fetch(address, { signal }) : httpsFetch(address, { known: certificates }, { signal });
-  // Nobody is there yet, or does not answer yet.
+  // Not listening or not responding yet.
   const status = await asked.then(
     (response) => response.status,
     () => 0,

@@ -13,28 +13,27 @@ import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
 import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
-/** Milliseconds for a call to the primary process, which mostly only takes note of it. */
+/** Milliseconds for a call to the primary process, which mostly only records it. */
 const CALL_TIMEOUT = 5_000;
 
-/** Milliseconds for which a worker serves on without a primary process, in which a supervisor starts a new one. */
+/** Milliseconds a worker serves on without a primary process, while a supervisor starts a new one. */
 const ABANDONED = 30_000;
 
-/** Events after which a worker may be able to answer where it was not, or not any more. */
+/** Events after which a worker's readiness may have changed. */
 const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'upstream.state']);
 
-/** A serving worker. */
 interface Work {
   readonly url: string;
-  /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
+  /** The primary's admin URL, also of a new primary; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
-  /** Those of that listener, in PEM; none if it does not speak TLS. */
+  /** PEM certificates of that listener; empty without TLS. */
   readonly certificates: () => readonly string[];
   readonly carrier: Carrier;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
 
-/** The process of one worker: it answers the calls of its primary process, and drains when that process is gone. */
+/** The process of one worker: it answers calls of its primary process, and drains when that process has exited. */
 export class WorkerProcess {
   readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
   #work: Work | null = null;
@@ -58,14 +57,13 @@ export class WorkerProcess {
     this.#primary = new Channel({ peer: 'the primary process', send, handlers });
   }
 
-  /** Takes a message from the primary process. */
   receive(message: unknown): void {
     this.#primary.receive(message);
   }
 
   /**
-   * After a SIGTERM: asks the primary process for the order to drain, because that one knows whether the whole gateway stops.
-   * While it is silent the worker drains by itself. Resolves with whether it did so, and may end.
+   * After a SIGTERM: asks the primary process for the order to drain, because it knows whether the whole gateway stops.
+   * If it does not respond, the worker drains by itself. Resolves with whether it did so, and may exit.
    */
   async leave(): Promise<boolean> {
     try {
@@ -79,12 +77,12 @@ export class WorkerProcess {
   }
 
   /**
-   * The primary process is gone. A serving worker takes over its share of the public address, so that callers notice
-   * nothing, until a new primary process is ready; then it drains.
+   * The primary process has exited. A serving worker takes over its share of the public address, without an effect on
+   * clients, until a new primary process is ready; then it drains.
    */
   async abandoned(): Promise<void> {
     this.#primary.close('its process has ended');
-    // A worker that does not serve yet has nothing to finish, and would wait forever for the address to listen on.
+    // A worker that does not serve yet has nothing to finish, and would wait forever for the address.
     if (!this.#work) return;
     const { carrier, adminUrl, certificates } = this.#work;
     const { observe, serving } = carrier;
@@ -98,7 +96,7 @@ export class WorkerProcess {
   #drain(options: DrainOptions): Promise<LastReport> {
     this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
-      // A primary process that is gone has no socket.
+      // An exited primary process has no socket.
       const closeShared = () => this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
       const cutOff = (await work?.carrier.serving.drain({ ...options, closeShared })) ?? 0;
       await work?.close();
@@ -107,7 +105,7 @@ export class WorkerProcess {
     return this.#lastReport;
   }
 
-  /** Runs jobs one at a time, in the order of the calls. */
+  /** Runs jobs one at a time, in order. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});
@@ -121,7 +119,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const { worker } = order;
   const log = createLog(config.log, { worker });
   let carrier: Carrier | null = null;
-  // A failed call does not matter: a primary process that is gone needs no news.
+  // A failed call does not matter: an exited primary process needs no report.
   const reportReadiness = () => void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
@@ -166,7 +164,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   }
 }
 
-/** What makes the carrier of a worker: its part of the state, and a guard and figures that all workers share. */
+/** The parts of a worker's carrier: its share of the state, and a guard and metrics shared by all workers. */
 function carrierParts(
   { worker, workers, ticketSecret }: StartOrder,
   settings: ActiveConfig<ServedConfig>,
@@ -175,7 +173,7 @@ function carrierParts(
   const { redis, audit, data: folder, http: door } = settings.config;
   return {
     ...{ settings, worker, clock: Date.now, gauges: {}, ticketSecret },
-    // Without a primary process nobody keeps it.
+    // Without a primary process it is lost.
     minute: (minute) => void primary.call('minute', minute, CALL_TIMEOUT).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
     openGuard: (observe) => createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
@@ -183,7 +181,7 @@ function carrierParts(
   };
 }
 
-/** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */
+/** Sends detected events to the primary process, which notifies the webhook endpoints. */
 async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
   const { createDetector } = await import('../../webhooks/detector.ts');
   const hear = (detection: Detection) => void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});

@@ -14,38 +14,35 @@ import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
 
 /**
- * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since, every worker
- * must have the same, and no request may wait until it is read.
+ * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since,
+ * all workers must have the same, and no request may wait for reading.
  */
 export interface SentConfig {
   readonly config: ServedConfig;
-  /** With private keys: the channel between the processes is a pair of sockets that nobody else has. */
+  /** With private keys: the channel is a private pair of sockets. */
   readonly certificates: Certificates;
   readonly prepared: Prepared;
 }
 
-/** What a worker needs to start. */
 export interface StartOrder {
-  /** From 1. */
   readonly worker: number;
-  /** Number of workers, which share the work and the limits of the door and the store. */
+  /** Number of workers, which share work and limits. */
   readonly workers: number;
   readonly settings: SentConfig;
-  /** For tickets of sessions of TLS: what one worker began, each can resume. */
+  /** For TLS session tickets: each worker can resume the sessions of others. */
   readonly ticketSecret: Uint8Array;
 }
 
-/** Calls from the primary process to a worker. The worker runs `start`, `use` and `drain` in the order of the calls. */
+/** Calls from the primary process to a worker. The worker runs `start`, `use` and `drain` in order. */
 export type WorkerCalls = {
   /** Opens everything and listens; returns the URL for clients. */
   start: (order: StartOrder) => string;
-  /** Puts these settings in force from the next request on. */
+  /** Applies these settings to the next request. */
   use: (settings: SentConfig) => void;
   inFlight: (nothing: null) => number;
-  /** Deprecated operations that a key called at this worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
-  /** Its part of the answer to one of the questions in observe/peers. */
+  /** The worker's part of the answer to a question of observe/peers. */
   ask: (asked: { readonly question: string; readonly argument: unknown }) => unknown;
   /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
@@ -53,31 +50,31 @@ export type WorkerCalls = {
 
 /** Calls from a worker to its primary process. */
 export type PrimaryCalls = {
-  /** The guard for an address, with one window for all workers. */
+  /** The guard of an address, with one window for all workers. */
   fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
-  /** Deprecated operations that a key called at any worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
-  /** A minute has ended, and this is what happened in it at this worker: packed as in observe/history. */
+  /** A completed minute of this worker, packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
-  /** What receivers of webhooks are to hear of. */
+  /** Detected for webhooks. */
   webhook: (heard: Detection) => void;
-  /** Whether this worker could answer requests now. */
   able: (ability: ProcessReadiness) => void;
-  /** The worker got a SIGTERM and wants to be told to drain. */
+  /** The worker got a SIGTERM and requests the order to drain. */
   leave: (nothing: null) => void;
-  /** Closes the socket from which all workers get their connections. */
+  /** Closes the socket that hands connections to all workers. */
   closeShared: (nothing: null) => void;
 };
 
-/** What a worker reports at its end. */
 export interface LastReport {
-  /** Requests that had to be cut off. */
+  /** Aborted requests. */
   readonly cutOff: number;
   readonly figures: Figures;
 }
 
-/** Leaves out secrets of operators and the keys of their listener, which no request needs. Of webhooks a worker learns that there are any. */
+/**
+ * Omits the secrets of operators and the keys of their listener, which no request needs. Of webhooks a worker learns
+ * only that there are any.
+ */
 export function packed({
   config,
   certificates,
@@ -95,7 +92,7 @@ export function packed({
   };
 }
 
-/** Keeps the contract of `before`, and what is compiled of it, if it is the same. */
+/** Reuses the contract of `before`, and what is compiled of it, if it is the same. */
 export function unpacked(
   { config, certificates, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,

@@ -1,19 +1,17 @@
 import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
-/** The workers cannot carry requests; the message says why in one sentence. */
+/** The workers cannot carry requests; the message gives the reason in one sentence. */
 export class WorkersError extends ExpectedError {
   override name = 'WorkersError';
 }
 
-/** The parts of an error that one process sends to another. */
 export interface RemoteErrorParts {
   readonly message: string;
   readonly stack: string;
-  /** Whether it is expected. Otherwise it is a bug, and its stack matters. */
+  /** Otherwise it is a bug, and its stack matters. */
   readonly expected: boolean;
 }
 
-/** An error that another process threw. */
 export class RemoteError extends Error {
   override name = 'RemoteError';
   readonly expected: boolean;

@@ -2,7 +2,7 @@ import type { ServedConfig } from '../../config/config.ts';
 import { BODIES_AT_LEAST } from '../../config/config.ts';
 import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
 
-/** One worker's share of the gateway's limits: connections and bodies of callers, and connections to the store. */
+/** One worker's share of the gateway's limits: client connections and bodies, and store connections. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   const part = (whole: number) => Math.ceil(whole / workers);
   return {

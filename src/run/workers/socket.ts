@@ -2,12 +2,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { acceptAll, type ListeningHandle, socketOf } from '@storegate/http1';
 
-/** Where Node reports each server that has begun to listen, also the one of node:cluster that no other name leads to. */
+/** Node's channel for every listening server, including the unnamed one of node:cluster. */
 const LISTENING = 'tracing:net.server.listen:asyncEnd';
 
-/** The socket of the primary process from which node:cluster hands connections to workers. */
+/** The primary's socket from which node:cluster hands connections to workers. */
 export class SharedSocket {
-  /** By port. The admin listener is among them. */
+  /** By port, including the admin listener. */
   readonly #sockets = new Map<number, ListeningHandle | null>();
   #closed: Promise<void> | null = null;
   readonly #note = (message: unknown) => {
@@ -16,12 +16,12 @@ export class SharedSocket {
     this.#sockets.set(port, socketOf(server));
   };
 
-  /** Must begin before the workers listen. */
+  /** Create before the workers listen. */
   constructor() {
     subscribe(LISTENING, this.#note);
   }
 
-  /** Closes it without a reset of a connection. Connections that it has accepted still reach workers. */
+  /** Closes it without resetting a connection. Accepted connections still reach workers. */
   close(port: number): Promise<void> {
     this.#closed ??= this.#close(port);
     return this.#closed;

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 
-// Ctrl-C and a closed terminal reach every process of the group, but the primary process decides what they mean. This comes
-// first, because loading the rest takes time.
+// Ctrl-C and a closed terminal reach every process of the group, but the primary process decides. This comes first,
+// because loading the rest takes time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const { tuneEngine } = await import('../engine.ts');
@@ -12,7 +12,7 @@ const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent
 process.on('message', (message) => worker.receive(message));
 
 cluster.worker!.on('disconnect', () => {
-  // Node ends a worker at once when its primary process is gone, unless the worker is marked as leaving by itself.
+  // Node kills a worker when its primary process exits, unless it is marked as leaving.
   cluster.worker!.exitedAfterDisconnect = true;
   void worker.abandoned().finally(() => process.exit());
 });

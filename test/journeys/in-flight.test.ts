@@ -158,7 +158,7 @@ test('an account that is counted as one has one number for all its keys', async 
   const flight = await inFlight(one.secret, 2);
   const refused = await get(two.secret);
   isTheError(refused, 429, 'too_many_in_flight');
-  expect(refused.body.message).toContain('2 requests of all keys of this account');
+  expect(refused.body.message).toContain('max 2 for all keys of this account');
   await flight.answer();
 });
 

@@ -164,7 +164,7 @@ describe('an embedded gateway', () => {
     receiver.answer = ({ headers }) => ({ status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503 });
     const keys: string[] = [];
     for (let i = 0; i < 3; i++) keys.push((await issue(admin)).id);
-    await until('all of it waits', async () => (await standing()).waiting === 3);
+    await until('all of it waits', async () => (await standing()).pending === 3);
     const failures = async () => (await standing()).failures;
     await until('it was tried', async () => (await failures()) === 1);
     for (let i = 2; i < 7; i++) {
@@ -173,7 +173,7 @@ describe('an embedded gateway', () => {
     }
     expect(await standing()).toMatchObject({
       status: 'failing',
-      waiting: 3,
+      pending: 3,
       error: expect.stringMatching(/^HTTP 50/),
     });
     await gateway.close();
@@ -183,7 +183,7 @@ describe('an embedded gateway', () => {
     await until('it was tried by the new one', async () => (await failures()) === 7);
     receiver.answer = () => ({ status: 200 });
     gateway.clock.now += 6 * MINUTE;
-    await until('nothing waits', async () => (await standing()).waiting === 0);
+    await until('nothing waits', async () => (await standing()).pending === 0);
     const taken = receiver.taken.slice(before);
     expect(taken.map(({ data }) => data.key).sort()).toEqual(keys.sort());
     const attempts = receiver.attempts.filter(({ id }) => taken.some((one) => one.id === id));
@@ -199,12 +199,12 @@ describe('an embedded gateway', () => {
     receiver.answer = () => ({ status: 500, cut: true });
     const ids: string[] = [];
     for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
-    await until('three are dropped', async () => (await standing()).lost === 3);
-    expect(await standing()).toMatchObject({ waiting: 10, error: 'no answer: UND_ERR_SOCKET' });
+    await until('three are dropped', async () => (await standing()).dropped === 3);
+    expect(await standing()).toMatchObject({ pending: 10, error: 'no answer: UND_ERR_SOCKET' });
     receiver.answer = () => ({ status: 200 });
     gateway.clock.now += HOUR;
-    await until('nothing waits', async () => (await standing()).waiting === 0);
-    expect(await standing()).toMatchObject({ lost: 13 });
+    await until('nothing waits', async () => (await standing()).pending === 0);
+    expect(await standing()).toMatchObject({ dropped: 13 });
     expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
     const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
     expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="dropped"\} 3$/m);
@@ -217,7 +217,7 @@ describe('an embedded gateway', () => {
     try {
       receiver.answer = () => ({ status: 307, headers: { Location: elsewhere.url } });
       await issue(admin);
-      await until('it failed', async () => (await standing()).standing === 'failing');
+      await until('it failed', async () => (await standing()).status === 'failing');
       expect((await standing()).error).toBe('HTTP 307: redirects are not followed');
       receiver.answer = () => ({ status: 503, headers: { 'Retry-After': '1800' } });
       let tried = receiver.attempts.length;
@@ -233,12 +233,12 @@ describe('an embedded gateway', () => {
       await until('it is gone', async () => (await standing()).status === 'disabled');
       gateway.clock.now += DAY;
       await issue(admin, { account: 'later' });
-      await until('another one waits', async () => (await standing()).waiting === 2);
+      await until('another one waits', async () => (await standing()).pending === 2);
       expect(receiver.attempts.length).toBe(tried + 1);
       receiver.answer = () => ({ status: 202 });
       const { body } = await admin('POST', '/webhooks/test', {});
       expect(body.tests).toMatchObject([{ delivered: true, status: 202, error: null }]);
-      await until('nothing waits', async () => (await standing()).waiting === 0);
+      await until('nothing waits', async () => (await standing()).pending === 0);
       expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
       expect(elsewhere.attempts).toEqual([]);
     } finally {
@@ -297,16 +297,16 @@ test('an event outlives a crash between its writing and its delivery', async () 
     await receiver.stop();
     const { id } = await issue(adminOf(first.adminUrl));
     await until('it waits, and was tried', async () => (await standing(first)).failures > 0);
-    expect((await standing(first)).waiting).toBe(1);
+    expect((await standing(first)).pending).toBe(1);
     // The files as a crash at this moment leaves them.
     const crashed = join(temporary(), 'data');
     cpSync(data, crashed, { recursive: true });
     await first.stop();
     receiver = await Receiver.start(receiver.secret, port);
     second = await start(crashed);
-    expect((await standing(second)).waiting).toBe(1);
+    expect((await standing(second)).pending).toBe(1);
     second.clock.now += MINUTE + LEASE;
-    await until('nothing waits', async () => (await standing(second!)).waiting === 0);
+    await until('nothing waits', async () => (await standing(second!)).pending === 0);
     expect(receiver.taken.map(({ data }) => data.key)).toEqual([id]);
   } finally {
     await first.stop();
@@ -351,7 +351,7 @@ describe('gateways on one Redis', () => {
     for (const gateway of [one, two])
       await until(
         'nothing waits',
-        async () => (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body.endpoints[0].waiting === 0,
+        async () => (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body.endpoints[0].pending === 0,
       );
     expect(counts()).toEqual([4, 8, 4, 1]);
     expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(receiver.taken.length);

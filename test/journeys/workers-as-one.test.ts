@@ -148,7 +148,7 @@ describe('stores', () => {
     const isReady = () => until('it is ready', async () => (await readiness()).status === 200);
     await isReady();
     expect(await readiness()).toEqual({ status: 200, body: { status: 'ready' } });
-    await until('both workers have it', async () => (await listed())[0].of === 2);
+    await until('both workers have it', async () => (await listed())[0].total === 2);
     expect(await listed()).toMatchObject([{ store: store.label, state: 'up', total: 2, down: 0 }]);
     await store.fail('hang');
     await until('it is not ready', async () => (await readiness()).status === 503);

@@ -12,7 +12,7 @@ const limits: Limits = {
     { name: 'minute', kind: 'fixed', limit: 1e9, span: 60_000 },
     { name: 'day', kind: 'fixed', limit: 1e9, span: DAY },
   ],
-  ladder: null,
+  escalation: null,
 };
 
 let now = Date.now();

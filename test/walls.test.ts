@@ -290,7 +290,7 @@ const words: readonly {
   {
     name: 'the own paths of the gateway are written once',
     pattern: /(['"`}\s])\/(openapi\.(json|yaml)|docs\/?|usage)(?=['"`\s?;,])/,
-    allowed: (file) => inside('admin')(file) || file === 'common/own-paths.ts',
+    allowed: (file) => inside('admin')(file) || file === 'common/reserved-paths.ts',
     planted: "if (path === '/usage') serve();",
   },
 ];

@@ -1,5 +1,5 @@
-import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
+import { targetIn } from '../keys/subjects.ts';
 
 /** Entries read at once. */
 const PAGE = 50;

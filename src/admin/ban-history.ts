@@ -1,7 +1,7 @@
 import type { BanEntry, BanRecord } from '@storegate/console';
 import { DAY } from '../common/time.ts';
-import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
+import { targetIn } from '../keys/subjects.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 

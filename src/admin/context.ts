@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Uses } from '../keys/uses.ts';
+import type { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
@@ -37,7 +37,7 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   readonly lastKnown?: LastKnown | undefined;
   /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
   readonly peers: () => Peers;
-  readonly uses: Pick<Uses, 'lastUsed'>;
+  readonly uses: Pick<LastUseTracker, 'lastUsed'>;
   readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;
   readonly plans: () => Plans;

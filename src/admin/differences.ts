@@ -17,7 +17,10 @@ export interface Configured {
 /** How the files differ from what is in force, safe to show to people. */
 export function differencesBetween(inForce: Configured, inFiles: Configured) {
   const [before, after] = [inForce.config.plans, inFiles.config.plans];
-  const bans = pair(before.ladder && escalationView(before.ladder), after.ladder && escalationView(after.ladder));
+  const bans = pair(
+    before.escalation && escalationView(before.escalation),
+    after.escalation && escalationView(after.escalation),
+  );
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
     plans: entriesThatDiffer(before.plans, after.plans, shownPlan),

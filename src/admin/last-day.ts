@@ -1,6 +1,6 @@
 import { DAY } from '../common/time.ts';
-import { subjectOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
+import { subjectOf } from '../keys/subjects.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';

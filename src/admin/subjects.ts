@@ -1,5 +1,5 @@
-import { limitsOf, subjectOf, windowsOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
+import { limitsOf, subjectOf, windowsOf } from '../keys/subjects.ts';
 import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import { AdminError } from './admin-error.ts';
@@ -50,7 +50,7 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
     key: subject.startsWith('key:') ? record.id : null,
     account: record.account,
     plan: record.plan,
-    limits: windows && limitsOf(windows, { ladder: plans.ladder, scoped: context.scoped() }),
+    limits: windows && limitsOf(windows, { escalation: plans.escalation, scoped: context.scoped() }),
   };
 }
 
@@ -98,7 +98,7 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
   const state = context.state();
   const [{ readings, bannedUntil, strikes }, level] = await Promise.all([
     state.look(subject, limits),
-    state.rung(subject, limits),
+    state.banLevel(subject, limits),
   ]);
   const windows = readings.map(({ window, remaining, resetAt }) => ({
     name: fullNameOf(window),

@@ -1,20 +1,20 @@
 import type { AddressList, AddressLists } from '../common/address-lists.ts';
 import { wordsOf } from '../common/ip.ts';
-import { Blocks } from './blocks.ts';
+import { CidrRanges } from './cidr-ranges.ts';
 
 /** Allows or refuses requests by client address. */
 export class AddressRules {
   readonly #name: string;
   readonly #lists: AddressLists;
-  readonly #allow: Blocks | null;
-  readonly #deny: Blocks | null;
+  readonly #allow: CidrRanges | null;
+  readonly #deny: CidrRanges | null;
 
   /** `name`: the setting that holds the lists, for messages to operators. */
   constructor(name: string, lists: AddressLists) {
     this.#name = name;
     this.#lists = lists;
-    this.#allow = blocksOf(lists.allow);
-    this.#deny = blocksOf(lists.deny);
+    this.#allow = rangesOf(lists.allow);
+    this.#deny = rangesOf(lists.deny);
   }
 
   /**
@@ -32,8 +32,8 @@ export class AddressRules {
   }
 }
 
-function blocksOf(lists: readonly AddressList[]): Blocks | null {
-  return lists.length === 0 ? null : new Blocks(lists.map(({ entries }) => entries));
+function rangesOf(lists: readonly AddressList[]): CidrRanges | null {
+  return lists.length === 0 ? null : new CidrRanges(lists.map(({ entries }) => entries));
 }
 
 function fileOf({ file }: AddressList): string {

@@ -44,7 +44,7 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
     return `shared ${spread(caller) % SHARED_COUNTERS}`;
   }
 
-  function standing(result: Package.RateLimiterRes | null, now: number): Readings {
+  function readingOf(result: Package.RateLimiterRes | null, now: number): Readings {
     const open = result !== null && result.msBeforeNext > 0 ? result : null;
     const resetAt = now + (open?.msBeforeNext ?? span);
     return { readings: [{ window, remaining: open?.remainingPoints ?? limit, resetAt }], now };
@@ -59,11 +59,11 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
       // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
       const result = await limiter.penalty(await counterOf(caller, now), units);
       if (result.isFirstInDuration) opened++;
-      return { ...standing(result, now), exhausted: result.consumedPoints > limit };
+      return { ...readingOf(result, now), exhausted: result.consumedPoints > limit };
     },
     async look(caller) {
       const now = Date.now();
-      return standing(await limiter.get(await counterOf(caller, now)), now);
+      return readingOf(await limiter.get(await counterOf(caller, now)), now);
     },
   };
 }

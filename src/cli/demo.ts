@@ -1,8 +1,8 @@
 import { auditedKey } from '../admin/view.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
-import { windowsOf } from '../keys/counting.ts';
 import { type AuditNoteOf, createKey } from '../keys/manage.ts';
+import { windowsOf } from '../keys/subjects.ts';
 import { withKeys } from './with-keystore.ts';
 
 /** The limits of the demo key of a custom plan. */

@@ -1,5 +1,5 @@
 import { CONSOLE_PATH } from '@storegate/console';
-import { REFERENCE_PATH } from '../common/own-paths.ts';
+import { REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { printable } from '../config/problems/quote.ts';

@@ -1,10 +1,10 @@
 /** First and longest wait between two probes, milliseconds. */
-const FIRST_PROBE = 100;
-const SLOWEST_PROBE = 1_000;
+const FIRST_PROBE_WAIT = 100;
+const LONGEST_PROBE_WAIT = 1_000;
 
 export interface CircuitBreakerOptions {
   /** Consecutive misses that open the breaker. */
-  readonly misses: number;
+  readonly failureThreshold: number;
   /** Resolves when the service is up; rejects while it is down. */
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;
@@ -21,7 +21,7 @@ export class CircuitBreaker {
   #lastMiss: unknown = null;
   #isOpen = false;
   #timer: NodeJS.Timeout | null = null;
-  #wait = FIRST_PROBE;
+  #wait = FIRST_PROBE_WAIT;
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
@@ -31,23 +31,23 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  hit(): void {
+  recordSuccess(): void {
     this.#misses = 0;
   }
 
   /** Requests that shared one failed call pass the same `reason`, which counts as one miss. */
-  miss(reason: unknown): void {
+  recordFailure(reason: unknown): void {
     if (this.#isOpen || reason === this.#lastMiss) return;
     this.#lastMiss = reason;
     this.#misses += 1;
-    if (this.#misses >= this.#options.misses) this.open(reason);
+    if (this.#misses >= this.#options.failureThreshold) this.open(reason);
   }
 
   /** Opens at once because the service is known to be down. */
   open(reason: unknown): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.#wait = FIRST_PROBE;
+    this.#wait = FIRST_PROBE_WAIT;
     this.#options.opened(reason);
     this.#probeLater();
   }
@@ -61,7 +61,7 @@ export class CircuitBreaker {
   #probeLater(): void {
     const jitter = 0.75 + Math.random() / 2;
     this.#timer = setTimeout(() => void this.#probe(), this.#wait * jitter).unref();
-    this.#wait = Math.min(this.#wait * 2, SLOWEST_PROBE);
+    this.#wait = Math.min(this.#wait * 2, LONGEST_PROBE_WAIT);
   }
 
   async #probe(): Promise<void> {

@@ -13,7 +13,7 @@ export interface FetchTls {
   readonly known?: readonly string[] | undefined;
 }
 
-interface Asked {
+interface HttpsRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -21,8 +21,12 @@ interface Asked {
 }
 
 /** Like `fetch` without redirects. Sends nothing to an untrusted server. */
-export function httpsFetch(url: string, { ca, cert, key, known }: FetchTls, asked: Asked = {}): Promise<Response> {
-  const { method = 'GET', headers = {}, body, signal } = asked;
+export function httpsFetch(
+  url: string,
+  { ca, cert, key, known }: FetchTls,
+  outgoing: HttpsRequest = {},
+): Promise<Response> {
+  const { method = 'GET', headers = {}, body, signal } = outgoing;
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const prints = known?.map((pem) => new X509Certificate(pem).fingerprint256);
   const call = request(url, {

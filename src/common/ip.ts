@@ -22,7 +22,7 @@ export function unmapped(address: string): string {
 }
 
 /** All addresses that share the first `bits` bits of `first`. */
-export interface Block {
+export interface CidrRange {
   readonly first: Words;
   readonly bits: number;
 }
@@ -31,7 +31,7 @@ export interface Block {
  * Reads `10.0.0.0/8` or a single address. Returns `null` if it is not valid, and for `10.0.0.1/8`, because it is
  * ambiguous: it could mean one address or sixteen million.
  */
-export function blockOf(text: string): Block | null {
+export function parseCidr(text: string): CidrRange | null {
   const slash = text.indexOf('/');
   const end = slash === -1 ? text.length : slash;
   const first = read(text, end);
@@ -45,7 +45,7 @@ export function blockOf(text: string): Block | null {
   return { first, bits };
 }
 
-export function lastOf({ first, bits }: Block): Words {
+export function lastAddress({ first, bits }: CidrRange): Words {
   return first.map((word, i) => (word | hostBits(bits, i)) >>> 0);
 }
 

@@ -1,6 +1,6 @@
 /** Most characters of a scope name, and most scopes of a key or an operation. */
 export const MAX_SCOPE_LENGTH = 64;
-export const MOST_SCOPES = 32;
+export const MAX_SCOPES = 32;
 
 /**
  * A scope-token of RFC 6749 section 3.3 without commas and semicolons, which often separate lists: `a,b` must not
@@ -19,7 +19,7 @@ export type ScopesError =
   | { readonly kind: 'form' | 'twice'; readonly at: number };
 
 export function scopesError(scopes: readonly string[]): ScopesError | null {
-  if (scopes.length > MOST_SCOPES) return { kind: 'many' };
+  if (scopes.length > MAX_SCOPES) return { kind: 'many' };
   const odd = scopes.findIndex((name) => !isScope(name));
   if (odd !== -1) return { kind: 'form', at: odd };
   const twice = scopes.findIndex((name, i) => scopes.indexOf(name) !== i);

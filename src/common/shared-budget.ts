@@ -25,7 +25,7 @@ export class SharedBudget {
     return true;
   }
 
-  giveBack(owner: string, bytes: number): void {
+  release(owner: string, bytes: number): void {
     const own = (this.#heldBy.get(owner) ?? 0) - bytes;
     if (own > 0) this.#heldBy.set(owner, own);
     else this.#heldBy.delete(owner);

@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import { WakeableSleep } from './wakeable-sleep.ts';
 
 /** Milliseconds until a failed write is retried. */
-const AGAIN = 1_000;
+const RETRY_DELAY = 1_000;
 
 export interface WriteBehindOptions<T> {
   /** Writes an item. Returns `false` to retry it later. */
   readonly write: (item: T) => Promise<boolean>;
   /** Maximum queue length; later items are lost. */
-  readonly most: number;
+  readonly maxItems: number;
   /** Items written before the loop pauses, and the pause in milliseconds. */
-  readonly atOnce: number;
+  readonly batchSize: number;
   readonly pause: number;
   /** Called with the number of lost items: at once for the first, then in total when the queue is empty. */
-  readonly lost: (count: number) => void;
+  readonly onDropped: (count: number) => void;
 }
 
 /** A bounded queue that writes items in order, one at a time, and retries each until it succeeds. */
@@ -33,7 +33,7 @@ export class WriteBehind<T> {
 
   /** Returns `false` if the item is lost because the queue is full or closed. */
   add(item: T): boolean {
-    if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.most) {
+    if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.maxItems) {
       this.#lost++;
       if (!this.#isFull) this.#tellLost();
       this.#isFull = this.#giveUpAt === null;
@@ -45,8 +45,8 @@ export class WriteBehind<T> {
   }
 
   /** Writes queued items until a write fails or `patience` milliseconds have passed. The remaining items are lost. */
-  async close(patience = Number.POSITIVE_INFINITY): Promise<void> {
-    this.#giveUpAt ??= performance.now() + patience;
+  async close(closeTimeout = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#giveUpAt ??= performance.now() + closeTimeout;
     this.#sleep.wake();
     await this.#writing;
     this.#lost += this.#waiting.splice(0).length;
@@ -54,7 +54,7 @@ export class WriteBehind<T> {
   }
 
   async #write(): Promise<void> {
-    const { write, atOnce, pause } = this.#options;
+    const { write, batchSize: atOnce, pause } = this.#options;
     // Lets the response be sent first.
     await setImmediate();
     for (let written = 0; this.#waiting.length > 0; ) {
@@ -65,7 +65,7 @@ export class WriteBehind<T> {
       }
       if (this.#giveUpAt !== null) {
         if (!isDone || performance.now() > this.#giveUpAt) return;
-      } else if (!isDone) await this.#sleep.sleep(AGAIN);
+      } else if (!isDone) await this.#sleep.sleep(RETRY_DELAY);
       else if (this.#waiting.length > 0 && written % atOnce === 0)
         await (pause === 0 ? setImmediate() : this.#sleep.sleep(pause));
     }
@@ -75,7 +75,7 @@ export class WriteBehind<T> {
 
   #tellLost(): void {
     this.#isFull = false;
-    if (this.#lost > 0) this.#options.lost(this.#lost);
+    if (this.#lost > 0) this.#options.onDropped(this.#lost);
     this.#lost = 0;
   }
 }

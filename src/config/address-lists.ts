@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
 import { shortDigest } from '../common/digest.ts';
-import { blockOf } from '../common/ip.ts';
+import { parseCidr } from '../common/ip.ts';
 import { nameOfFile, type Problem } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import type { Setting, Settings } from './settings.ts';
@@ -10,15 +10,15 @@ import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 /** An entry of a list as it is written: an address, a block, or a file of them. */
 export type AddressEntry = string | { readonly file: string };
 
-interface WrittenLists {
+interface ListSettings {
   readonly allow?: readonly AddressEntry[];
   readonly deny?: readonly AddressEntry[];
 }
 
 /** Bytes of a file: half a million addresses. */
-const LARGEST = 8 * 1024 * 1024;
+const MAX_FILE_SIZE = 8 * 1024 * 1024;
 /** Mistakes of one file that are told. */
-const MOST_REPORTED = 20;
+const MAX_REPORTED = 20;
 const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
 /** The files of addresses that settings name, as they are now. */
@@ -50,7 +50,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
     return file;
   }
 
-  function told(entries: unknown, mustAdmit: boolean): unknown {
+  function withEntries(entries: unknown, mustAdmit: boolean): unknown {
     if (!Array.isArray(entries)) return entries;
     return entries.map((entry: AddressEntry) => {
       if (typeof entry === 'string') return entry;
@@ -59,17 +59,22 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
     });
   }
 
-  function toldIn(name: string, { value }: Setting): unknown {
-    if (name === 'addresses.allow' || name === 'addresses.deny') return told(value, name === 'addresses.allow');
+  function valueWithEntries(name: string, { value }: Setting): unknown {
+    if (name === 'addresses.allow' || name === 'addresses.deny') return withEntries(value, name === 'addresses.allow');
     if (name !== 'mounts' || !Array.isArray(value)) return value;
-    return value.map((mount: { readonly addresses?: WrittenLists }) => {
+    return value.map((mount: { readonly addresses?: ListSettings }) => {
       const { allow, deny } = mount.addresses ?? {};
       if (allow === undefined && deny === undefined) return mount;
-      return { ...mount, addresses: { ...mount.addresses, allow: told(allow, true), deny: told(deny, false) } };
+      return {
+        ...mount,
+        addresses: { ...mount.addresses, allow: withEntries(allow, true), deny: withEntries(deny, false) },
+      };
     });
   }
 
-  const all = new Map([...settings].map(([name, setting]) => [name, { ...setting, value: toldIn(name, setting) }]));
+  const all = new Map(
+    [...settings].map(([name, setting]) => [name, { ...setting, value: valueWithEntries(name, setting) }]),
+  );
   for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
 
   function listsIn(entries: readonly AddressEntry[]): AddressList[] {
@@ -100,7 +105,7 @@ const lastRead = new Map<string, ListFile>();
 
 function readList(path: string, name: string): ListFile {
   try {
-    const text = readTextFile(path, LARGEST);
+    const text = readTextFile(path, MAX_FILE_SIZE);
     const known = lastRead.get(path);
     if (known?.text === text && known.name === name) return known;
     const file = { name, text, digest: shortDigest(text), ...entriesIn(text, name) };
@@ -120,10 +125,10 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
   for (const [i, line] of text.split('\n').entries()) {
     const entry = withoutComment(line);
     if (entry === '') continue;
-    if (blockOf(entry) !== null) entries.push(entry);
-    else if (++wrong <= MOST_REPORTED) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
+    if (parseCidr(entry) !== null) entries.push(entry);
+    else if (++wrong <= MAX_REPORTED) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
   }
-  if (wrong > MOST_REPORTED) problems.push(problemIn(name, null, `has ${wrong - MOST_REPORTED} more such lines`));
+  if (wrong > MAX_REPORTED) problems.push(problemIn(name, null, `has ${wrong - MAX_REPORTED} more such lines`));
   return { entries: Object.freeze(entries), problems };
 }
 

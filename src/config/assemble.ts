@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { Plans } from '../limits/plans.ts';
 import type { GatewaySettings } from './config.generated.ts';
-import { BODIES_AT_LEAST, type Config, type RedisSettings } from './config.ts';
+import { type Config, MIN_BODY_BUDGET, type RedisSettings } from './config.ts';
 import { converted, mapped, type Surroundings } from './conversions.ts';
 import { schemaOf } from './schema/schema.ts';
 import { documentOf, type Settings } from './settings.ts';
@@ -20,7 +20,7 @@ interface Parts extends Surroundings {
 export function assemble(settings: Settings, { plans, gateway, addressFiles, ...around }: Parts): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
-  const { contract, http: door, redis, upstream, upstreams, workers } = all;
+  const { contract, http, redis, upstream, upstreams, workers } = all;
   return {
     ...all,
     workers: workersOf(workers, redis.url !== null),
@@ -29,18 +29,18 @@ export function assemble(settings: Settings, { plans, gateway, addressFiles, ...
     upstreams: mapped(upstreams, upstreamOf),
     contract: contract as Config['contract'],
     plans,
-    http: { ...door, bodyBudget: budgetOf(door) },
+    http: { ...http, bodyBudget: budgetOf(http) },
     files: { gateway, plans: all.plans.file!, addresses: addressFiles },
   };
 }
 
 /** The maximum of the schema. */
-const MOST_WORKERS = 256;
+const MAX_WORKERS = 256;
 
 /** Embedded state belongs to one process, and a rule refuses any higher number. */
 function workersOf(workers: number | 'auto', shared: boolean): number {
   if (workers !== 'auto') return workers;
-  return shared ? Math.min(availableParallelism(), MOST_WORKERS) : 1;
+  return shared ? Math.min(availableParallelism(), MAX_WORKERS) : 1;
 }
 
 /** A sixty-fourth of the memory this process may have, 8 to 16 MiB; more only where single bodies may be that large. */
@@ -48,5 +48,5 @@ function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['http']): number
   if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
-  return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
+  return Math.max(Math.floor(share), MIN_BODY_BUDGET * maxBodyBytes);
 }

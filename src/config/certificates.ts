@@ -45,10 +45,10 @@ export interface Term {
 }
 
 /** Milliseconds before the end of a certificate from which on it should have been renewed. */
-const SOON = 14 * 86_400_000;
+const EXPIRY_NOTICE = 14 * 86_400_000;
 
 /** Certificates of a file of those that receivers of spans are known by: systems come with some 150. */
-const MOST_TRUSTED = 1_000;
+const MAX_TRUSTED = 1_000;
 
 /** What is better told: certificates that do not hold, or soon will not, and the notes. `now` in Unix milliseconds. */
 export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
@@ -56,7 +56,7 @@ export function warningsOf({ terms, notes }: Certificates, now: number): string[
   const about = ({ file, notBefore, notAfter }: Term): string[] => {
     if (notAfter <= now) return [`the certificate in ${file} has ended on ${day(notAfter)}`];
     if (notBefore > now) return [`the certificate in ${file} holds only from ${day(notBefore)} on`];
-    return notAfter - now < SOON ? [`the certificate in ${file} ends on ${day(notAfter)}`] : [];
+    return notAfter - now < EXPIRY_NOTICE ? [`the certificate in ${file} ends on ${day(notAfter)}`] : [];
   };
   // One file may serve both listeners.
   return [...new Set([...terms.flatMap(about), ...notes])];
@@ -80,14 +80,14 @@ export function readCertificates(config: Config): Certificates {
   ]);
   // An upstream without files that comes or goes is no change of certificates.
   const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
-  const problems = [...reader.problems, ...mistakesOfTracing(config)];
+  const problems = [...reader.problems, ...tracingErrors(config)];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
   return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
 }
 
 /** What is wrong with the files for the receiver of spans. It reads them itself, once. */
-function mistakesOfTracing(config: Config): Problem[] {
+function tracingErrors(config: Config): Problem[] {
   const { exporter, endpoint, tracesEndpoint, ...files } = config.tracing;
   if (exporter === 'none' || (endpoint ?? tracesEndpoint) === null) return [];
   const reader = new Reader(config);
@@ -153,8 +153,7 @@ class Reader {
   }
 
   receiver({ certificate, clientCertificate, clientKey }: TracingFiles): void {
-    if (certificate !== null)
-      this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MOST_TRUSTED));
+    if (certificate !== null) this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
     this.#pair({ cert: 'tracing.clientCertificate', key: 'tracing.clientKey' }, clientCertificate, clientKey);
   }
 

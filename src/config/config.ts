@@ -45,7 +45,7 @@ export type RetriesSettings = Upstream['retries'];
 export type HttpLimits = GatewaySettings['http'] & { readonly bodyBudget: number };
 
 /** The budget of bodies holds so many of the largest: one key may have a quarter, and a body twice its size while it grows. */
-export const BODIES_AT_LEAST = 8;
+export const MIN_BODY_BUDGET = 8;
 
 export type Address = Pick<Config['listen'], 'host' | 'port'>;
 export type Mount = Config['mounts'][number];

@@ -17,18 +17,18 @@ export interface SettingDescription {
 }
 
 /** The settings behind each Config; a running gateway needs only the values. */
-const written = new WeakMap<Config, Settings>();
+const settingsByConfig = new WeakMap<Config, Settings>();
 
 export function remember(config: Config, settings: Settings): void {
-  written.set(config, settings);
+  settingsByConfig.set(config, settings);
 }
 
 /** The same configuration with the URL of its store, or of several with commas between them. */
 export function withStore(config: Config, url: string): ServedConfig {
   const stores = storesIn(url) as unknown as ServedConfig['upstream']['stores'];
   const found = deepFreeze({ ...config, upstream: { ...config.upstream, stores } });
-  const settings = written.get(config);
-  if (settings) written.set(found, settings);
+  const settings = settingsByConfig.get(config);
+  if (settings) settingsByConfig.set(found, settings);
   return found;
 }
 
@@ -59,7 +59,7 @@ export function sourceOf(config: Config, name: string): Origin {
 
 /** The settings behind a configuration. */
 export function settingsBehind(config: Config): Settings {
-  const settings = written.get(config);
+  const settings = settingsByConfig.get(config);
   if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');
   return settings;
 }

@@ -11,7 +11,7 @@ import { putAt, settingsOf } from './settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that beat no setting: the settings file, and for commands how they reach a running gateway. */
-const OTHERS = [
+const UNMAPPED_VARIABLES = [
   'STOREGATE_CONFIG',
   'STOREGATE_ADMIN_URL',
   'STOREGATE_PROFILE',
@@ -29,7 +29,7 @@ export function environmentVariables(): ReadonlyMap<string, string | null> {
       if (mayBeInFile(schema)) variables.set(`${name}_FILE`, null);
     }
   }
-  for (const name of OTHERS) variables.set(name, null);
+  for (const name of UNMAPPED_VARIABLES) variables.set(name, null);
   return variables;
 }
 
@@ -79,7 +79,7 @@ interface WrongValue {
 function given(env: Environment, cwd: string): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
   const values = new Map<string, Variable>();
   const unread: WrongValue[] = [];
-  const isOff = isMeant(DISABLED, env[DISABLED] ?? '');
+  const isOff = isIntended(DISABLED, env[DISABLED] ?? '');
   for (const [setting, schema] of settingsOf('gateway')) {
     for (const name of variablesOf(schema)) {
       if (isOff && name !== DISABLED && name.startsWith(OPEN_TELEMETRY)) continue;
@@ -87,7 +87,7 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
       const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
       if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
       else if (secret) values.set(setting, { name: secret.name, value: secret.value });
-      else if (text && isMeant(name, text)) values.set(setting, { name, value: toValue(schema, name, text) });
+      else if (text && isIntended(name, text)) values.set(setting, { name, value: toValue(schema, name, text) });
     }
   }
   return { values, unread };
@@ -100,7 +100,7 @@ const OPEN_TELEMETRY = 'OTEL_';
 const DISABLED = 'OTEL_SDK_DISABLED';
 
 /** The specification knows one value of OTEL_SDK_DISABLED that says something. */
-function isMeant(name: string, text: string): boolean {
+function isIntended(name: string, text: string): boolean {
   return name !== DISABLED || text.toLowerCase() === 'true';
 }
 

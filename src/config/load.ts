@@ -8,7 +8,7 @@ import { type Environment, readEnvironment } from './environment.ts';
 import { mergeSettings } from './merge.ts';
 import { readPlans } from './plans.ts';
 import { ConfigError } from './problems/problems.ts';
-import { written } from './settings.ts';
+import { settingValue } from './settings.ts';
 import { readYamlFile } from './yaml/file.ts';
 
 export interface Files {
@@ -45,7 +45,7 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const gateway = resolve(cwd, environment.file ?? shipped.gateway);
   const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
   const lists = readListFiles(settings, cwd);
-  const { plans, problems: planProblems } = readPlans(resolve(cwd, written<string>(settings, 'plans.file')), cwd);
+  const { plans, problems: planProblems } = readPlans(resolve(cwd, settingValue<string>(settings, 'plans.file')), cwd);
 
   const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];
   if (all.length > 0 || plans === null) throw new ConfigError(all);

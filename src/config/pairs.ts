@@ -1,16 +1,16 @@
 /** More is no list that a person has written. */
-const LONGEST = 8_192;
-const MOST = 64;
+const MAX_LENGTH = 8_192;
+const MAX_PAIRS = 64;
 
 /**
  * Reads `key=value,key=value` as OpenTelemetry's specification has it: in the form of W3C Baggage, values percent-encoded; of a key that
  * comes twice the last counts. `null` if it is none.
  */
 export function readPairs(text: string): Readonly<Record<string, string>> | null {
-  if (text.length > LONGEST) return null;
+  if (text.length > MAX_LENGTH) return null;
   const pairs: Record<string, string> = Object.create(null);
   const members = text.split(',').filter((member) => member.trim() !== '');
-  if (members.length === 0 || members.length > MOST) return null;
+  if (members.length === 0 || members.length > MAX_PAIRS) return null;
   for (const member of members) {
     const at = member.indexOf('=');
     const key = member.slice(0, at).trim();

@@ -102,7 +102,7 @@ function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
   );
   return {
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
-    ladder: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
+    escalation: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
     accounts: new Map(own.map(([name, { windows }]) => [name, toWindows(windows)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };

@@ -1,9 +1,9 @@
-import { OWN_PATHS } from '../common/own-paths.ts';
-import { BODIES_AT_LEAST } from './config.ts';
+import { RESERVED_PATHS } from '../common/reserved-paths.ts';
+import { MIN_BODY_BUDGET } from './config.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { SchemaError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
-import { type Settings, written } from './settings.ts';
+import { type Settings, settingValue } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
 import { mountErrors, STATUSES, upstreamErrors, upstreamsErrors } from './upstreams.ts';
 
@@ -26,10 +26,10 @@ export const rules: readonly Rule[] = [
   rule(['mounts'], overlappingMounts),
   { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
-  rule(['mounts'], rewrittenTwice),
+  rule(['mounts'], conflictingRewrites),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
-  rule(['webhooks.endpoints', 'webhooks.url'], repeatedReceivers),
+  rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
 ];
 
 /** A rule that gets the values of the settings that it reads, as written. */
@@ -37,86 +37,94 @@ function rule<Values extends readonly unknown[]>(
   reads: { readonly [Index in keyof Values]: string },
   flaws: (...values: Values) => readonly SchemaError[],
 ): Rule {
-  return { reads, flaws: (settings) => flaws(...(reads.map((name) => written(settings, name)) as unknown as Values)) };
+  return {
+    reads,
+    flaws: (settings) => flaws(...(reads.map((name) => settingValue(settings, name)) as unknown as Values)),
+  };
 }
 
 function workersWithoutRedis(workers: number | 'auto', redis: string | null): SchemaError[] {
   if (workers === 'auto' || workers === 1 || redis !== null) return [];
   const way = 'share the state in a Redis (REDIS_URL), or set workers: 1';
   return [
-    flaw('/workers', `${workers} workers need shared state, because embedded state belongs to one process: ${way}`),
+    ruleError(
+      '/workers',
+      `${workers} workers need shared state, because embedded state belongs to one process: ${way}`,
+    ),
   ];
 }
 
 function openAdmin(host: string, token: string | null): SchemaError[] {
   if (token !== null || isLoopback(host)) return [];
   const why = `because ${host} can be reached from other machines; 127.0.0.1 needs none`;
-  return [flaw('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
+  return [ruleError('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
 }
 
 function sharedPort(port: number, other: number, ...hosts: readonly string[]): SchemaError[] {
   const meet = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
   if (port === 0 || port !== other || !meet) return [];
-  return [flaw('/admin/port', `admin and public listener must not share port ${port}`)];
+  return [ruleError('/admin/port', `admin and public listener must not share port ${port}`)];
 }
 
 function notAbove(small: string, large: string, measure: (text: string) => number | null): Rule {
   return rule([small, large], (one: unknown, other: unknown) => {
     if (measure(String(one))! <= measure(String(other))!) return [];
-    return [flaw(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
+    return [ruleError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
   });
 }
 
 function narrowBudget(budget: string | number, maxBodyBytes: string | number): SchemaError[] {
-  const least = BODIES_AT_LEAST * parseSize(maxBodyBytes)!;
+  const least = MIN_BODY_BUDGET * parseSize(maxBodyBytes)!;
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
-  const message = `must be at least ${formatSize(least)}, ${BODIES_AT_LEAST} times http.maxBodyBytes`;
-  return [flaw('/http/bodyBudget', message)];
+  const message = `must be at least ${formatSize(least)}, ${MIN_BODY_BUDGET} times http.maxBodyBytes`;
+  return [ruleError('/http/bodyBudget', message)];
 }
 
 function anyAndMore(origins: readonly string[]): SchemaError[] {
   const any = origins.indexOf('*');
   if (any === -1 || origins.length === 1) return [];
-  return [flaw(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
+  return [ruleError(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
 }
 
-interface WrittenMount {
+interface MountEntry {
   readonly path: string;
   readonly stripPrefix?: boolean;
   readonly rewrite?: string;
 }
 
-function overlappingMounts(mounts: readonly WrittenMount[]): SchemaError[] {
+function overlappingMounts(mounts: readonly MountEntry[]): SchemaError[] {
   const paths = mounts.map((mount) => mount.path);
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
-    const own = OWN_PATHS.find((other) => overlap(path, other));
-    if (own !== undefined) return [flaw(pointer, `must not overlap ${own}, which the gateway answers itself`)];
+    const own = RESERVED_PATHS.find((other) => overlap(path, other));
+    if (own !== undefined) return [ruleError(pointer, `must not overlap ${own}, which the gateway answers itself`)];
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
-    return earlier === undefined ? [] : [flaw(pointer, `must not overlap ${earlier}, a mount above`)];
+    return earlier === undefined ? [] : [ruleError(pointer, `must not overlap ${earlier}, a mount above`)];
   });
 }
 
-function rewrittenTwice(mounts: readonly WrittenMount[]): SchemaError[] {
+function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
   const message = 'must not stand beside stripPrefix: it takes the place of the prefix already';
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
-    stripPrefix && rewrite !== undefined ? [flaw(`/mounts/${index}/rewrite`, message)] : [],
+    stripPrefix && rewrite !== undefined ? [ruleError(`/mounts/${index}/rewrite`, message)] : [],
   );
 }
 
 function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
   const why = 'by which receivers know that an event is true';
-  return [flaw('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
+  return [ruleError('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
 }
 
-function repeatedReceivers(endpoints: readonly { readonly url: string }[], first: string | null): SchemaError[] {
+function duplicateReceivers(endpoints: readonly { readonly url: string }[], first: string | null): SchemaError[] {
   const urls = endpoints.map(({ url }) => new URL(url).href);
   const all = [...(first === null ? [] : [new URL(first).href]), ...urls];
   const before = all.length - urls.length;
   return urls.flatMap((url, index) => {
     if (all.indexOf(url) === index + before) return [];
-    return [flaw(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place')];
+    return [
+      ruleError(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place'),
+    ];
   });
 }
 
@@ -126,6 +134,6 @@ function overlap(one: string, other: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-function flaw(pointer: string, message: string): SchemaError {
+function ruleError(pointer: string, message: string): SchemaError {
   return { pointer, at: 'value', message };
 }

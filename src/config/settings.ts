@@ -41,7 +41,7 @@ export function settingSchema(name: string): Schema {
 }
 
 /** The value of a setting as written. The schema has checked it, so the caller knows its type. */
-export function written<T>(settings: Settings, name: string): T {
+export function settingValue<T>(settings: Settings, name: string): T {
   const setting = settings.get(name);
   if (setting === undefined) throw new TypeError(`there is no setting ${name}`);
   return setting.value as T;

@@ -4,7 +4,7 @@ import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
 import type { SchemaError } from './schema/errors.ts';
 import { isObject } from './schema/schema.ts';
-import { documentOf, type Settings, valueAt, written } from './settings.ts';
+import { documentOf, type Settings, settingValue, valueAt } from './settings.ts';
 
 /** The name of the upstream that the section `upstream` describes. */
 export const DEFAULT_UPSTREAM = 'default';
@@ -12,22 +12,22 @@ export const DEFAULT_UPSTREAM = 'default';
 type Section = Readonly<Record<string, unknown>>;
 
 /** What rules ask of a section `upstream`, with everything that it inherits. */
-type WrittenUpstream = Section & {
+type UpstreamEntry = Section & {
   readonly url: string | null;
   readonly stores: readonly { readonly url: string }[];
 };
 
 /** The section `upstream` as written. */
-const defaultIn = (settings: Settings) => documentOf(settings).upstream as WrittenUpstream;
+const defaultIn = (settings: Settings) => documentOf(settings).upstream as UpstreamEntry;
 
 /** The sections of `upstreams` as written, without what they inherit. */
 const ownSections = (settings: Settings) =>
-  written<Readonly<Record<string, Section | null>> | null>(settings, 'upstreams') ?? {};
+  settingValue<Readonly<Record<string, Section | null>> | null>(settings, 'upstreams') ?? {};
 
 /** The sections of `upstreams` with what they inherit. Its own stores are what makes an upstream another one. */
-export function upstreamsIn(settings: Settings): Readonly<Record<string, WrittenUpstream>> {
+export function upstreamsIn(settings: Settings): Readonly<Record<string, UpstreamEntry>> {
   const inherited = { ...defaultIn(settings), url: null, stores: [] };
-  return mapped(ownSections(settings), (own) => overlaid(inherited, own ?? {}) as WrittenUpstream);
+  return mapped(ownSections(settings), (own) => overlaid(inherited, own ?? {}) as UpstreamEntry);
 }
 
 /** A section in which the settings of another one beat its own. */
@@ -63,8 +63,8 @@ export function upstreamErrors(settings: Settings): SchemaError[] {
   const fromVariable = settings.get('upstream.url')?.origin.kind === 'environment';
   return [
     ...(fromVariable ? [] : bothWays(upstream, '/upstream')),
-    ...storesTwice(upstream, '/upstream'),
-    ...turnedRanges(upstream, '/upstream'),
+    ...repeatedStores(upstream, '/upstream'),
+    ...reversedRanges(upstream, '/upstream'),
   ];
 }
 
@@ -73,55 +73,58 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   const own = ownSections(settings);
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
     const at = step('/upstreams', name);
-    const none = storeUrls(upstream).length === 0 ? [flaw(at, 'needs its store: url, or stores')] : [];
-    return [...none, ...bothWays(upstream, at), ...storesTwice(upstream, at), ...turnedRanges(own[name], at)];
+    const none = storeUrls(upstream).length === 0 ? [upstreamError(at, 'needs its store: url, or stores')] : [];
+    return [...none, ...bothWays(upstream, at), ...repeatedStores(upstream, at), ...reversedRanges(own[name], at)];
   });
 }
 
 /** What is wrong with where mounts lead to. */
 export function mountErrors(settings: Settings): SchemaError[] {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
-  const mounts = written<readonly { target?: string; upstream?: string }[]>(settings, 'mounts');
+  const mounts = settingValue<readonly { target?: string; upstream?: string }[]>(settings, 'mounts');
   return mounts.flatMap(({ target, upstream }, i) => {
     const at = `/mounts/${i}`;
-    if (target === undefined && upstream === undefined) return [flaw(at, 'needs a target, or the name of an upstream')];
+    if (target === undefined && upstream === undefined)
+      return [upstreamError(at, 'needs a target, or the name of an upstream')];
     if (target !== undefined && upstream !== undefined)
-      return [flaw(`${at}/upstream`, 'must not stand beside a target: a mount leads to one of them')];
+      return [upstreamError(`${at}/upstream`, 'must not stand beside a target: a mount leads to one of them')];
     if (upstream === undefined || names.includes(upstream)) return [];
-    return [flaw(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
+    return [upstreamError(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
   });
 }
 
 /** Of both in one file nobody could tell which is meant. */
-function bothWays({ url, stores }: WrittenUpstream, at: string): SchemaError[] {
+function bothWays({ url, stores }: UpstreamEntry, at: string): SchemaError[] {
   if (url === null || stores.length === 0) return [];
-  return [flaw(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
+  return [upstreamError(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
 }
 
-function storeUrls({ url, stores }: WrittenUpstream): string[] {
+function storeUrls({ url, stores }: UpstreamEntry): string[] {
   return url === null ? stores.map((store) => store.url) : storesIn(url).map((store) => store.url);
 }
 
 /** Log, metrics and commands tell stores by host and port. */
-function storesTwice(upstream: WrittenUpstream, at: string): SchemaError[] {
+function repeatedStores(upstream: UpstreamEntry, at: string): SchemaError[] {
   const labels = storeUrls(upstream).map(storeLabel);
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
   const place = upstream.url === null ? `${at}/stores/${second}/url` : `${at}/url`;
-  return [flaw(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
+  return [upstreamError(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
 }
 
-function turnedRanges(upstream: unknown, at: string): SchemaError[] {
+function reversedRanges(upstream: unknown, at: string): SchemaError[] {
   return STATUSES.flatMap((name) => {
     const [, section, key] = name.split('.');
     const statuses = (valueAt(upstream, `${section}.${key}`) ?? []) as readonly (string | number)[];
     const turned = statuses
       .map((text) => String(text).split('-'))
       .findIndex(([from, to = from]) => Number(from) > Number(to));
-    return turned === -1 ? [] : [flaw(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
+    return turned === -1
+      ? []
+      : [upstreamError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
   });
 }
 
-function flaw(pointer: string, message: string): SchemaError {
+function upstreamError(pointer: string, message: string): SchemaError {
   return { pointer, at: 'value', message };
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 
 /** Milliseconds between two checks. */
-const EVERY = 400;
+const CHECK_INTERVAL = 400;
 
 /**
  * Calls back when any of the files has changed and then stayed the same for one check, because editors write in steps.
@@ -24,7 +24,7 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
       moving = null;
       changed();
     }
-    timer = setTimeout(() => void look(), EVERY).unref();
+    timer = setTimeout(() => void look(), CHECK_INTERVAL).unref();
   }
 
   void look();

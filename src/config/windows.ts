@@ -1,7 +1,7 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Window } from '../limits/limits.ts';
 import { formatWindows, nameOfSpan, readShort, spanOf, toWindows, type WindowEntry } from '../limits/notation.ts';
-import { scopeInWords } from '../limits/scopes.ts';
+import { formatScope } from '../limits/scopes.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
@@ -27,7 +27,7 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
 /** Writes a limit whose window is known by its span alone, such as `60/minute`; equal to what people write for it. The name of its scope follows. */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
   const text = formatWindows([{ ...limit, name: nameOfSpan(limit.span) }]);
-  return limit.scope === undefined ? text : `${text} ${scopeInWords(limit.scope)}`;
+  return limit.scope === undefined ? text : `${text} ${formatScope(limit.scope)}`;
 }
 
 /** The flaws between windows that are each valid by themselves. */

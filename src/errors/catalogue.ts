@@ -1,4 +1,4 @@
-import { CONTRACT_JSON_PATH } from '../common/own-paths.ts';
+import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 
 /**
  * Every error code of the gateway. A code never changes its meaning, and a removed code is never reused. `title` says what happened and

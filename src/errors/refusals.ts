@@ -1,5 +1,5 @@
 import type { Fault } from '@storegate/openapi';
-import { REFERENCE_PATH } from '../common/own-paths.ts';
+import { REFERENCE_PATH } from '../common/reserved-paths.ts';
 import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 import { CATALOGUE, type Code, ERROR_CODES } from './catalogue.ts';
 

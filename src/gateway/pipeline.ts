@@ -1,4 +1,4 @@
-import { USAGE_PATH } from '../common/own-paths.ts';
+import { USAGE_PATH } from '../common/reserved-paths.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';

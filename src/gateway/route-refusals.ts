@@ -1,4 +1,4 @@
-import { CONTRACT_JSON_PATH } from '../common/own-paths.ts';
+import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { ExpectedError } from '../common/expected-error.ts';
-import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesError } from '../common/scopes.ts';
+import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../common/scopes.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { windowsOf } from './counting.ts';
+import { windowsOf } from './subjects.ts';
 
 /** Input for a new key. */
 export interface KeyDraft {
@@ -42,8 +42,8 @@ export interface DraftError {
 }
 
 const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-const MOST_ADDRESSES = 100;
-const MOST_METADATA = 20;
+const MAX_ADDRESSES = 100;
+const MAX_METADATA = 20;
 
 /** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
@@ -105,8 +105,8 @@ function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDr
 }
 
 function addressErrors(addresses: readonly string[]): DraftError[] {
-  if (addresses.length > MOST_ADDRESSES)
-    return [{ field: 'addresses', message: `a key has at most ${MOST_ADDRESSES} address blocks` }];
+  if (addresses.length > MAX_ADDRESSES)
+    return [{ field: 'addresses', message: `a key has at most ${MAX_ADDRESSES} address blocks` }];
   const at = addresses.findIndex((block) => !isBlock(block));
   if (at === -1) return [];
   const form = 'is no address or block such as 10.0.0.0/8 or 2001:db8::/32';
@@ -124,7 +124,7 @@ function isBlock(block: string): boolean {
 function scopeErrors(scopes: readonly string[]): DraftError[] {
   const flaw = scopesError(scopes);
   if (flaw === null) return [];
-  if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MOST_SCOPES} scopes` }];
+  if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` }];
   const wrong = flaw.kind === 'twice' ? 'is there before' : `is no name of a scope: ${SCOPE_FORM}`;
   const quoting = `${JSON.stringify(scopes[flaw.at]!.slice(0, MAX_SCOPE_LENGTH))} ${wrong}`;
   return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
@@ -132,8 +132,8 @@ function scopeErrors(scopes: readonly string[]): DraftError[] {
 
 function metadataErrors(metadata: Readonly<Record<string, string>>): DraftError[] {
   const entries = Object.entries(metadata);
-  if (entries.length > MOST_METADATA)
-    return [{ field: 'metadata', message: `a key has at most ${MOST_METADATA} metadata entries` }];
+  if (entries.length > MAX_METADATA)
+    return [{ field: 'metadata', message: `a key has at most ${MAX_METADATA} metadata entries` }];
   const good = entries.every(([name, value]) => /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500);
   if (good) return [];
   const message =

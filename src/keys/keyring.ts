@@ -4,14 +4,14 @@ import type { MaybePromise } from '../common/maybe-promise.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { concurrencyOf, limitsOf, queueOwnerOf, windowsOf } from './counting.ts';
 import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
+import { concurrencyOf, limitsOf, queueOwnerOf, windowsOf } from './subjects.ts';
 
-const KNOWN = 50_000;
-const UNKNOWN = 20_000;
+const MAX_CLIENTS = 50_000;
+const MAX_UNKNOWN_KEYS = 20_000;
 /** Milliseconds until a lookup that failed in an outage is retried. */
-const ASK_AGAIN = 1_000;
+const RETRY_DELAY = 1_000;
 
 export interface KeyringOptions {
   /**
@@ -23,7 +23,7 @@ export interface KeyringOptions {
   readonly clock?: () => number;
 }
 
-interface Found {
+interface CachedClient {
   /** `null`: the key does not exist. */
   readonly record: KeyRecord | null;
   readonly recheckAt: number;
@@ -40,9 +40,9 @@ export class Keyring {
   #plans: Plans;
   readonly #recheckAfter: number;
   readonly #clock: () => number;
-  readonly #clients = new Cache<Found>(KNOWN);
+  readonly #clients = new Cache<CachedClient>(MAX_CLIENTS);
   /** Separate from `#clients`, so that guesses never displace real keys. */
-  readonly #strangers = new Cache<Found>(UNKNOWN);
+  readonly #strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
   /** Lookups in progress; concurrent requests for the same key share them. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
@@ -85,7 +85,7 @@ export class Keyring {
    * Whether to look up secrets of a foreign form. They have no checksum that rejects guesses early, so they are looked
    * up only if some key was imported, or while that is unknown.
    */
-  get takesForeign(): boolean {
+  get acceptsImported(): boolean {
     return this.#imported !== false;
   }
 
@@ -114,11 +114,11 @@ export class Keyring {
     clearTimeout(this.#importedTimer);
   }
 
-  #isFresh({ generation, recheckAt }: Found): boolean {
+  #isFresh({ generation, recheckAt }: CachedClient): boolean {
     return generation === this.#generation && (recheckAt === Infinity || this.#clock() < recheckAt);
   }
 
-  #clientIn(found: Found, hash: string): Client | null {
+  #clientIn(found: CachedClient, hash: string): Client | null {
     if (found.plans !== this.#plans) {
       found.client = found.record && this.#clientOf(found.record, hash);
       found.plans = this.#plans;
@@ -141,7 +141,7 @@ export class Keyring {
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
       if (question !== this.#importedQuestion) return;
-      this.#importedTimer = setTimeout(() => void this.#lookForImported(), ASK_AGAIN).unref();
+      this.#importedTimer = setTimeout(() => void this.#lookForImported(), RETRY_DELAY).unref();
     }
   }
 
@@ -158,15 +158,15 @@ export class Keyring {
     }
   }
 
-  #lookUp(hash: string, stale: Found | undefined): MaybePromise<Client | null> {
+  #lookUp(hash: string, stale: CachedClient | undefined): MaybePromise<Client | null> {
     const asked = this.#store.find(hash, stale !== undefined);
     if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
-      (record) => this.#arrived(hash, lookup, withKnownLimits(stale, record), this.#recheckAfter),
+      (record) => this.#arrived(hash, lookup, withLimits(stale, record), this.#recheckAfter),
       (error) => {
         // While the store is down, a cached key stays valid: an outage must not lock out all clients.
         if (stale && error instanceof Outage)
-          return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, ASK_AGAIN));
+          return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, RETRY_DELAY));
         this.#isCurrent(hash, lookup);
         throw error;
       },
@@ -237,7 +237,7 @@ export class Keyring {
 }
 
 /** Reuses the cached limits if they are equal, because counters compare limits by identity. */
-function withKnownLimits(known: Found | undefined, record: KeyRecord | null): KeyRecord | null {
+function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;
 }

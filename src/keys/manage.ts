@@ -17,7 +17,7 @@ export interface KeyChange {
 export type AuditNoteOf = (change: KeyChange) => AuditNote;
 
 /** Attempts of a change that conflicts with other changes of the same key. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Issues a key. The secret is only in the result. Throws KeyError; then no key was issued. */
 export async function createKey(
@@ -63,7 +63,7 @@ export function updateKey(
   auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) => {
-    refuseRevoked(record);
+    rejectRevoked(record);
     const changed = { ...record, ...patch };
     // A past expiry may stay, but cannot be set.
     checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, now);
@@ -80,7 +80,7 @@ export function setDisabled(
   auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) => {
-    refuseRevoked(record);
+    rejectRevoked(record);
     if ((record.disabledAt !== null) === disabled) return null;
     return { after: { ...record, disabledAt: disabled ? now : null }, secret: null };
   });
@@ -114,7 +114,7 @@ export async function rotateKey(
 ): Promise<{ secret: string; record: KeyRecord }> {
   let secret = '';
   const record = await change(store, id, auditNoteOf, (before) => {
-    refuseRevoked(before);
+    rejectRevoked(before);
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
       throw new KeyError(`the last rotation is under way until ${until}; force ends the older secret now`, 'conflict');
@@ -143,12 +143,12 @@ async function change(
       await store.replace(after, auditNoteOf({ before, after, secret: changed.secret }));
       return after;
     } catch (error) {
-      if (!(error instanceof KeyConflict) || tries === TRIES) throw error;
+      if (!(error instanceof KeyConflict) || tries === MAX_ATTEMPTS) throw error;
     }
   }
 }
 
-function refuseRevoked({ id, revokedAt }: KeyRecord): void {
+function rejectRevoked({ id, revokedAt }: KeyRecord): void {
   if (revokedAt !== null) throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
 }
 

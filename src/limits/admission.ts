@@ -49,34 +49,34 @@ export interface Reading {
  * must hold it exclusively.
  */
 export function admit(
-  ledger: Counters,
+  counters: Counters,
   limits: Limits,
   cost: number,
   now: number,
   scopes: Scopes = NO_SCOPES,
 ): Admission {
-  adoptWindows(ledger, limits.windows);
-  const bannedUntil = banEnd(ledger, now);
-  const violated = longestViolated(ledger, cost, now, scopes);
+  adoptWindows(counters, limits.windows);
+  const bannedUntil = banEnd(counters, now);
+  const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
     eachWindow(limits.windows, (window, at, meter) => {
-      if (countsIn(window, scopes)) meter.charge(ledger.cells, at, window, cost, now);
+      if (countsIn(window, scopes)) meter.charge(counters.cells, at, window, cost, now);
     });
-    return answer(ledger, limits.ladder, now, 'admitted', null, 0, false);
+    return answer(counters, limits.escalation, now, 'admitted', null, 0, false);
   }
-  const fitsAt = violated ? latestFit(ledger, cost, now, scopes) : 0;
-  if (bannedUntil > 0) return answer(ledger, limits.ladder, now, 'banned', violated, fitsAt, false);
-  const banBegins = refuse(ledger, limits.ladder, violated, fitsAt, now);
-  return answer(ledger, limits.ladder, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
+  const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
+  if (bannedUntil > 0) return answer(counters, limits.escalation, now, 'banned', violated, fitsAt, false);
+  const banBegins = refuse(counters, limits.escalation, violated, fitsAt, now);
+  return answer(counters, limits.escalation, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
 }
 
 /** What `admit` would return for a request of cost 0. Charges and records nothing. */
 export function look(looked: Counters, limits: Limits, now: number): Admission {
   // A copy: reading under other limits must not drop the windows that the counters have.
-  const ledger = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
-  adoptWindows(ledger, limits.windows);
-  const verdict = banEnd(ledger, now) > 0 ? 'banned' : 'admitted';
-  return answer(ledger, limits.ladder, now, verdict, null, 0, false);
+  const counters = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
+  adoptWindows(counters, limits.windows);
+  const verdict = banEnd(counters, now) > 0 ? 'banned' : 'admitted';
+  return answer(counters, limits.escalation, now, verdict, null, 0, false);
 }
 
 /** The window that limits the client most: the own window with the fewest remaining units, then the longer one. */
@@ -90,8 +90,8 @@ export function bindingReading(readings: readonly Reading[]): Reading {
 }
 
 function answer(
-  ledger: Counters,
-  ladder: BanEscalation | null,
+  counters: Counters,
+  escalation: BanEscalation | null,
   now: number,
   verdict: Admission['verdict'],
   violated: Window | null,
@@ -99,45 +99,46 @@ function answer(
   banBegins: boolean,
 ): Admission {
   const readings: Reading[] = [];
-  eachWindow(ledger.windows, (window, at, meter) => {
-    const remaining = Math.max(0, window.limit - meter.used(ledger.cells, at, window, now));
-    readings.push({ window, remaining, resetAt: meter.resetAt(ledger.cells, at, window, now) });
+  eachWindow(counters.windows, (window, at, meter) => {
+    const remaining = Math.max(0, window.limit - meter.used(counters.cells, at, window, now));
+    readings.push({ window, remaining, resetAt: meter.resetAt(counters.cells, at, window, now) });
   });
-  const bannedUntil = banEnd(ledger, now);
-  const strikes = ledger.conduct && ladder ? recentStrikes(ledger.conduct, ladder, now).length : 0;
+  const bannedUntil = banEnd(counters, now);
+  const strikes = counters.conduct && escalation ? recentStrikes(counters.conduct, escalation, now).length : 0;
   const retryAt = Math.max(fitsAt, bannedUntil);
   const answered = { verdict, now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
-  return banBegins ? { ...answered, rung: ledger.conduct!.rung } : answered;
+  return banBegins ? { ...answered, rung: counters.conduct!.rung } : answered;
 }
 
 function refuse(
-  ledger: Counters,
-  ladder: BanEscalation | null,
+  counters: Counters,
+  escalation: BanEscalation | null,
   violated: Window | null,
   fitsAt: number,
   now: number,
 ): boolean {
-  if (!ladder) return false;
-  ledger.conduct ??= newStrikeState();
-  return noteRefusal(ledger.conduct, ladder, violated, fitsAt, now) === 'ban';
+  if (!escalation) return false;
+  counters.conduct ??= newStrikeState();
+  return noteRefusal(counters.conduct, escalation, violated, fitsAt, now) === 'ban';
 }
 
-function banEnd(ledger: Counters, now: number): number {
-  return ledger.conduct && ledger.conduct.bannedUntil > now ? ledger.conduct.bannedUntil : 0;
+function banEnd(counters: Counters, now: number): number {
+  return counters.conduct && counters.conduct.bannedUntil > now ? counters.conduct.bannedUntil : 0;
 }
 
-function longestViolated(ledger: Counters, cost: number, now: number, scopes: Scopes): Window | null {
+function longestViolated(counters: Counters, cost: number, now: number, scopes: Scopes): Window | null {
   let violated: Window | null = null;
-  eachWindow(ledger.windows, (window, at, meter) => {
-    if (meter.used(ledger.cells, at, window, now) + cost > window.limit && countsIn(window, scopes)) violated = window;
+  eachWindow(counters.windows, (window, at, meter) => {
+    if (meter.used(counters.cells, at, window, now) + cost > window.limit && countsIn(window, scopes))
+      violated = window;
   });
   return violated;
 }
 
-function latestFit(ledger: Counters, cost: number, now: number, scopes: Scopes): number {
+function latestFit(counters: Counters, cost: number, now: number, scopes: Scopes): number {
   let latest = 0;
-  eachWindow(ledger.windows, (window, at, meter) => {
-    if (countsIn(window, scopes)) latest = Math.max(latest, meter.fitsAt(ledger.cells, at, window, cost, now));
+  eachWindow(counters.windows, (window, at, meter) => {
+    if (countsIn(window, scopes)) latest = Math.max(latest, meter.fitsAt(counters.cells, at, window, cost, now));
   });
   return latest;
 }

@@ -1,8 +1,8 @@
-import type { RefusedIn, StrikeState } from './counters.ts';
+import type { ScopeRefusal, StrikeState } from './counters.ts';
 import type { BanEscalation, Window } from './limits.ts';
 
 /** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
-export type Consequence = 'none' | 'strike' | 'ban';
+export type RefusalEffect = 'none' | 'strike' | 'ban';
 
 /**
  * Records a refusal at `now` by the limit `violated`, with the retry time `retryAt`. It is a strike if the same limit
@@ -10,83 +10,86 @@ export type Consequence = 'none' | 'strike' | 'ban';
  * windows are one limit here, and the windows of each scope another.
  */
 export function noteRefusal(
-  conduct: StrikeState,
-  ladder: BanEscalation,
+  state: StrikeState,
+  escalation: BanEscalation,
   violated: Window | null,
   retryAt: number,
   now: number,
-): Consequence {
+): RefusalEffect {
   const scope = violated?.scope;
-  const isFirst = scope === undefined ? noteOwn(conduct, retryAt, now) : noteIn(toldIn(conduct, scope), retryAt, now);
+  const isFirst =
+    scope === undefined
+      ? noteClientRefusal(state, retryAt, now)
+      : noteScopeRefusal(refusalIn(state, scope), retryAt, now);
   if (isFirst) return 'none';
-  const refusedAt = scope === undefined ? conduct.refusedAt : toldIn(conduct, scope).at;
-  return now < refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, violated, now);
+  const refusedAt = scope === undefined ? state.refusedAt : refusalIn(state, scope).at;
+  return now < refusedAt + escalation.grace ? 'none' : strike(state, escalation, violated, now);
 }
 
-function noteOwn(conduct: StrikeState, retryAt: number, now: number): boolean {
-  if (now < conduct.refusedUntil) return false;
-  conduct.refusedAt = now;
-  conduct.refusedUntil = retryAt;
+function noteClientRefusal(state: StrikeState, retryAt: number, now: number): boolean {
+  if (now < state.refusedUntil) return false;
+  state.refusedAt = now;
+  state.refusedUntil = retryAt;
   return true;
 }
 
-function noteIn(told: RefusedIn, retryAt: number, now: number): boolean {
-  if (now < told.until) return false;
-  told.at = now;
-  told.until = retryAt;
+function noteScopeRefusal(refusal: ScopeRefusal, retryAt: number, now: number): boolean {
+  if (now < refusal.until) return false;
+  refusal.at = now;
+  refusal.until = retryAt;
   return true;
 }
 
-function toldIn(conduct: StrikeState, scope: string): RefusedIn {
-  conduct.refusedIn ??= [];
-  let told = conduct.refusedIn.find((one) => one.scope === scope);
-  if (!told) {
-    told = { scope, at: 0, until: 0 };
-    conduct.refusedIn.push(told);
+function refusalIn(state: StrikeState, scope: string): ScopeRefusal {
+  state.refusedIn ??= [];
+  let refusal = state.refusedIn.find((one) => one.scope === scope);
+  if (!refusal) {
+    refusal = { scope, at: 0, until: 0 };
+    state.refusedIn.push(refusal);
   }
-  return told;
+  return refusal;
 }
 
 /** Adds one strike for a refusal by `violated`; enough strikes within the configured window are a ban. */
 export function strike(
-  conduct: StrikeState,
-  ladder: BanEscalation,
+  state: StrikeState,
+  escalation: BanEscalation,
   violated: Window | null,
   now: number,
 ): 'strike' | 'ban' {
-  conduct.rung = levelAt(conduct, ladder, now);
-  conduct.cleanSince = now;
-  conduct.strikes = recentStrikes(conduct, ladder, now);
-  conduct.strikes.push(now);
-  if (conduct.strikes.length < ladder.strikes) return 'strike';
-  ban(conduct, durationAtLevel(ladder, conduct.rung), violated, now);
+  state.rung = levelAt(state, escalation, now);
+  state.cleanSince = now;
+  state.strikes = recentStrikes(state, escalation, now);
+  state.strikes.push(now);
+  if (state.strikes.length < escalation.strikes) return 'strike';
+  ban(state, durationAtLevel(escalation, state.rung), violated, now);
   return 'ban';
 }
 
 /** Length of a ban at level `rung`, milliseconds. */
-export function durationAtLevel({ durations: lengths }: BanEscalation, rung: number): number {
-  return lengths[Math.min(rung, lengths.length - 1)]!;
+export function durationAtLevel({ durations }: BanEscalation, level: number): number {
+  return durations[Math.min(level, durations.length - 1)]!;
 }
 
 /**
  * Bans for `length` from `now` and raises the level by one. The level must be current at `now`. `cause` is the limit
  * that was ignored; `null` for a manual ban.
  */
-export function ban(conduct: StrikeState, length: number, cause: Window | null, now: number): void {
-  conduct.bannedUntil = now + length;
-  conduct.bannedSince = now;
-  conduct.bannedFor = cause;
-  conduct.rung += 1;
-  conduct.strikes = [];
-  conduct.cleanSince = conduct.bannedUntil;
+export function ban(state: StrikeState, length: number, cause: Window | null, now: number): void {
+  state.bannedUntil = now + length;
+  state.bannedSince = now;
+  state.bannedFor = cause;
+  state.rung += 1;
+  state.strikes = [];
+  state.cleanSince = state.bannedUntil;
 }
 
 /** The level at `now`: it drops by one for each whole `forget` since the last strike or the end of the last ban. */
-export function levelAt(conduct: StrikeState, ladder: BanEscalation, now: number): number {
-  const cleanSpans = Math.max(0, Math.floor((now - conduct.cleanSince) / ladder.decay));
-  return Math.max(0, conduct.rung - cleanSpans);
+export function levelAt(state: StrikeState, escalation: BanEscalation, now: number): number {
+  const cleanSpans = Math.max(0, Math.floor((now - state.cleanSince) / escalation.decay));
+  return Math.max(0, state.rung - cleanSpans);
 }
 
-export function recentStrikes(conduct: StrikeState, ladder: BanEscalation, now: number): number[] {
-  return conduct.strikes.filter((at) => at > now - ladder.window);
+export function recentStrikes(state: StrikeState, escalation: BanEscalation, now: number): number[] {
+  return state.strikes.filter((at) => at > now - escalation.window);
 }

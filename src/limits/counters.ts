@@ -20,7 +20,7 @@ export interface StrikeState {
   /**
    * The same for each scope separately, because a refusal for one operation does not apply to another. Absent: none.
    */
-  refusedIn?: RefusedIn[] | undefined;
+  refusedIn?: ScopeRefusal[] | undefined;
   /** Times of strikes, oldest first; never more than a ban needs. */
   strikes: number[];
   bannedUntil: number;
@@ -34,7 +34,7 @@ export interface StrikeState {
 }
 
 /** A scope, the first refusal by its windows, and the retry time sent with it. */
-export interface RefusedIn {
+export interface ScopeRefusal {
   readonly scope: string;
   at: number;
   until: number;
@@ -61,24 +61,26 @@ export function newStrikeState(): StrikeState {
  * Makes the counters use `windows`. A window of the same kind, span and scope keeps its count even if its limit
  * changed; a new window starts at zero. Changed limits void earlier retry times; bans and levels stay.
  */
-export function adoptWindows(ledger: Counters, windows: readonly Window[]): void {
-  if (ledger.windows === windows) return;
+export function adoptWindows(counters: Counters, windows: readonly Window[]): void {
+  if (counters.windows === windows) return;
   const old = new Map<string, number[]>();
-  eachWindow(ledger.windows, (window, at, { size }) => old.set(windowId(window), ledger.cells.slice(at, at + size)));
+  eachWindow(counters.windows, (window, at, { size }) =>
+    old.set(windowId(window), counters.cells.slice(at, at + size)),
+  );
   const cells: number[] = [];
   eachWindow(windows, (window, _at, { size }) => {
     cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
   });
-  if (!sameLimits(ledger.windows, windows) && ledger.conduct) {
-    ledger.conduct.refusedAt = 0;
-    forgiveRefusals(ledger.conduct);
+  if (!sameLimits(counters.windows, windows) && counters.conduct) {
+    counters.conduct.refusedAt = 0;
+    clearRefusals(counters.conduct);
   }
-  ledger.windows = windows;
-  ledger.cells = cells;
+  counters.windows = windows;
+  counters.cells = cells;
 }
 
 /** Voids earlier retry times: the next refusal counts as a first one. */
-export function forgiveRefusals(conduct: StrikeState): void {
+export function clearRefusals(conduct: StrikeState): void {
   conduct.refusedUntil = 0;
   conduct.refusedIn = undefined;
 }
@@ -87,15 +89,15 @@ export function forgiveRefusals(conduct: StrikeState): void {
  * When these counters equal new ones and can be dropped. `ladder` is `undefined` if it is unknown; then counters with
  * strikes or levels return Infinity.
  */
-export function staleAt(ledger: Counters, ladder: BanEscalation | null | undefined): number {
+export function staleAt(counters: Counters, escalation: BanEscalation | null | undefined): number {
   let stale = 0;
-  eachWindow(ledger.windows, (window, at, meter) => {
-    stale = Math.max(stale, meter.staleAt(ledger.cells, at, window));
+  eachWindow(counters.windows, (window, at, meter) => {
+    stale = Math.max(stale, meter.staleAt(counters.cells, at, window));
   });
-  const conduct = ledger.conduct;
+  const conduct = counters.conduct;
   if (!conduct) return stale;
-  if (ladder === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
-  const memory = ladder ? Math.max(ladder.window, conduct.rung * ladder.decay) : 0;
+  if (escalation === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
+  const memory = escalation ? Math.max(escalation.window, conduct.rung * escalation.decay) : 0;
   const told = (conduct.refusedIn ?? []).map(({ until }) => until);
   return Math.max(stale, conduct.refusedUntil, ...told, conduct.bannedUntil, conduct.cleanSince + memory);
 }

@@ -74,6 +74,6 @@ export function placeOf(window: Window, resetAt: number, now: number): number {
 }
 
 /** A limit without its name. */
-export function unnamed({ kind, span, limit, scope }: Omit<Window, 'name'>): Omit<Window, 'name'> {
+export function unknownKind({ kind, span, limit, scope }: Omit<Window, 'name'>): Omit<Window, 'name'> {
   return scope === undefined ? { kind, span, limit } : { kind, span, limit, scope };
 }

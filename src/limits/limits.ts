@@ -59,5 +59,5 @@ export interface Limits {
    */
   readonly windows: readonly Window[];
   /** `null`: keys of this plan are never banned. */
-  readonly ladder: BanEscalation | null;
+  readonly escalation: BanEscalation | null;
 }

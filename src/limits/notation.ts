@@ -12,8 +12,8 @@ export interface WindowEntry {
 const SPANS: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 /** Also in the schema of plans.yaml; a test compares them. */
-const MOST_WINDOWS = 4;
-const MOST_UNITS = 1_000_000_000_000;
+const MAX_WINDOWS = 4;
+const MAX_UNITS = 1_000_000_000_000;
 const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
 
 /** Milliseconds of `minute` or `10s`; `null` if it is neither. */
@@ -49,7 +49,7 @@ export function formatWindows(windows: readonly Window[]): string {
 export function readWindows(value: unknown): readonly Window[] | string {
   const entries = typeof value === 'string' ? readShort(value) : value;
   if (!Array.isArray(entries)) return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}';
-  if (entries.length < 1 || entries.length > MOST_WINDOWS) return `must be one to ${MOST_WINDOWS} windows`;
+  if (entries.length < 1 || entries.length > MAX_WINDOWS) return `must be one to ${MAX_WINDOWS} windows`;
   const spans = new Set<number>();
   for (const [i, entry] of entries.entries()) {
     const wrong =
@@ -62,8 +62,8 @@ export function readWindows(value: unknown): readonly Window[] | string {
 function faultIn(entry: object, spans: Set<number>): string | null {
   const { limit, per, kind, ...rest } = entry as Record<string, unknown>;
   if (Object.keys(rest).length > 0) return 'must have no other members than limit, per and kind';
-  if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_UNITS)
-    return `must have a limit from 1 to ${MOST_UNITS}`;
+  if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_UNITS)
+    return `must have a limit from 1 to ${MAX_UNITS}`;
   if (kind !== undefined && !KIND_NAMES.some((name) => name === kind)) return `must be ${KIND_NAMES.join(' or ')}`;
   const span = typeof per === 'string' ? spanOf(per) : null;
   if (span === null || span < SHORTEST || span > LONGEST)

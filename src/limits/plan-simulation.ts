@@ -10,7 +10,7 @@ export interface WindowUse {
 }
 
 /** Bounds of unknown usage. */
-export interface Unknown {
+export interface UnrecordedUse {
   /** Maximum usage of windows that were not read. */
   readonly floor: number;
   /** Units of the costliest request. */
@@ -39,7 +39,7 @@ export interface Simulation {
 export function simulateLimit(
   window: Window,
   uses: readonly WindowUse[],
-  { floor, costliest }: Unknown,
+  { floor, costliest }: UnrecordedUse,
 ): Simulation | null {
   const { limit } = window;
   const above = uses.filter(({ used }) => used > limit);
@@ -59,7 +59,7 @@ function inFixed(above: readonly WindowUse[], limit: number, costliest: number):
 }
 
 /** Spans that what a sliding window counts at a moment may reach into: its own one, that before, and a twentieth of one more. */
-const REACH = 3;
+const MAX_SAMPLES = 3;
 
 /**
  * At least: of spans so far apart that no unit counts in two of them, those that give most. At most: all that came in spans in which
@@ -69,7 +69,7 @@ function inSliding(above: readonly WindowUse[], { limit, span }: Window): Bounds
   const best: number[] = [];
   for (const [i, { at, used }] of above.entries()) {
     let before = i - 1;
-    while (before >= 0 && above[before]!.at > at - REACH * span) before--;
+    while (before >= 0 && above[before]!.at > at - MAX_SAMPLES * span) before--;
     best.push(Math.max(best[i - 1] ?? 0, (best[before] ?? 0) + used - limit));
   }
   return { least: best.at(-1)!, most: sum(above.map(({ used }) => used)) };

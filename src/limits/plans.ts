@@ -3,7 +3,7 @@ import type { BanEscalation, Window } from './limits.ts';
 /** All plans, their bans, and the limits of accounts. */
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
-  readonly ladder: BanEscalation | null;
+  readonly escalation: BanEscalation | null;
   /** Limits by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
   /** Concurrency limits by account name; they replace the plan's. Absent if no account has one. */

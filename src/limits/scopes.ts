@@ -30,15 +30,15 @@ export function readScope(scope: string): { readonly kind: 'operation' | 'tag'; 
 }
 
 /** `for login`, `for the tag search`. */
-export function scopeInWords(scope: string): string {
+export function formatScope(scope: string): string {
   const { kind, name } = readScope(scope);
   return kind === 'tag' ? `for the tag ${name}` : `for ${name}`;
 }
 
-const LONGEST = 304;
+const MAX_SCOPE_LENGTH = 304;
 
 export function isScope(text: string): boolean {
-  if (text.length > LONGEST) return false;
+  if (text.length > MAX_SCOPE_LENGTH) return false;
   try {
     const { kind, name } = readScope(text);
     return name !== '' && (kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name)) === text;

@@ -53,9 +53,9 @@ export interface OperatingGauges {
 }
 
 /** The gauge of the process that keeps a copy of the keys of the shared state. */
-export interface CopyGauges {
+export interface KeyCacheGauges {
   /** Seconds. */
-  readonly keyCopyAge: () => number;
+  readonly keyCacheAge: () => number;
 }
 
 /** The gauges of the process that delivers webhooks. */
@@ -70,7 +70,7 @@ export type GaugeName =
   | keyof RequestGauges
   | keyof PrimaryGauges
   | keyof OperatingGauges
-  | keyof CopyGauges
+  | keyof KeyCacheGauges
   | keyof WebhookGauges;
 
 type EventType = Event['type'];

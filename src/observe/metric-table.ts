@@ -385,7 +385,7 @@ export const METRICS: readonly MetricRow[] = [
   gauge({
     name: 'storegate_key_cache_age_seconds',
     help: 'Age of the key cache; +Inf: not complete yet.',
-    reads: 'keyCopyAge',
+    reads: 'keyCacheAge',
   }),
   info({
     on: [],

@@ -2,9 +2,9 @@ import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Figures } from './aggregate.ts';
 import type { Event, Observe } from './events.ts';
 import type {
-  CopyGauges,
   GaugeName,
   GaugeRow,
+  KeyCacheGauges,
   MetricRow,
   OperatingGauges,
   PrimaryGauges,
@@ -51,7 +51,7 @@ function takeInterval(gauge: Gauge): void {
 
 /** Counts events into the metrics of METRICS. */
 export function createMetrics(
-  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges & WebhookGauges>,
+  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & KeyCacheGauges & WebhookGauges>,
   stores?: () => readonly StoreReading[],
   { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {

@@ -2,7 +2,7 @@ import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import type { Guard } from '../callers/guard.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/own-paths.ts';
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
@@ -35,8 +35,8 @@ import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
 import type { Bodies } from '../gateway/wire/bodies.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import { readScope } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
@@ -50,8 +50,8 @@ export interface LongLivedParts {
   readonly bans: BanRecorder;
   readonly keyring: Keyring;
   readonly keys: KeyStore;
-  readonly uses: Uses;
-  readonly deprecatedBy: (keyId: string) => MaybePromise<CallsOfDeprecated>;
+  readonly uses: LastUseTracker;
+  readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
   readonly guard: Guard;
   readonly flights: Flights;
   readonly upstreams: Upstreams;
@@ -162,7 +162,7 @@ function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): Find
     readers: {
       limits: {
         plans: [...config.plans.plans.values()],
-        bans: config.plans.ladder,
+        bans: config.plans.escalation,
         scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
       },
     },

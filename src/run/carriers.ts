@@ -3,7 +3,7 @@ import type { AdminContext } from '../admin/context.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
-import type { CopyGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
+import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
@@ -56,7 +56,7 @@ export interface Carriers {
 /** The gauge of the process that keeps the key cache. */
 export function copyGauges(
   { redis }: Pick<Config, 'redis'>,
-  storage: () => Pick<Storage, 'keyCopyAge'>,
-): Partial<CopyGauges> {
-  return redis?.keyCache.enabled ? { keyCopyAge: () => (storage().keyCopyAge?.() ?? 0) / 1_000 } : {};
+  storage: () => Pick<Storage, 'keyCacheAge'>,
+): Partial<KeyCacheGauges> {
+  return redis?.keyCache.enabled ? { keyCacheAge: () => (storage().keyCacheAge?.() ?? 0) / 1_000 } : {};
 }

@@ -1,6 +1,6 @@
 import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
-import { keepHistory, type StoredHistory } from '../state/history/folder.ts';
+import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
 
 /** The last day of this gateway, in memory and in the data folder. */
 export class GatewayHistory {
@@ -9,7 +9,7 @@ export class GatewayHistory {
 
   /** Reads and continues the folder's history. Errors are reported and ignored. */
   open(folder: string, observe: Observe): void {
-    this.#kept = keepHistory(folder, this.#history, (error) =>
+    this.#kept = storeHistory(folder, this.#history, (error) =>
       observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
     );
   }

@@ -12,7 +12,7 @@ import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
 import { createPreamble } from '../gateway/wire/preamble.ts';
 import { Keyring } from '../keys/keyring.ts';
-import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
+import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { StoreConnections, StoreStatus } from '../observe/peers/status.ts';
@@ -42,7 +42,7 @@ export interface ServingParts {
    * A key's deprecated calls in all processes of this gateway; absent if this is the only one. If it fails, only the
    * local ones count.
    */
-  readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
+  readonly deprecatedAtAll?: (keyId: string) => Promise<DeprecatedCalls>;
 }
 
 /** The public listener, the pipeline behind it, and the connections to the store. */
@@ -56,7 +56,7 @@ export interface Serving {
   /** Whether the state has loaded all that requests need about keys; `whenKeysKnown` resolves then. */
   readonly knowsKeys: boolean;
   readonly whenKeysKnown: Promise<void>;
-  readonly uses: Uses;
+  readonly uses: LastUseTracker;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
   /** Compiles the checks of a contract without delaying requests; most of them, if it is large. */
@@ -85,7 +85,7 @@ export function createServing(parts: ServingParts): Serving {
   });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const preamble = createPreamble(ticketSecret);
-  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble: preamble, observe });
+  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble, observe });
   // The only reference to the first settings, so that their contract is freed by the first reload.
   let inForce = settings;
   usePreamble(settings);
@@ -157,20 +157,20 @@ function openLongLived(parts: ServingParts): LongLivedParts {
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
-  const uses = new Uses(storage.uses, {
+  const uses = new LastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
-    first: parts.reportsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+    onFirstUse: parts.reportsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
   });
   const bans = new BanRecorder({
     log: storage.banLog,
-    toldLater: storage.hearBans !== undefined,
+    reportsLateBans: storage.onBan !== undefined,
     clock,
     dropped: (count) => observe({ type: 'ban_log.dropped', count }),
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
     begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),
   });
-  storage.hearBans?.((ban) => bans.begun(ban));
+  storage.onBan?.((ban) => bans.begun(ban));
   const upstreams = new Upstreams(config, settings.certificates, observe);
   const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
   const deprecatedBy = deprecatedAtAll

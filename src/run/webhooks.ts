@@ -34,7 +34,7 @@ export class GatewayWebhooks {
   constructor({ webhooks }: Pick<Config, 'webhooks'>) {
     this.isOn = hasReceivers(webhooks);
     this.listeners = this.isOn ? [(event) => this.#observe(event)] : [];
-    const figure = (name: 'waiting' | 'oldest' | 'failing') => () => this.#webhooks?.figures[name] ?? 0;
+    const figure = (name: 'waiting' | 'oldest' | 'failing') => () => this.#webhooks?.backlog[name] ?? 0;
     this.gauges = this.isOn
       ? { webhooksWaiting: figure('waiting'), webhooksOldest: figure('oldest'), webhooksFailing: figure('failing') }
       : {};
@@ -50,7 +50,16 @@ export class GatewayWebhooks {
     if (apart !== null) this.#opened = [shared, apart];
     const { keys, auditLog } = records;
     const settings = config.webhooks;
-    this.#webhooks = new Webhooks({ settings, gateway, outbox: shared, apart, keys, auditLog, clock, observe });
+    this.#webhooks = new Webhooks({
+      settings,
+      gateway,
+      outbox: shared,
+      localOutbox: apart,
+      keys,
+      auditLog,
+      clock,
+      observe,
+    });
     await this.#webhooks.begin();
     for (const event of this.#early.splice(0)) this.#webhooks.observe(event);
   }
@@ -59,7 +68,7 @@ export class GatewayWebhooks {
 
   /** Receives what a worker detected. */
   readonly hear = (detection: Detection, worker: number): void => {
-    this.#webhooks?.hear(detection, worker);
+    this.#webhooks?.onDetection(detection, worker);
   };
 
   /** Flushes pending events. Call before the state is closed. */

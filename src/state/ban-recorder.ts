@@ -4,20 +4,20 @@ import { WriteBehind } from '../common/write-behind.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { targetIn } from '../keys/counting.ts';
 import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../keys/operators/audit-log.ts';
+import { targetIn } from '../keys/subjects.ts';
 import { durationAtLevel } from '../limits/ban-escalation.ts';
 import type { LastStrike, ReportedBan } from '../observe/events.ts';
-import type { BegunBan } from './state.ts';
+import type { StartedBan } from './state.ts';
 
 /** Bans that wait to be written; later ones are dropped, and told. */
-const MOST = 10_000;
+const MAX_QUEUE = 10_000;
 /** Milliseconds between two entries, so that a flood of bans costs requests and state little. */
-const PACE = 5;
+const WRITE_INTERVAL = 5;
 /** Milliseconds that a stop may take for what waits: whoever stops the gateway kills it after a while. */
-const LAST = 2_000;
+const CLOSE_TIMEOUT = 2_000;
 /** Subjects whose last strike is remembered, for bans of which nobody knows yet which request they began with. */
-const STRUCK = 5_000;
+const MAX_LAST_STRIKES = 5_000;
 
 /** Who names bans of the ladder in the log of bans. */
 const ESCALATION_ACTOR = 'storegate';
@@ -25,7 +25,7 @@ const ESCALATION_ACTOR = 'storegate';
 export interface BanRecorderOptions {
   readonly log: Pick<AuditLog, 'append' | 'answered'>;
   /** Whether the state tells of bans that no answer tells of. */
-  readonly toldLater: boolean;
+  readonly reportsLateBans: boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Is told of bans that will never be in the log: there were too many at once, or the gateway stopped. */
@@ -35,8 +35,8 @@ export interface BanRecorderOptions {
   readonly begun?: (ban: ReportedBan, strike: LastStrike | null) => void;
 }
 
-interface Recorded {
-  readonly ban: BegunBan;
+interface PendingEntry {
+  readonly ban: StartedBan;
   readonly strike: LastStrike | null;
 }
 
@@ -46,33 +46,39 @@ interface Recorded {
  */
 export class BanRecorder {
   readonly #options: BanRecorderOptions;
-  readonly #struck = new Cache<LastStrike>(STRUCK);
-  readonly #queue: WriteBehind<Recorded>;
+  readonly #struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
+  readonly #queue: WriteBehind<PendingEntry>;
 
   constructor(options: BanRecorderOptions) {
     this.#options = options;
     const { dropped: lost } = options;
-    this.#queue = new WriteBehind({ write: (one) => this.#take(one), most: MOST, atOnce: 1, pause: PACE, lost });
+    this.#queue = new WriteBehind({
+      write: (one) => this.#take(one),
+      maxItems: MAX_QUEUE,
+      batchSize: 1,
+      pause: WRITE_INTERVAL,
+      onDropped: lost,
+    });
   }
 
   /** Remembers the last strike of a subject, where the state may tell later that a ban began with it. */
   note(subject: string, plan: string, operation: string | null, requestId: string): void {
-    if (this.#options.toldLater) this.#struck.set(subject, { plan, operation, requestId });
+    if (this.#options.reportsLateBans) this.#struck.set(subject, { plan, operation, requestId });
   }
 
   /** Has a ban written. Without `strike`, the one that was noted last began it. */
-  begun(ban: BegunBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
+  begun(ban: StartedBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
     if (!this.#queue.add({ ban, strike })) return;
-    this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.ladder!.strikes }, strike);
+    this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes }, strike);
   }
 
   /** Writes what waits, as far as the state takes it and in `LAST`. */
   close(): Promise<void> {
-    return this.#queue.close(LAST);
+    return this.#queue.close(CLOSE_TIMEOUT);
   }
 
   /** Answers whether this entry is done with. */
-  async #take({ ban, strike }: Recorded): Promise<boolean> {
+  async #take({ ban, strike }: PendingEntry): Promise<boolean> {
     const { log, clock, failed } = this.#options;
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
@@ -97,18 +103,18 @@ export class BanRecorder {
   }
 }
 
-function nameOf({ subject, until }: BegunBan): string {
+function nameOf({ subject, until }: StartedBan): string {
   return createHash('sha256').update(`ban ${subject} ${until}`).digest('base64url');
 }
 
-function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: LastStrike | null): AuditDraft {
-  const ladder = limits.ladder!;
+function entryOf({ subject, limits, until, rung, violated }: StartedBan, strike: LastStrike | null): AuditDraft {
+  const escalation = limits.escalation!;
   const { target, plan: planOfAccount } = targetIn(subject);
   const plan = planOfAccount ?? strike?.plan ?? null;
   const limit = violated && formatLimit(violated);
   const operation = strike?.operation ?? null;
   const reason = [
-    `sent ${ladder.strikes} more requests within ${formatDuration(ladder.window)} after ${limit ?? 'a limit'} was used up`,
+    `sent ${escalation.strikes} more requests within ${formatDuration(escalation.window)} after ${limit ?? 'a limit'} was used up`,
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {
@@ -117,10 +123,10 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
     action: 'bans.start',
     target,
     before: { plan, until: null },
-    after: { plan, until: new Date(until).toISOString(), reason, limit, strikes: ladder.strikes, operation, rung },
+    after: { plan, until: new Date(until).toISOString(), reason, limit, strikes: escalation.strikes, operation, rung },
     requestId: strike?.requestId ?? '',
   };
 }
 
-const beginOf = ({ until, limits, rung }: Pick<BegunBan, 'until' | 'limits' | 'rung'>): number =>
-  until - durationAtLevel(limits.ladder!, rung - 1);
+const beginOf = ({ until, limits, rung }: Pick<StartedBan, 'until' | 'limits' | 'rung'>): number =>
+  until - durationAtLevel(limits.escalation!, rung - 1);

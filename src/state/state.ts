@@ -24,7 +24,7 @@ export interface BansAsOf {
 }
 
 /** A ban of the ladder that began. `until` in Unix milliseconds. */
-export interface BegunBan {
+export interface StartedBan {
   readonly subject: string;
   readonly limits: Limits;
   readonly until: number;
@@ -35,11 +35,11 @@ export interface BegunBan {
 }
 
 /** The ban that began with the request that got this admission; `null`: none did, or somebody else tells of it. */
-export function begunBan(
+export function startedBan(
   subject: string,
   limits: Limits,
   { banBegins, rung, bannedUntil, violated }: Admission,
-): BegunBan | null {
+): StartedBan | null {
   return banBegins && rung !== undefined ? { subject, limits, until: bannedUntil, rung, violated } : null;
 }
 
@@ -50,7 +50,7 @@ export type BanLimit = Omit<Window, 'name'>;
  * operators what it is and where.
  */
 export class CountersError extends Error {
-  override name = 'LedgerError';
+  override name = 'CountersError';
 }
 
 /** A change of an operator could not be put on disk. The message says why, and what holds now. */
@@ -92,7 +92,7 @@ export interface State {
   /** All who are banned now. Walks through all subjects, so it is for operators and not for requests. */
   bans(): MaybePromise<Ban[]>;
   /** Where on the ladder the subject stands: how many of its bans are not yet forgotten. */
-  rung(subject: string, limits: Limits): MaybePromise<number>;
+  banLevel(subject: string, limits: Limits): MaybePromise<number>;
   /** Saves what must survive and frees everything else. Calling it again does nothing. */
   close(): Promise<void>;
 }

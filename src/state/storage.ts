@@ -1,10 +1,10 @@
+import type { LastUseStore } from '../keys/last-use-tracker.ts';
 import type { AuditLog } from '../keys/operators/audit-log.ts';
 import type { TokenStore } from '../keys/operators/tokens.ts';
 import type { KeyStore, KeysAsOf } from '../keys/store.ts';
-import type { LastUseStore } from '../keys/uses.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import type { BansAsOf, BegunBan, State } from './state.ts';
+import type { BansAsOf, StartedBan, State } from './state.ts';
 
 /** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
 export interface Records {
@@ -28,7 +28,7 @@ export interface Storage extends Records {
   /** Milliseconds after which a key is looked up again although no change was told; Infinity where every change is told. */
   readonly recheckKeysAfter: number;
   /** Bans that no answer tells of; absent where every answer tells of the ban that it begins. */
-  readonly hearBans?: (hear: (ban: BegunBan) => void) => void;
+  readonly onBan?: (hear: (ban: StartedBan) => void) => void;
   /** What kind of state this is, in words for people. */
   readonly kind: string;
   /** Whether the state lets this gateway take requests. */
@@ -36,7 +36,7 @@ export interface Storage extends Records {
   /** Milliseconds for which counters could not be written to disk; 0 where they can be, or are not kept there. */
   readonly unsavedFor: () => number;
   /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
-  readonly keyCopyAge?: () => number;
+  readonly keyCacheAge?: () => number;
   /** Absent where the state is in this process. */
   readonly lastKnown?: LastKnown;
   /** Where events wait for receivers of webhooks; opened for who asks, who closes it. Throws StateFileError. */

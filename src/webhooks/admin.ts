@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WebhookSettings } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
-import { messageOf, remembered, WEBHOOK_TYPES } from './event.ts';
+import { messageOf, uniqueEvent, WEBHOOK_TYPES } from './event.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 import { send } from './send.ts';
 
@@ -14,7 +14,7 @@ export interface EndpointView {
 }
 
 /** Result of a test event. */
-export interface Tested {
+export interface TestResult {
   readonly id: string;
   readonly host: string;
   readonly delivered: boolean;
@@ -30,7 +30,7 @@ export interface WebhookAdmin {
   /** In configuration order; empty if no endpoints are configured. */
   list(): Promise<readonly EndpointView[]>;
   /** Sends a test event to all endpoints, or to this id; `null`: unknown id. */
-  test(by: string, id: string | null): Promise<readonly Tested[] | null>;
+  test(by: string, id: string | null): Promise<readonly TestResult[] | null>;
 }
 
 export interface WebhookAdminOptions {
@@ -45,13 +45,13 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
   const endpoints = endpointsOf(settings);
   const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
 
-  async function testOne({ id, host, url }: Endpoint, by: string): Promise<Tested> {
+  async function testOne({ id, host, url }: Endpoint, by: string): Promise<TestResult> {
     const began = performance.now();
     const now = clock();
-    const message = messageOf(remembered('test', now, randomUUID(), now, { gateway, by }));
+    const message = messageOf(uniqueEvent('test', now, randomUUID(), now, { gateway, by }));
     const { signal } = new AbortController();
     const sent = await send({ url, ...message, secrets, timeout: settings.timeout, now, signal });
-    if (sent.delivered) await noteWell(id);
+    if (sent.delivered) await recordDelivery(id);
     const duration = Math.round(performance.now() - began);
     return {
       id,
@@ -64,9 +64,9 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
   }
 
   /** Pending events are sent at once. An outage of the state does not affect the test. */
-  async function noteWell(id: string): Promise<void> {
+  async function recordDelivery(id: string): Promise<void> {
     try {
-      await (await outbox()).well(id, clock());
+      await (await outbox()).resume(id, clock());
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
     }

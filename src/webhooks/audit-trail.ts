@@ -1,10 +1,10 @@
 import { DAY } from '../common/time.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
-import { remembered, type WebhookEvent } from './event.ts';
+import { uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Entries per read. */
-const PART = 500;
+const PAGE_SIZE = 500;
 const MARK = 'audit';
 
 /**
@@ -15,19 +15,19 @@ export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
   outbox: Outbox,
   since: number,
-  add: (told: WebhookEvent) => Promise<void>,
+  add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
   for (let at = from; ; ) {
-    const entries = await log.list({ above: at, limit: PART });
+    const entries = await log.list({ above: at, limit: PAGE_SIZE });
     const last = entries.at(-1)?.number;
     if (last === undefined) return;
     for (const entry of entries) {
-      const found = toldIn(entry);
+      const found = eventOf(entry);
       if (found !== null) await add(found);
     }
     // A slower gateway has added nothing twice.
-    if (!(await outbox.move(MARK, at, last)) || entries.length < PART) return;
+    if (!(await outbox.move(MARK, at, last)) || entries.length < PAGE_SIZE) return;
     at = last;
   }
 }
@@ -42,7 +42,7 @@ export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbo
   const end = newest?.number ?? 0;
   if (before !== null && before <= end) return before;
   // The state may have been down since then.
-  const news = await log.list({ since, limit: PART });
+  const news = await log.list({ since, limit: PAGE_SIZE });
   const from = (news.at(-1)?.number ?? end + 1) - 1;
   return (await outbox.move(MARK, before, from)) ? from : ((await outbox.mark(MARK)) ?? from);
 }
@@ -56,14 +56,14 @@ interface AuditedKey {
   readonly rotation: { readonly overlapEnds: string | null } | null;
 }
 
-function toldIn({ number, at, actor, action, after }: AuditEntry): WebhookEvent | null {
+function eventOf({ number, at, actor, action, after }: AuditEntry): WebhookEvent | null {
   const isNew = action === 'keys.create' || action === 'keys.import';
   if (!isNew && action !== 'keys.rotate') return null;
   const { id, account, plan, expires, imported, rotation } = after as AuditedKey;
   const key = { key: id, account, plan };
   const identity = `${number} ${id}`;
-  if (isNew) return remembered('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
-  return remembered('key.rotated', at, identity, at + DAY, {
+  if (isNew) return uniqueEvent('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
+  return uniqueEvent('key.rotated', at, identity, at + DAY, {
     ...key,
     overlapEnds: rotation?.overlapEnds ?? null,
     by: actor,

@@ -5,12 +5,12 @@ import type { Observe } from '../observe/events.ts';
 import { pauseAfter, waitAfter } from './backoff.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Job, Outbox } from './outbox.ts';
-import { type Sent, send } from './send.ts';
+import { type DeliveryResult, send } from './send.ts';
 
 /** Milliseconds between two checks for due events; a new event wakes it at once. */
-const LOOK = 1_000;
+const POLL_INTERVAL = 1_000;
 /** Milliseconds a stop waits for pending responses. */
-const LAST = 2_000;
+const CLOSE_TIMEOUT = 2_000;
 
 export interface DeliveriesOptions {
   readonly endpoints: readonly Endpoint[];
@@ -43,14 +43,14 @@ export class Deliveries {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.wake();
-    const timer = setTimeout(() => this.#cut.abort(), LAST);
+    const timer = setTimeout(() => this.#cut.abort(), CLOSE_TIMEOUT);
     await this.#running;
     clearTimeout(timer);
   }
 
   async #serve(endpoint: Endpoint, sleep: WakeableSleep): Promise<void> {
     while (!this.#isClosed) {
-      if (!(await this.#deliverNext(endpoint))) await sleep.sleep(LOOK);
+      if (!(await this.#deliverNext(endpoint))) await sleep.sleep(POLL_INTERVAL);
     }
   }
 
@@ -101,7 +101,7 @@ export class Deliveries {
   }
 }
 
-function waitsOf({ attempts, failures }: Job, { retryAfter }: Sent & { delivered: false }, now: number) {
+function waitsOf({ attempts, failures }: Job, { retryAfter }: DeliveryResult & { delivered: false }, now: number) {
   return {
     again: now + waitAfter(attempts, retryAfter, Math.random()),
     pausedUntil: now + pauseAfter(failures + 1, retryAfter, Math.random()),

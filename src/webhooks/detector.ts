@@ -1,15 +1,15 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { formatLimit } from '../config/windows.ts';
-import { targetIn } from '../keys/counting.ts';
+import { targetIn } from '../keys/subjects.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
-import { remembered, timeOf, type WebhookEvent } from './event.ts';
+import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
-import { Quotas } from './quotas.ts';
+import { QuotaDetector } from './quota-detector.ts';
 
 /** Problems of a failed reload included in an event, and characters of a text. */
-const MOST_PROBLEMS = 20;
-const LONGEST = 300;
+const MAX_PROBLEMS = 20;
+const MAX_TEXT = 300;
 
 /** An event, or a part of one that all processes of a gateway form together. */
 export type Detection = WebhookEvent | Sighting;
@@ -19,18 +19,18 @@ export interface DetectorOptions {
   readonly quota: number;
   readonly gateway: string;
   readonly clock: () => number;
-  readonly hear: (heard: Detection) => void;
+  readonly onDetection: (detection: Detection) => void;
 }
 
 /** Detects webhook events in the events of a process. */
-export function createDetector({ quota, gateway, clock, hear }: DetectorOptions): Observe {
-  const quotas = new Quotas(quota, hear);
+export function createDetector({ quota, gateway, clock, onDetection }: DetectorOptions): Observe {
+  const quotas = new QuotaDetector(quota, onDetection);
   return (event) => {
     if (event.type === 'request') {
       quotas.read(event);
     } else {
-      const heard = detectionsIn(event, gateway, clock);
-      if (heard !== null) hear(heard);
+      const detection = detectionsIn(event, gateway, clock);
+      if (detection !== null) onDetection(detection);
     }
   };
 }
@@ -40,9 +40,9 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
     case 'ban.started':
       return banIn(event);
     case 'key.first_used':
-      return remembered('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
+      return uniqueEvent('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
     case 'reload.failed': {
-      const problems = event.problems.slice(0, MOST_PROBLEMS).map(short);
+      const problems = event.problems.slice(0, MAX_PROBLEMS).map(short);
       const data = { gateway, reason: short(event.reason), problems, omitted: event.problems.length - problems.length };
       // Gateways with the same files fail for the same reasons.
       const at = clock();
@@ -83,7 +83,7 @@ function banIn({ ban, strike }: Extract<Event, { type: 'ban.started' }>): Webhoo
     operation: strike?.operation ?? null,
     requestId: strike?.requestId ?? null,
   };
-  return remembered('ban.started', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
+  return uniqueEvent('ban.started', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
 }
 
-const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);
+const short = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);

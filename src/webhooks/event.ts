@@ -34,7 +34,7 @@ export interface WebhookEvent {
 }
 
 /** An event that is deduplicated by its identity until that time. */
-export function remembered(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
+export function uniqueEvent(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
   return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
 }
 

@@ -68,7 +68,7 @@ export interface EndpointState {
 }
 
 /** The state of an unknown endpoint. */
-export const FRESH: EndpointState = {
+export const NEW_ENDPOINT_STATE: EndpointState = {
   waiting: 0,
   oldest: null,
   failingSince: null,
@@ -84,10 +84,10 @@ export const FRESH: EndpointState = {
 export const LEASE = 120_000;
 
 /** Jobs made due in one step, which delays others. */
-export const DUE_AT_ONCE = 1_000;
+export const DUE_BATCH = 1_000;
 
 /** Maximum remembered names. */
-export const MOST_NAMES = 100_000;
+export const MAX_NAMES = 100_000;
 
 /**
  * Stores events until their endpoints have them, over restarts and for all gateways of one state.
@@ -110,7 +110,7 @@ export interface Outbox {
   failed(job: Job, failure: Failure): MaybePromise<void>;
   giveUp(job: Job, now: number): MaybePromise<void>;
   /** The endpoint responded successfully to a test. */
-  well(endpoint: string, now: number): MaybePromise<void>;
+  resume(endpoint: string, now: number): MaybePromise<void>;
   /** In the order of `endpoints`. */
   states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
   /** The position of a task that all gateways share; `null`: never run. */

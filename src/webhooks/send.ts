@@ -2,7 +2,7 @@ import { readVersion } from '../common/version.ts';
 import { retryAfterOf } from './backoff.ts';
 import { signaturesOf } from './signature.ts';
 
-export type Sent =
+export type DeliveryResult =
   | { readonly delivered: true; readonly status: number }
   | {
       readonly delivered: false;
@@ -15,7 +15,7 @@ export type Sent =
       readonly isGone: boolean;
     };
 
-export interface Sending {
+export interface DeliveryRequest {
   readonly url: string;
   readonly id: string;
   readonly body: string;
@@ -27,14 +27,14 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-const GONE = 410;
+const GONE_STATUS = 410;
 const AGENT = `storegate/${readVersion()}`;
 
 /**
  * Posts an event to its endpoint. Follows no redirect, because only settings name addresses, and reads only the head of
  * the response.
  */
-export async function send({ url, id, body, secrets, timeout, now, signal }: Sending): Promise<Sent> {
+export async function send({ url, id, body, secrets, timeout, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
   const timestamp = Math.floor(now / 1_000);
   try {
     const response = await fetch(url, {
@@ -55,15 +55,15 @@ export async function send({ url, id, body, secrets, timeout, now, signal }: Sen
     const { status, headers } = response;
     if (response.ok) return { delivered: true, status };
     const retryAfter = retryAfterOf(headers.get('retry-after'), now);
-    return { delivered: false, status, error: answerInWords(status), retryAfter, isGone: status === GONE };
+    return { delivered: false, status, error: formatResponse(status), retryAfter, isGone: status === GONE_STATUS };
   } catch (error) {
     return { delivered: false, status: null, error: reasonOf(error, timeout), retryAfter: null, isGone: false };
   }
 }
 
-function answerInWords(status: number): string {
+function formatResponse(status: number): string {
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
-  return status === GONE ? `HTTP ${GONE}: the receiver wants no more events` : `HTTP ${status}`;
+  return status === GONE_STATUS ? `HTTP ${GONE_STATUS}: the receiver wants no more events` : `HTTP ${status}`;
 }
 
 /** Error codes describe the failure; messages may contain parts of the address. */

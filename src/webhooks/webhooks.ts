@@ -11,7 +11,7 @@ import { Deliveries } from './deliveries.ts';
 import { createDetector, type Detection } from './detector.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { type Data, messageOf, type WebhookEvent } from './event.ts';
-import { sweepExpiring } from './expiring.ts';
+import { notifyExpiring } from './expiry-notices.ts';
 import { Incidents } from './incidents.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 
@@ -19,17 +19,17 @@ import type { EndpointState, Outbox } from './outbox.ts';
  * Events waiting for the outbox; beyond it the newest are dropped. About 10 MB: a launch has thousands of first uses at
  * once.
  */
-const MOST = 10_000;
+const MAX_QUEUE = 10_000;
 /** Events written before others get a turn: an embedded outbox writes on this thread. */
-const AT_ONCE = 10;
+const BATCH_SIZE = 10;
 /** Milliseconds between two checks of the audit log and of endpoint states. */
 const CHECK_INTERVAL = 2_000;
 /** Milliseconds from a key change to a check of the audit log, shared by all changes meanwhile. */
-const SOON = 100;
+const CHANGE_DELAY = 100;
 /** Minimum milliseconds for which a name is remembered: other gateways may detect the same event later. */
-const REMEMBERED = HOUR;
+const DEDUPLICATION_TIME = HOUR;
 /** Milliseconds before a failed outbox is retried. */
-const AGAIN = 1_000;
+const RETRY_DELAY = 1_000;
 
 export interface WebhooksOptions {
   readonly settings: WebhookSettings;
@@ -37,7 +37,7 @@ export interface WebhooksOptions {
   /** The outbox of all gateways; closed by its owner. */
   readonly outbox: Outbox;
   /** This gateway's own outbox, used while the other is down; `null`: they are the same. Closed by its owner. */
-  readonly apart: Outbox | null;
+  readonly localOutbox: Outbox | null;
   readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
   readonly clock: () => number;
@@ -45,7 +45,7 @@ export interface WebhooksOptions {
 }
 
 /** Metrics of webhooks: seconds and events. */
-export interface Figures {
+export interface Backlog {
   readonly waiting: number;
   readonly oldest: number;
   readonly failing: number;
@@ -68,10 +68,10 @@ export class Webhooks {
   readonly #since: number;
   /** When the shared outbox is tried again, on the clock of `performance.now()`. */
   #trustAt = 0;
-  figures: Figures = { waiting: 0, oldest: 0, failing: 0 };
+  backlog: Backlog = { waiting: 0, oldest: 0, failing: 0 };
 
   constructor(options: WebhooksOptions) {
-    const { settings, gateway, outbox, apart, clock, observe } = options;
+    const { settings, gateway, outbox, localOutbox, clock, observe } = options;
     this.#options = options;
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
@@ -80,20 +80,21 @@ export class Webhooks {
       quota: settings.minQuotaWindow,
       gateway,
       clock,
-      hear: (heard) => this.hear(heard, null),
+      onDetection: (detection) => this.onDetection(detection, null),
     });
     const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
-    this.#deliveries = [outbox, ...(apart === null ? [] : [apart])].map(
+    this.#deliveries = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
       (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
     );
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),
-      ...{ most: MOST, atOnce: AT_ONCE, pause: 0 },
-      lost: (count) => observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
+      ...{ maxItems: MAX_QUEUE, batchSize: BATCH_SIZE, pause: 0 },
+      onDropped: (count) =>
+        observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
     });
     this.#timer = setInterval(() => this.#beat(), CHECK_INTERVAL).unref();
     this.#stopWatching = options.keys.watch(() => {
-      this.#soon ??= setTimeout(() => this.#beat(), SOON).unref();
+      this.#soon ??= setTimeout(() => this.#beat(), CHANGE_DELAY).unref();
     });
   }
 
@@ -116,8 +117,8 @@ export class Webhooks {
   };
 
   /** Receives a detection of a worker (its number), or of this process. */
-  hear(heard: Detection, process: number | null): void {
-    const found = 'sight' in heard ? this.#incidents.see(heard, process) : heard;
+  onDetection(detection: Detection, process: number | null): void {
+    const found = 'sight' in detection ? this.#incidents.see(detection, process) : detection;
     if (found !== null) this.#queue.add(found);
   }
 
@@ -144,17 +145,17 @@ export class Webhooks {
 
   /** If the shared state is down, this gateway stores the event itself. Throws Outage if that fails too. */
   async #writeDown(found: WebhookEvent): Promise<void> {
-    const { outbox, apart } = this.#options;
-    if (apart === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
+    const { outbox, localOutbox } = this.#options;
+    if (localOutbox === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
       try {
         return await this.#addTo(outbox, found);
       } catch (error) {
-        if (apart === null || !(error instanceof Outage)) throw error;
+        if (localOutbox === null || !(error instanceof Outage)) throw error;
         // The events behind it need not wait for it.
-        this.#trustAt = performance.now() + AGAIN;
+        this.#trustAt = performance.now() + RETRY_DELAY;
       }
     }
-    await this.#addTo(apart ?? outbox, found);
+    await this.#addTo(localOutbox ?? outbox, found);
   }
 
   async #addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
@@ -163,7 +164,7 @@ export class Webhooks {
     const message = messageOf({ ...found, data: await this.#whole(found.data) });
     const { clock, settings, observe } = this.#options;
     const now = clock();
-    const once = { ...found.once, until: Math.max(found.once.until, now + REMEMBERED) };
+    const once = { ...found.once, until: Math.max(found.once.until, now + DEDUPLICATION_TIME) };
     const endpoints = wanting.map(({ id }) => id);
     const dropped = await outbox.add({ message, endpoints, once, most: settings.maxPending, now });
     if (dropped)
@@ -206,12 +207,12 @@ export class Webhooks {
     const { outbox, keys, auditLog, settings, clock } = this.#options;
     const add = (found: WebhookEvent) => this.#addTo(outbox, found);
     await readAuditTrail(auditLog, outbox, this.#since, add);
-    await sweepExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
-    this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
+    await notifyExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
+    this.backlog = backlogOf(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
   }
 }
 
-function figuresIn(states: readonly EndpointState[], now: number): Figures {
+function backlogOf(states: readonly EndpointState[], now: number): Backlog {
   const since = (times: readonly (number | null)[]) =>
     Math.max(0, ...times.filter((time) => time !== null).map((time) => (now - time) / 1_000));
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { AddressRules } from '../../src/callers/address-rules.ts';
-import { Blocks } from '../../src/callers/blocks.ts';
-import { blockOf, lastOf, type Words, wordsOf } from '../../src/common/ip.ts';
+import { CidrRanges } from '../../src/callers/cidr-ranges.ts';
+import { lastAddress, parseCidr, type Words, wordsOf } from '../../src/common/ip.ts';
 
 /** Of a small part of all addresses, so that blocks meet, and lie in each other. */
 const ipv4 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `10.${a}.${b}.${c}`);
@@ -30,8 +30,8 @@ function textOf(words: Words): string {
 }
 
 function has(entry: string, address: string): boolean {
-  const block = blockOf(entry)!;
-  const [words, last] = [wordsOf(address)!, lastOf(block)];
+  const block = parseCidr(entry)!;
+  const [words, last] = [wordsOf(address)!, lastAddress(block)];
   const asNumber = (parts: Words) => parts.reduce((sum, word) => sum * 2n ** 32n + BigInt(word), 0n);
   return words.length === last.length && asNumber(words) >= asNumber(block.first) && asNumber(words) <= asNumber(last);
 }
@@ -43,14 +43,14 @@ describe('lists of blocks', () => {
         fc.array(fc.array(entries), { maxLength: 3 }),
         fc.array(addresses, { minLength: 1 }),
         (lists, asked) => {
-          const blocks = new Blocks(lists);
+          const blocks = new CidrRanges(lists);
           for (const address of asked) {
             const found = blocks.find(wordsOf(address)!);
             expect(found !== null).toBe(lists.flat().some((entry) => has(entry, address)));
             if (found === null) continue;
             expect(has(found.block, address)).toBe(true);
-            expect(lists[found.list]!.map((entry) => JSON.stringify(blockOf(entry)))).toContain(
-              JSON.stringify(blockOf(found.block)),
+            expect(lists[found.list]!.map((entry) => JSON.stringify(parseCidr(entry)))).toContain(
+              JSON.stringify(parseCidr(found.block)),
             );
           }
         },
@@ -60,7 +60,7 @@ describe('lists of blocks', () => {
   });
 
   test('know the first and the last address of all', () => {
-    const blocks = new Blocks([['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff']]);
+    const blocks = new CidrRanges([['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff']]);
     for (const address of ['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'])
       expect(blocks.find(wordsOf(address)!)).toEqual({ block: address, list: 0 });
     for (const address of ['0.0.0.1', '255.255.255.254', '::1', 'fffe::'])

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { blockOf, lastOf, wordsOf } from '../../src/common/ip.ts';
+import { lastAddress, parseCidr, wordsOf } from '../../src/common/ip.ts';
 
 /** Text that is an address, or nearly. */
 const nearly = fc.oneof(
@@ -52,8 +52,8 @@ describe('a block', () => {
     ['2001:db8::/33', [0x20010db8, 0, 0, 0], [0x20010db8, 0x7fffffff, 0xffffffff, 0xffffffff]],
     ['::ffff:10.0.0.0/104', [0x0a000000], [0x0affffff]],
   ])('%s has its first and its last address', (text, first, last) => {
-    expect(blockOf(text)!.first).toEqual(first);
-    expect(lastOf(blockOf(text)!)).toEqual(last);
+    expect(parseCidr(text)!.first).toEqual(first);
+    expect(lastAddress(parseCidr(text)!)).toEqual(last);
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('a block', () => {
     '10.0.0.0/8 ',
     '10.0.0.0/1e1',
     'proxy.example/8',
-  ])('%s is none', (text) => expect(blockOf(text)).toBeNull());
+  ])('%s is none', (text) => expect(parseCidr(text)).toBeNull());
 
   test('takes the addresses that Node says it has', () => {
     const blocks = fc.oneof(
@@ -82,12 +82,12 @@ describe('a block', () => {
     );
     fc.assert(
       fc.property(blocks, fc.array(fc.oneof(fc.ipV4(), fc.ipV6())), ({ address, bits, family }, others) => {
-        const block = blockOf(`${address}/${bits}`);
+        const block = parseCidr(`${address}/${bits}`);
         // Node takes any address for the block around it.
         if (block === null || block.first.length !== (family === 'ipv4' ? 1 : 4)) return;
         const list = new BlockList();
         list.addSubnet(address, bits, family);
-        const last = lastOf(block);
+        const last = lastAddress(block);
         for (const other of [address, ...others]) {
           const words = wordsOf(other)!;
           const isIn = words.length === last.length && compare(words, block.first) >= 0 && compare(words, last) <= 0;

@@ -49,7 +49,7 @@ function defaultsIn(cwd: string, gateway: string) {
         ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), concurrency: 150, weight: 8 }],
         ['enterprise', { name: 'enterprise', count: 'key', windows: null, weight: 16 }],
       ]),
-      ladder: {
+      escalation: {
         strikes: 10,
         window: minute,
         grace: 100,
@@ -106,8 +106,8 @@ describe('the defaults', () => {
       'silent.yaml': 'plans: { free: { custom: true } }\n',
       'partly.yaml': 'plans: { free: { custom: true } }\nbans: { strikes: 3 }\n',
     });
-    const shipped = loadPlans(join(root, 'plans.yaml')).ladder;
-    expect(loadPlans('silent.yaml', cwd).ladder).toEqual(shipped);
-    expect(loadPlans('partly.yaml', cwd).ladder).toEqual({ ...shipped, strikes: 3 });
+    const shipped = loadPlans(join(root, 'plans.yaml')).escalation;
+    expect(loadPlans('silent.yaml', cwd).escalation).toEqual(shipped);
+    expect(loadPlans('partly.yaml', cwd).escalation).toEqual({ ...shipped, strikes: 3 });
   });
 });

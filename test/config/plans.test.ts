@@ -72,11 +72,11 @@ test('accounts may be left empty', () => {
 
 describe('the ban ladder', () => {
   test('is read in milliseconds; equal lengths are not falling', () => {
-    const { ladder } = plansFrom(`
+    const { escalation } = plansFrom(`
 plans: { free: { custom: true } }
 bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d }
 `);
-    expect(ladder).toEqual({
+    expect(escalation).toEqual({
       strikes: 3,
       window: 10_000,
       grace: 0,
@@ -86,10 +86,10 @@ bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d
   });
 
   test.each(['off', '"off"'])('is no ladder when bans are %s', (off) => {
-    expect(plansFrom(`plans: { free: { custom: true } }\nbans: ${off}\n`).ladder).toBeNull();
+    expect(plansFrom(`plans: { free: { custom: true } }\nbans: ${off}\n`).escalation).toBeNull();
   });
 
   test('is off under YAML 1.1 too, where the word is a boolean', () => {
-    expect(plansFrom('%YAML 1.1\n---\nplans: { free: { custom: true } }\nbans: off\n').ladder).toBeNull();
+    expect(plansFrom('%YAML 1.1\n---\nplans: { free: { custom: true } }\nbans: off\n').escalation).toBeNull();
   });
 });

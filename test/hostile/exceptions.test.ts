@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { loadContract } from '@storegate/openapi';
 import { createReference, writeDocuments } from '@storegate/reference';
 import { createGuard, type Guard } from '../../src/callers/guard.ts';
-import { PAGE_PATHS } from '../../src/common/own-paths.ts';
+import { PAGE_PATHS } from '../../src/common/reserved-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
-import { KEY_COPY } from '../../src/state/shared/key-cache/freshness.ts';
-import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
+import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/freshness.ts';
+import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import type { LastKnownEntry } from '../../src/state/shared/last-known-counters/entries.ts';
 import { unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
 import { adminOf } from '../support/admin.ts';
@@ -98,16 +98,16 @@ async function makeKey({ adminUrl }: Called, limits: string): Promise<{ id: stri
   return body;
 }
 
-type Copied = NonNullable<ReturnType<KeyCopyReader['find']>>['record'];
+type Copied = NonNullable<ReturnType<KeyCacheReader['find']>>['record'];
 
 async function untilCopied(
   data: string,
   key: string,
   condition: (record: Copied | null) => boolean = (record) => record !== null,
 ): Promise<void> {
-  const reader = new KeyCopyReader(data, (error) => expect(error).toBeUndefined());
+  const reader = new KeyCacheReader(data, (error) => expect(error).toBeUndefined());
   const isThere = () => condition(reader.find(hashSecret(key))?.record ?? null);
-  await until('the copy has it', () => (reader.standing?.swept ?? 0) > 0 && isThere());
+  await until('the copy has it', () => (reader.freshness?.swept ?? 0) > 0 && isThere());
   reader.close();
 }
 
@@ -165,10 +165,11 @@ describe('a gateway that was killed', () => {
       (await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, { duration: '1h', reason: 'a test' })).status,
     ).toBe(200);
     await untilCopied(data, banned.key);
-    for (const end of ['', '-wal', '-shm']) expect(statSync(join(data, `${KEY_COPY}${end}`)).mode & 0o777).toBe(0o600);
+    for (const end of ['', '-wal', '-shm'])
+      expect(statSync(join(data, `${KEY_CACHE_FILE}${end}`)).mode & 0o777).toBe(0o600);
     const copy = copyOf(join(data, '..'));
     await first.stop();
-    const written = readFileSync(join(copy, `${KEY_COPY}-wal`));
+    const written = readFileSync(join(copy, `${KEY_CACHE_FILE}-wal`));
     expect(written.includes('"plan"')).toBe(true);
     for (const { key } of [limited, banned]) expect(written.includes(key)).toBe(false);
 
@@ -240,7 +241,7 @@ describe('a gateway that was killed', () => {
 
     test('where the copy is too old, or is switched off', async () => {
       await redis.stop();
-      const { mtimeMs } = statSync(join(crashed, KEY_COPY));
+      const { mtimeMs } = statSync(join(crashed, KEY_CACHE_FILE));
       await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
       expect(await refusal('redis: { keyCache: { maxAge: 1s } }\n')).toMatch(
         /the copy of its keys in .*data is .* h old, and redis.keyCache.maxAge is 0 h/,

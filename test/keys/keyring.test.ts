@@ -8,7 +8,7 @@ import { LADDER, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  ladder: LADDER,
+  escalation: LADDER,
   accounts: new Map(),
 };
 const RECORD: KeyRecord = {
@@ -246,12 +246,12 @@ describe('whether any key was imported', () => {
 
   test('is asked again every second after an outage; until then secrets of any form are looked up', async () => {
     const { keyring, questions } = openImported();
-    expect([keyring.takesForeign, keyring.isReady]).toEqual([true, false]);
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, false]);
     questions[0]!.reject(outage());
     await keyring.opened;
     for (const again of [1, 2]) {
       await settle();
-      expect([keyring.takesForeign, keyring.isReady, questions.length]).toEqual([true, false, again]);
+      expect([keyring.acceptsImported, keyring.isReady, questions.length]).toEqual([true, false, again]);
       await jest.advanceTimersByTimeAsync(1_000);
       questions.at(-1)!.reject(outage());
     }
@@ -259,7 +259,7 @@ describe('whether any key was imported', () => {
     await jest.advanceTimersByTimeAsync(1_000);
     questions.at(-1)!.resolve(false);
     await keyring.whenReady;
-    expect([keyring.takesForeign, keyring.isReady]).toEqual([false, true]);
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([false, true]);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(questions).toHaveLength(4);
   });
@@ -269,16 +269,16 @@ describe('whether any key was imported', () => {
     store.changed('h1');
     questions[0]!.resolve(false);
     await keyring.whenReady;
-    expect([keyring.takesForeign, keyring.isReady]).toEqual([true, true]);
+    expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, true]);
     questions[1]!.resolve(false);
     await settle();
-    expect(keyring.takesForeign).toBe(false);
+    expect(keyring.acceptsImported).toBe(false);
     store.changed();
-    expect(keyring.takesForeign).toBe(true);
+    expect(keyring.acceptsImported).toBe(true);
     questions[2]!.resolve(true);
     await settle();
     store.changed('h2');
-    expect([keyring.takesForeign, questions.length]).toEqual([true, 3]);
+    expect([keyring.acceptsImported, questions.length]).toEqual([true, 3]);
   });
 
   test('is asked no more after the end', async () => {

@@ -121,7 +121,7 @@ describe('refusals', () => {
 
   test('leave a conduct only where there is a ladder', () => {
     const ledger = newCounters(tight.windows);
-    for (const given of [{ ...tight, ladder: null }, tight]) {
+    for (const given of [{ ...tight, escalation: null }, tight]) {
       expect(ledger.conduct).toBeNull();
       for (let i = 0; i < 3; i++) admit(ledger, given, 1, NOW);
     }

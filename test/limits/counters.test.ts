@@ -149,8 +149,8 @@ describe('a ledger is stale', () => {
     ['a rung to forget', { rung: 3, cleanSince: NOW }, LADDER, NOW + 3 * LADDER.decay],
     ['a rung that nobody looks at', { rung: 3, cleanSince: NOW }, null, NOW + MINUTE],
     ['nothing but its window', {}, LADDER, NOW + MINUTE],
-  ] as const)('not before its conduct says no more: %s', (_name, conduct, ladder, stale) => {
+  ] as const)('not before its conduct says no more: %s', (_name, conduct, escalation, stale) => {
     const ledger = { ...charged(minute), conduct: { ...newStrikeState(), ...conduct } };
-    expect(staleAt(ledger, ladder)).toBe(stale);
+    expect(staleAt(ledger, escalation)).toBe(stale);
   });
 });

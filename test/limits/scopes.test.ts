@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  formatScope,
   fullNameOf,
   isScope,
   readScope,
-  scopeInWords,
   scopeOfOperation,
   scopeOfTag,
   withScoped,
@@ -42,8 +42,8 @@ test.each(['', 'tag:', 'a,b', 'a:b', 'tag:a:b', '%', '%ff', '%2d', 'a@b', ' ', '
 );
 
 test('a scope is told in words', () => {
-  expect(scopeInWords('login')).toBe('for login');
-  expect(scopeInWords('tag:to%20find')).toBe('for the tag to find');
+  expect(formatScope('login')).toBe('for login');
+  expect(formatScope('tag:to%20find')).toBe('for the tag to find');
 });
 
 test('windows of a contract come among those of a client by their span, behind its own', () => {

@@ -5,7 +5,7 @@ import { DAY, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const plans = (...all: (Pick<Plan, 'windows'> & Partial<Plan>)[]): Plans => ({
   plans: new Map(all.map((plan) => [plan.name ?? 'free', { name: 'free', count: 'key', ...plan }])),
-  ladder: null,
+  escalation: null,
   accounts: new Map(),
 });
 

@@ -19,7 +19,7 @@ const LONG = [
   'state/redis-topologies',
   'journeys/history',
   'state/redis-return',
-  'state/redis-key-copy',
+  'state/redis-key-cache',
   'journeys/crashes',
   'journeys/explain',
   'state/redis-tls',

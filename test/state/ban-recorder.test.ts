@@ -2,13 +2,13 @@ import { beforeEach, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
 import { type AuditNote, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { BanRecorder } from '../../src/state/ban-recorder.ts';
-import type { BegunBan } from '../../src/state/state.ts';
+import type { StartedBan } from '../../src/state/state.ts';
 import { LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 const minute = { ...window(60, MINUTE), name: 'minute' };
 
-const ban = (subject: string, changes: Partial<BegunBan> = {}): BegunBan => ({
+const ban = (subject: string, changes: Partial<StartedBan> = {}): StartedBan => ({
   ...{ subject, limits: limits([minute]), until: 10 * MINUTE, rung: 1, violated: minute },
   ...changes,
 });
@@ -49,7 +49,7 @@ beforeEach(() => {
   failed = [];
   recorder = new BanRecorder({
     log,
-    toldLater: true,
+    reportsLateBans: true,
     clock: () => 0,
     dropped: (count) => void dropped.push(count),
     failed: (error) => void failed.push(error),

@@ -439,12 +439,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('the rung of the ladder is told, and is forgotten into', async () => {
       const subject = fresh();
-      expect(await state.rung(subject, FREE)).toBe(0);
+      expect(await state.banLevel(subject, FREE)).toBe(0);
       await state.ban(subject, FREE, MINUTE);
       await state.ban(subject, FREE, MINUTE);
-      expect(await state.rung(subject, FREE)).toBe(2);
+      expect(await state.banLevel(subject, FREE)).toBe(2);
       clock.pass(MINUTE + DAY);
-      expect(await state.rung(subject, FREE)).toBe(1);
+      expect(await state.banLevel(subject, FREE)).toBe(1);
     });
   });
 

@@ -209,7 +209,7 @@ describe('a folder with counters', () => {
     clock.pass(2 * MINUTE);
     const second = open();
     expect(second.state.size).toBe(1);
-    expect(await second.state.rung('key:a', FREE)).toBe(1);
+    expect(await second.state.banLevel('key:a', FREE)).toBe(1);
     await second.close();
     expect([...kept().keys()]).toEqual(['key:a']);
   });

@@ -55,7 +55,10 @@ const action = fc.oneof(
       ),
   },
   { weight: 3, arbitrary: plan.map((p) => named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p))) },
-  { weight: 2, arbitrary: plan.map((p) => named(`rung under ${PLANS.indexOf(p)}`, (state, s) => state.rung(s, p))) },
+  {
+    weight: 2,
+    arbitrary: plan.map((p) => named(`rung under ${PLANS.indexOf(p)}`, (state, s) => state.banLevel(s, p))),
+  },
   {
     weight: 2,
     arbitrary: fc

@@ -6,7 +6,7 @@ import { History } from '../../src/observe/history/history.ts';
 import { ALL, packMinute } from '../../src/observe/history/minute.ts';
 import { Packing } from '../../src/observe/history/packing.ts';
 import { COLUMNS } from '../../src/observe/history/row.ts';
-import { keepHistory, type StoredHistory } from '../../src/state/history/folder.ts';
+import { type StoredHistory, storeHistory } from '../../src/state/history/folder.ts';
 import { replaceJournal } from '../../src/state/journal/replace.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 function keeping(at: string) {
   const history = new History();
   const errors: string[] = [];
-  const kept = keepHistory(at, history, (error) => void errors.push((error as Error).message));
+  const kept = storeHistory(at, history, (error) => void errors.push((error as Error).message));
   if (kept) open.push(kept);
   return { history, errors, kept, add: (start: number) => kept?.mark(history.add(minute(start))) };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Compactor } from '../../src/state/journal/compactor.ts';
-import { Journal, NotWritten } from '../../src/state/journal/journal.ts';
+import { Journal, JournalWriteError } from '../../src/state/journal/journal.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import { FailingFiles } from '../support/journal-files.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -108,9 +108,9 @@ describe('the writing side of a journal', () => {
     async (step) => {
       files.fails = step;
       push('a=1');
-      await expect(journal.commit()).rejects.toThrow(NotWritten);
+      await expect(journal.commit()).rejects.toThrow(JournalWriteError);
       push('b=1');
-      await expect(journal.commit()).rejects.toThrow(NotWritten);
+      await expect(journal.commit()).rejects.toThrow(JournalWriteError);
       expect(lost).toEqual(['a=1', 'b=1']);
       files.fails = null;
       push('a=2');
@@ -127,7 +127,7 @@ describe('the writing side of a journal', () => {
     await journal.commit();
     files.fails = 'append';
     push('a=2');
-    await expect(journal.commit()).rejects.toThrow(NotWritten);
+    await expect(journal.commit()).rejects.toThrow(JournalWriteError);
     files.fails = null;
     push('b=1');
     await journal.commit();
@@ -248,9 +248,9 @@ describe('what keeps entries in a journal', () => {
     await keeper.flush();
     files.fails = 'sync';
     put('a', '2');
-    await expect(keeper.flush()).rejects.toThrow(NotWritten);
+    await expect(keeper.flush()).rejects.toThrow(JournalWriteError);
     put('b', '1');
-    await expect(keeper.write('b')).rejects.toThrow(NotWritten);
+    await expect(keeper.write('b')).rejects.toThrow(JournalWriteError);
     files.fails = null;
     await until('all is on disk', () => onDisk().get('a') === '2' && onDisk().get('b') === '1');
     await until('it is told', () => told.length > 1);
@@ -264,7 +264,7 @@ describe('what keeps entries in a journal', () => {
     keeper.markEntry('a', '1');
     const { beat } = keeper;
     files.fails = 'sync';
-    await expect(keeper.flush()).rejects.toThrow(NotWritten);
+    await expect(keeper.flush()).rejects.toThrow(JournalWriteError);
     expect(keeper.beat).toBeGreaterThan(beat);
     files.fails = null;
     await keeper.flush();
@@ -360,7 +360,7 @@ describe('what keeps entries in a journal', () => {
   });
 
   function expectFailing(error: unknown): void {
-    expect(error).toBeInstanceOf(NotWritten);
+    expect(error).toBeInstanceOf(JournalWriteError);
     expect(files.fails).not.toBeNull();
   }
 });

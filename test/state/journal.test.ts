@@ -2,8 +2,8 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { headerOf, headOf, JournalError, LARGEST_PAYLOAD } from '../../src/state/journal/format.ts';
-import { type Damage, inWords, readJournal } from '../../src/state/journal/read.ts';
+import { headerOf, headOf, JournalError, MAX_PAYLOAD } from '../../src/state/journal/format.ts';
+import { type Damage, formatDamage, readJournal } from '../../src/state/journal/read.ts';
 import { replaceJournal } from '../../src/state/journal/replace.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
@@ -117,7 +117,7 @@ describe('a journal', () => {
     const found = read(folder);
     expect(found.payloads.at(-1)).toBe('z');
     expect(found.damages).toHaveLength(damages);
-    for (const damage of found.damages) expect(inWords(damage)).toContain('things.1.log');
+    for (const damage of found.damages) expect(formatDamage(damage)).toContain('things.1.log');
   });
 
   test.each([
@@ -135,7 +135,7 @@ describe('a journal', () => {
 
   test('takes no batch that could not be read', () => {
     expect(() => headOf(Buffer.alloc(0))).toThrow(RangeError);
-    expect(() => headOf({ length: LARGEST_PAYLOAD + 1 } as Uint8Array)).toThrow(RangeError);
+    expect(() => headOf({ length: MAX_PAYLOAD + 1 } as Uint8Array)).toThrow(RangeError);
   });
 
   test('is read from the start again when its writer has dropped files meanwhile', () => {

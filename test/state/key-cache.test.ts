@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { Bits } from '../../src/state/shared/key-cache/bits.ts';
-import { KEY_COPY } from '../../src/state/shared/key-cache/freshness.ts';
+import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/freshness.ts';
 import { KeysInDoubt } from '../../src/state/shared/key-cache/in-doubt.ts';
-import { keysWithCopy, tokensWithCopy } from '../../src/state/shared/key-cache/keys-with-copy.ts';
+import { keysWithCache, tokensWithCache } from '../../src/state/shared/key-cache/keys-with-cache.ts';
 import { hashColumn, pack, unpack } from '../../src/state/shared/key-cache/packing.ts';
 import { MemoryKeys, TestCopy } from '../support/key-cache.ts';
 import { MINUTE, window } from '../support/limits.ts';
@@ -112,12 +112,12 @@ describe('a copy that is kept', () => {
     keys.imported = true;
     keys.operators.push({ name: 'anna', hash: 'h', role: 'admin', createdAt: 1 });
     copy.keep(keys);
-    await until('it is swept', () => (copy.reader.standing?.tokens.length ?? 0) > 0);
+    await until('it is swept', () => (copy.reader.freshness?.tokens.length ?? 0) > 0);
     expect(found(plain.hash)).toEqual(plain);
     expect(found(rotated.hash)).toEqual(rotated);
     expect(found('before')).toEqual(rotated);
     expect(found('unknown')).toBeNull();
-    expect(copy.reader.standing).toMatchObject({
+    expect(copy.reader.freshness).toMatchObject({
       source: 'memory',
       imported: true,
       gateways: 3,
@@ -133,7 +133,7 @@ describe('a copy that is kept', () => {
     for (const record of records) keys.put(record);
     copy.keep(keys);
     await copy.untilSwept();
-    const { fresh } = copy.reader.standing!;
+    const { fresh } = copy.reader.freshness!;
     const { asOf, read, get } = copy.open(keys, { maxAge: 0, clock: () => fresh + 1 }).asOf!;
     const ids = async (query: Parameters<typeof read>[0]) =>
       (await Array.fromAsync(read(query))).flat().map(({ id }) => records.findIndex((record) => record.id === id));
@@ -234,7 +234,7 @@ describe('a copy that is kept', () => {
     keys.put(record);
     copy.keep(keys).close();
     for (const damage of ['no database', '']) {
-      writeFileSync(join(copy.folder, KEY_COPY), damage);
+      writeFileSync(join(copy.folder, KEY_CACHE_FILE), damage);
       const keeper = copy.keep(keys);
       // What was damaged is told, removed, and tried again after a while.
       keeper.close();
@@ -244,13 +244,13 @@ describe('a copy that is kept', () => {
     keeper.close();
     const other = Object.assign(new MemoryKeys(), { name: 'other' });
     copy.keep(other);
-    await until('it is the other one', () => copy.reader.standing?.source === 'other');
+    await until('it is the other one', () => copy.reader.freshness?.source === 'other');
     expect(found(record.hash)).toBeNull();
   });
 
   test('may be read by its owner only, also if it was there with other rights', async () => {
     copy.keep(keys).close();
-    const file = join(copy.folder, KEY_COPY);
+    const file = join(copy.folder, KEY_CACHE_FILE);
     chmodSync(file, 0o644);
     copy.keep(keys);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -354,7 +354,7 @@ describe('a copy that is looked into', () => {
     expect(seen.find(record.hash)).toEqual(record);
     expect(seen.imported).toBe(false);
     for (const way of [1, -1]) {
-      now = copy.reader.standing!.fresh + way * 9_000_000;
+      now = copy.reader.freshness!.fresh + way * 9_000_000;
       expect(seen.unusable).toBe(
         `the copy of its keys in ${copy.folder} is 2.5 h old, and redis.keyCache.maxAge is 2 h`,
       );
@@ -386,24 +386,24 @@ describe('keys with a copy', () => {
   const away = () => Promise.reject(new Outage('state_unavailable', { cause: 'away' }));
   const nothing = { find: () => null, imported: null, doubt() {}, differs: () => false };
   const store = (find: (hash: string) => Promise<KeyRecord | null>, hasImported = () => find('').then(() => true)) =>
-    ({ find, hasImported }) as unknown as Parameters<typeof keysWithCopy>[0];
+    ({ find, hasImported }) as unknown as Parameters<typeof keysWithCache>[0];
 
   test('are those of the store while it answers, and those of the copy while it does not', async () => {
     const [one, other] = [keyRecord(), keyRecord()];
     const fromCopy = { ...nothing, find: () => other, imported: true };
     expect(
-      await keysWithCopy(
+      await keysWithCache(
         store(async () => one),
-        { copy: fromCopy, correct() {} },
+        { cache: fromCopy, refresh() {} },
       ).find('h'),
     ).toBe(one);
     expect(
-      await keysWithCopy(
+      await keysWithCache(
         store(async () => null),
-        { copy: fromCopy, correct() {} },
+        { cache: fromCopy, refresh() {} },
       ).find('h'),
     ).toBeNull();
-    const without = keysWithCopy(store(away), { copy: fromCopy, correct() {} });
+    const without = keysWithCache(store(away), { cache: fromCopy, refresh() {} });
     expect(await without.find('h')).toBe(other);
     expect(await without.hasImported()).toBe(true);
   });
@@ -414,8 +414,8 @@ describe('keys with a copy', () => {
       asked.push(hasFallback);
       return null;
     };
-    const has = keysWithCopy(store(find), { copy: { ...nothing, find: () => keyRecord() }, correct() {} });
-    const lacks = keysWithCopy(store(find), { copy: nothing, correct() {} });
+    const has = keysWithCache(store(find), { cache: { ...nothing, find: () => keyRecord() }, refresh() {} });
+    const lacks = keysWithCache(store(find), { cache: nothing, refresh() {} });
     await has.find('h');
     await lacks.find('h', true);
     await lacks.find('h');
@@ -423,16 +423,16 @@ describe('keys with a copy', () => {
   });
 
   test('stay unknown where neither says anything, and a bug stays a bug', async () => {
-    const without = keysWithCopy(store(away), { copy: nothing, correct() {} });
+    const without = keysWithCache(store(away), { cache: nothing, refresh() {} });
     await expect(without.find('h')).rejects.toThrow(Outage);
     await expect(without.hasImported()).rejects.toThrow(Outage);
     // The first import may be younger than the copy.
-    const older = keysWithCopy(store(away), { copy: { ...nothing, imported: false }, correct() {} });
+    const older = keysWithCache(store(away), { cache: { ...nothing, imported: false }, refresh() {} });
     await expect(older.hasImported()).rejects.toThrow(Outage);
     const fromCopy = { ...nothing, find: () => keyRecord(), imported: true };
-    const broken = keysWithCopy(
+    const broken = keysWithCache(
       store(() => Promise.reject(new TypeError('bug'))),
-      { copy: fromCopy, correct() {} },
+      { cache: fromCopy, refresh() {} },
     );
     await expect(broken.find('h')).rejects.toThrow(TypeError);
     await expect(broken.hasImported()).rejects.toThrow(TypeError);
@@ -449,26 +449,26 @@ describe('keys with a copy', () => {
     const wrong: string[] = [];
     const differing = { ...nothing, differs: () => true, doubt: (hash: string) => void wrong.push(`doubt ${hash}`) };
     const correct = (hash: string) => void wrong.push(hash);
-    await keysWithCopy(
+    await keysWithCache(
       store(async () => record),
-      { copy: differing, correct },
+      { cache: differing, refresh: correct },
     ).find('h');
     expect(wrong).toEqual(['doubt h', 'h']);
-    await keysWithCopy(
+    await keysWithCache(
       store(async () => record),
-      { copy: { ...differing, differs: () => false }, correct },
+      { cache: { ...differing, differs: () => false }, refresh: correct },
     ).find('h');
-    await keysWithCopy(
+    await keysWithCache(
       store(async () => keyRecord()),
-      { copy: differing, correct },
+      { cache: differing, refresh: correct },
     ).find('h');
     expect(wrong).toHaveLength(2);
   });
 
   test('and so do tokens', async () => {
     const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
-    const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCopy>[0];
-    expect(await tokensWithCopy(tokens(away), { tokens: [token] }).list()).toEqual([token]);
-    await expect(tokensWithCopy(tokens(away), { tokens: null }).list()).rejects.toThrow(Outage);
+    const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCache>[0];
+    expect(await tokensWithCache(tokens(away), { tokens: [token] }).list()).toEqual([token]);
+    await expect(tokensWithCache(tokens(away), { tokens: null }).list()).rejects.toThrow(Outage);
   });
 });

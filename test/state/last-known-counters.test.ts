@@ -10,7 +10,7 @@ import { BackendClock } from '../../src/state/shared/clock.ts';
 import {
   type LastKnownCounters,
   type LastKnownEntry,
-  stillTrue,
+  withoutOutdated,
 } from '../../src/state/shared/last-known-counters/entries.ts';
 import { lastKnownCountersIn } from '../../src/state/shared/last-known-counters/folder.ts';
 import { LastKnownPacker, unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
@@ -45,7 +45,7 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
   ),
   dues: fc.array(
     fc.record({
-      limits: fc.record({ windows: fc.array(anyWindow), ladder: fc.constantFrom(null, LADDER) }),
+      limits: fc.record({ windows: fc.array(anyWindow), escalation: fc.constantFrom(null, LADDER) }),
       reconciliation: fc.record({
         gateway: fc.uuid(),
         number: fc.nat(),
@@ -92,9 +92,9 @@ test('what has passed is left out', () => {
     admission: { now: 0, verdict: 'limited' as const, readings: [reading(resetAt)], retryAt, bannedUntil },
     divided: true,
   });
-  expect(stillTrue({ known: known(10, 10, 10), dues: [] }, 10)).toBeNull();
+  expect(withoutOutdated({ known: known(10, 10, 10), dues: [] }, 10)).toBeNull();
   for (const open of [known(11, 0, 0), known(0, 11, 0), known(0, 0, 11)])
-    expect(stillTrue({ known: open, dues: [] }, 10)).toEqual({ known: open, dues: [] });
+    expect(withoutOutdated({ known: open, dues: [] }, 10)).toEqual({ known: open, dues: [] });
   const due = {
     limits: limits([minute, hour], null),
     reconciliation: {
@@ -107,10 +107,10 @@ test('what has passed is left out', () => {
       ],
     },
   };
-  const later = stillTrue({ known: null, dues: [due] }, 2 * MINUTE)!.dues[0]!.reconciliation;
+  const later = withoutOutdated({ known: null, dues: [due] }, 2 * MINUTE)!.dues[0]!.reconciliation;
   expect(later.windows.map(({ units }) => units)).toEqual([0, 2]);
   expect(later.ban).toBeNull();
-  expect(stillTrue({ known: null, dues: [due] }, 2 * HOUR)).toBeNull();
+  expect(withoutOutdated({ known: null, dues: [due] }, 2 * HOUR)).toBeNull();
 });
 
 /** Standings that a crash leaves as they were at the last `write`. */
@@ -147,7 +147,7 @@ function openState(backend: MemoryBackend, clock: TestClock, standings: LastKnow
     gateway,
     gateways: () => 1,
     observe: () => {},
-    standings,
+    lastKnown: standings,
     clock: new BackendClock(clock.read),
   });
   return { state, breakers };

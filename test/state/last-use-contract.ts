@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { LastUseStore } from '../../src/keys/uses.ts';
+import type { LastUseStore } from '../../src/keys/last-use-tracker.ts';
 import type { OpenRecords } from '../support/records.ts';
 
 /** The promises of `LastUseStore`, held against whatever implements it. */

@@ -14,7 +14,7 @@ describe('a request with a deadline of 50 ms', () => {
 
   beforeEach(() => {
     jest.useFakeTimers();
-    patience = new OutageGrace({ deadline: 50, who: 'Redis', shardOf: (name) => name.split(':')[0]! });
+    patience = new OutageGrace({ deadline: 50, service: 'Redis', shardOf: (name) => name.split(':')[0]! });
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -100,7 +100,7 @@ describe('a request with a deadline of 50 ms', () => {
   });
 
   test('with a short deadline waits a second time no longer than three such deadlines', async () => {
-    const asked = ask('one:a', new OutageGrace({ deadline: 10, who: 'Redis', shardOf: () => '' }));
+    const asked = ask('one:a', new OutageGrace({ deadline: 10, service: 'Redis', shardOf: () => '' }));
     await pass(38);
     expect(asked.outcome).toBe('waits');
     await pass(4);

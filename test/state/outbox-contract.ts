@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Addition, DUE_AT_ONCE, FRESH, LEASE, type Outbox } from '../../src/webhooks/outbox.ts';
+import { type Addition, DUE_BATCH, LEASE, NEW_ENDPOINT_STATE, type Outbox } from '../../src/webhooks/outbox.ts';
 
 const T = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
@@ -135,7 +135,7 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       for (const name of ['x', 'y']) await one.add(addition(name));
       await one.failed(await taken(T), failure(T, 1_000));
       expect(await stateOf()).toEqual({
-        ...FRESH,
+        ...NEW_ENDPOINT_STATE,
         waiting: 2,
         oldest: T,
         failingSince: T,
@@ -156,19 +156,19 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       for (let i = 0; i < 2; i++) await one.failed(await taken(T + i), { ...failure(T + i, DAY), pausedUntil: T });
       const held = await taken(T + 5, other);
       expect(held.id).toBe('msg_z');
-      await one.well('a', T + 6);
+      await one.resume('a', T + 6);
       expect(await drained(T + 7)).toEqual(['msg_x', 'msg_y']);
-      expect(await stateOf()).toEqual({ ...FRESH, waiting: 1, oldest: T, deliveredAt: T + 7 });
+      expect(await stateOf()).toEqual({ ...NEW_ENDPOINT_STATE, waiting: 1, oldest: T, deliveredAt: T + 7 });
       await other.done(held, T + 8);
       expect((await stateOf()).waiting).toBe(0);
     });
 
     test('gets all of very many, though no step makes all of them due', async () => {
-      const count = DUE_AT_ONCE + 50;
+      const count = DUE_BATCH + 50;
       await Promise.all(Array.from({ length: count }, async (_, i) => one.add(addition(`${i}`, { most: 2_000 }))));
       for (let i = 0; i < count; i++) await one.failed(await taken(T), { ...failure(T, DAY), pausedUntil: T });
       expect(await one.take('a', T)).toBeNull();
-      await one.well('a', T + 1);
+      await one.resume('a', T + 1);
       expect(await drained(T + 1)).toHaveLength(count);
     });
 
@@ -177,7 +177,7 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       await one.failed(await taken(T), failure(T, 1_000, true));
       expect((await stateOf()).isGone).toBe(true);
       expect(await one.take('a', T + DAY)).toBeNull();
-      await other.well('a', T + DAY);
+      await other.resume('a', T + DAY);
       expect(await drained(T + DAY)).toEqual(['msg_x']);
     });
 
@@ -186,9 +186,9 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       await one.failed(await taken(T), failure(T, DAY));
       expect(await drained(T, 'b')).toEqual(['msg_x']);
       expect(await one.states(['b', 'a', 'c'])).toEqual([
-        { ...FRESH, deliveredAt: T },
+        { ...NEW_ENDPOINT_STATE, deliveredAt: T },
         expect.objectContaining({ waiting: 1, failures: 1 }),
-        FRESH,
+        NEW_ENDPOINT_STATE,
       ]);
     });
 

@@ -69,7 +69,7 @@ describe('a Redis that has come up without its data', () => {
     stops.push(() => gateway.close());
     const record = keyRecord();
     await gateway.keys.add(record, note());
-    await until('the copy has the key', () => gateway.keyCopyAge!() < 60_000);
+    await until('the copy has the key', () => gateway.keyCacheAge!() < 60_000);
     await comeUpEmpty();
     await until('two sweeps have met it', async () =>
       /cmdstat_mget:calls=([2-9]|\d\d)/.test(await server.admin.info('commandstats')),

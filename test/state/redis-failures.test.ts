@@ -18,7 +18,7 @@ const LENIENT = limits([window(10, HOUR)], null);
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  ladder: LADDER,
+  escalation: LADDER,
   accounts: new Map(),
 };
 

@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  ladder: LADDER,
+  escalation: LADDER,
   accounts: new Map(),
 };
 

@@ -2,17 +2,17 @@ import { expect, test } from '@jest/globals';
 import type { Admission } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { Batch } from '../../src/state/redis/batches.ts';
-import type { BegunBan } from '../../src/state/state.ts';
+import type { StartedBan } from '../../src/state/state.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 
 const one = limits([window(60, MINUTE)]);
 
 /** What was heard of an answer that came when nobody waited for it any more. */
-async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: BegunBan[] }> {
+async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: StartedBan[] }> {
   const batch = new Batch();
   const request = { limits: one, cost: 1, scopes: NO_SCOPES, resolve: (_: Admission) => {}, reject: () => {} };
   for (const subject of ['key:a', 'key:b']) batch.add({ subject, ...request });
-  const [ends, bans]: [unknown[], BegunBan[]] = [[], []];
+  const [ends, bans]: [unknown[], StartedBan[]] = [[], []];
   const running = answer.then((one) => batch.read(one));
   batch.inDoubt(running, {
     begin: () => {},

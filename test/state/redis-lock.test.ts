@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
-import { keyOf, LOCK_LIFE } from '../../src/state/redis/key-names.ts';
-import { exclusively } from '../../src/state/redis/lock.ts';
+import { keyOf, LOCK_TTL } from '../../src/state/redis/key-names.ts';
+import { withLocks } from '../../src/state/redis/lock.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
@@ -23,23 +23,23 @@ test('work under one name is done one after the other, in whatever order the nam
     inside--;
   };
   await Promise.all(
-    Array.from({ length: 12 }, (_, i) => exclusively(server.admin, i % 2 ? ['a', 'b', 'a'] : ['b', 'a'], work)),
+    Array.from({ length: 12 }, (_, i) => withLocks(server.admin, i % 2 ? ['a', 'b', 'a'] : ['b', 'a'], work)),
   );
   expect(most).toBe(1);
   expect(await held()).toEqual([]);
 });
 
 test('work under other names is not held up', async () => {
-  await exclusively(server.admin, ['a'], () => exclusively(server.admin, ['b'], async () => {}));
-  await exclusively(server.admin, [], async () => expect(await held()).toEqual([]));
+  await withLocks(server.admin, ['a'], () => withLocks(server.admin, ['b'], async () => {}));
+  await withLocks(server.admin, [], async () => expect(await held()).toEqual([]));
 });
 
 test('a lock is given back where the work fails, and has an end where its holder dies', async () => {
   await expect(
-    exclusively(server.admin, ['a'], async () => {
+    withLocks(server.admin, ['a'], async () => {
       expect(await held()).toEqual([keyOf.lock('a')]);
       expect(await server.admin.pttl(keyOf.lock('a'))).toBeGreaterThan(0);
-      expect(await server.admin.pttl(keyOf.lock('a'))).toBeLessThanOrEqual(LOCK_LIFE);
+      expect(await server.admin.pttl(keyOf.lock('a'))).toBeLessThanOrEqual(LOCK_TTL);
       throw new Error('failed');
     }),
   ).rejects.toThrow('failed');
@@ -49,7 +49,7 @@ test('a lock is given back where the work fails, and has an end where its holder
 test('who waits goes on as soon as the lock of a dead holder ends', async () => {
   await server.admin.set(keyOf.lock('a'), '');
   let done = false;
-  const waiting = exclusively(server.admin, ['a', 'b'], async () => {
+  const waiting = withLocks(server.admin, ['a', 'b'], async () => {
     done = true;
   });
   await until('it has asked', async () =>
@@ -63,6 +63,6 @@ test('who waits goes on as soon as the lock of a dead holder ends', async () => 
 
 test('who waits too long is told of an outage, and keeps nothing', async () => {
   await server.admin.set(keyOf.lock('b'), '');
-  await expect(exclusively(server.admin, ['a', 'b'], async () => {})).rejects.toBeInstanceOf(Outage);
+  await expect(withLocks(server.admin, ['a', 'b'], async () => {})).rejects.toBeInstanceOf(Outage);
   expect(await held()).toEqual([keyOf.lock('b')]);
 });

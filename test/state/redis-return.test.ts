@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { busOn } from '../../src/state/redis/bus.ts';
+import { createBus } from '../../src/state/redis/bus.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/reconnect.ts';
@@ -30,7 +30,7 @@ test('a client that gave up connects again, and so does the one that listens', a
   const told: Event[] = [];
   const subscriber = new Subscriber(redis);
   stops.push(() => subscriber.close());
-  const bus = busOn(subscriber, (event) => void told.push(event));
+  const bus = createBus(subscriber, (event) => void told.push(event));
   await until('it listens', () => bus.isLive);
   told.length = 0;
   const heard: string[] = [];
@@ -75,7 +75,7 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   const heard: string[] = [];
   const subscriber = new Subscriber(redis);
   stops.push(() => subscriber.close());
-  const bus = busOn(subscriber, () => {});
+  const bus = createBus(subscriber, () => {});
   bus.listen(({ type }) => void heard.push(type));
   await until('it listens', () => bus.isLive);
 

@@ -113,7 +113,7 @@ test('a user with the rights that the manual lists is enough', async () => {
   await server.admin.acl('SETUSER', 'gateway', 'reset', 'on', `>${PASSWORD}`, '~sg:*', '&sg:*', ...rights.split(' '));
   gateway = await openShared({ url: `redis://gateway:${PASSWORD}@127.0.0.1:${server.port}` });
   const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
-  expect((await gateway.state.admit('key:1', { windows, ladder: null }, 1)).verdict).toBe('admitted');
+  expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe('admitted');
   await gateway.state.pardon('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await gateway.keys.list()).toEqual([]);

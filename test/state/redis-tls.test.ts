@@ -50,7 +50,7 @@ describe('a gateway that trusts the CA', () => {
       const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 1, span: 60_000 }];
       const verdicts = [];
       for (let i = 0; i < 2; i++)
-        verdicts.push((await gateway.state.admit('key:1', { windows, ladder: null }, 1)).verdict);
+        verdicts.push((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict);
       expect(verdicts).toEqual(['admitted', 'limited']);
       expect(gateway.told('state.outage')).toBe(0);
     } finally {

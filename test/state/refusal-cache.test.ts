@@ -12,7 +12,7 @@ const ONE = limits([window(1, MINUTE)]);
 function open() {
   const clock = new TestClock();
   const state = new EmbeddedState({ clock: clock.read });
-  const refused = new RefusalCache({ clock: clock.read, keepFor: KEEP });
+  const refused = new RefusalCache({ clock: clock.read, ttl: KEEP });
   let asked = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
     const known = refused.answer(subject, given, cost, scopes);
@@ -167,7 +167,7 @@ describe('strikes', () => {
     const [strikes] = refused.takeStrikes(1);
     const bannedUntil = clock.now + 10 * MINUTE;
     const standing = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
-    expect(refused.struck(strikes!, standing, refused.changes)).toBe(true);
+    expect(refused.applyStrikes(strikes!, standing, refused.changes)).toBe(true);
     expect(admit('a')).toMatchObject({ verdict: 'banned', bannedUntil, retryAt: bannedUntil, banBegins: true });
     expect(admit('a')).toMatchObject({ verdict: 'banned', banBegins: false });
   });
@@ -190,7 +190,7 @@ test('what has changed is forgotten, also by an answer that was under way', () =
 test('memory is bounded', () => {
   const clock = new TestClock();
   const state = new EmbeddedState({ clock: clock.read });
-  const refused = new RefusalCache({ clock: clock.read, keepFor: KEEP, size: 100 });
+  const refused = new RefusalCache({ clock: clock.read, ttl: KEEP, size: 100 });
   for (let i = 0; i < 5_000; i++) {
     state.admit(`${i}`, ONE, 1);
     refused.remember(`${i}`, ONE, 1, NO_SCOPES, state.admit(`${i}`, ONE, 1), 0);

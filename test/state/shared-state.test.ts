@@ -6,7 +6,7 @@ import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { BackendClock } from '../../src/state/shared/clock.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
-import type { BegunBan } from '../../src/state/state.ts';
+import type { StartedBan } from '../../src/state/state.ts';
 import { HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
@@ -195,8 +195,8 @@ describe('in front of a backend that fails', () => {
 
   test('a ban that began with strikes sent on is told once, also if its subject is never heard of again', async () => {
     const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 3, grace: 0 });
-    const heard: BegunBan[] = [];
-    gateway.state.hearBans((ban) => heard.push(ban));
+    const heard: StartedBan[] = [];
+    gateway.state.onBan((ban) => heard.push(ban));
     await times(5, 'key:a', strict);
     await until('the ban is told', () => heard.length > 0);
     const { bannedUntil } = await backend.look('key:a', strict);

@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml';
 import { deepFreeze } from '../../src/common/freeze.ts';
 import type { Config } from '../../src/config/config.ts';
 import { remember, settingsBehind } from '../../src/config/describe.ts';
-import { putAt, valueAt, written } from '../../src/config/settings.ts';
+import { putAt, settingValue, valueAt } from '../../src/config/settings.ts';
 
 /** A minute: no healthy run needs so long, on however busy a machine. */
 const LONG = 60_000;
@@ -41,7 +41,7 @@ export function patientConfig(config: Config): Config {
         .filter(([[first, key]]) => first === section && !Object.hasOwn(own, key!))
         .map(([[, key], value]) => [key, value]),
     );
-  const own = written<Record<string, object> | null>(settings, 'upstreams');
+  const own = settingValue<Record<string, object> | null>(settings, 'upstreams');
   const patient = deepFreeze({
     ...config,
     redis: config.redis && { ...config.redis, ...addedTo('redis') },

@@ -5,9 +5,9 @@ import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
-import { KeyCopy } from '../../src/state/shared/key-cache/copy.ts';
 import type { KeySource } from '../../src/state/shared/key-cache/freshness.ts';
-import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
+import { KeyCache } from '../../src/state/shared/key-cache/key-cache.ts';
+import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import { KeyCacheSynchronizer } from '../../src/state/shared/key-cache/synchronizer.ts';
 import { until } from './until.ts';
 
@@ -98,7 +98,7 @@ export class MemoryKeys implements KeySource, Bus {
 export class TestCopy {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   readonly failures: unknown[] = [];
-  readonly reader = new KeyCopyReader(
+  readonly reader = new KeyCacheReader(
     this.folder,
     (error) => this.failures.push(error),
     () => (this.#looks += 10_000),
@@ -113,9 +113,9 @@ export class TestCopy {
     return keeper;
   }
 
-  open(keys: MemoryKeys, { maxAge = 3_600_000, clock = Date.now } = {}): KeyCopy {
+  open(keys: MemoryKeys, { maxAge = 3_600_000, clock = Date.now } = {}): KeyCache {
     let looks = 0;
-    const copy = new KeyCopy({
+    const copy = new KeyCache({
       folder: this.folder,
       source: keys.name,
       maxAge,
@@ -131,7 +131,7 @@ export class TestCopy {
   /** Waits for the end of a sweep that begins from now on. */
   async untilSwept(): Promise<void> {
     const now = Date.now();
-    await until('a sweep is through', () => (this.reader.standing?.swept ?? 0) >= now);
+    await until('a sweep is through', () => (this.reader.freshness?.swept ?? 0) >= now);
   }
 
   close(): void {

@@ -23,8 +23,8 @@ export const LADDER: BanEscalation = {
   decay: DAY,
 };
 
-export function limits(windows: Window[], ladder: BanEscalation | null = LADDER): Limits {
-  return { windows, ladder };
+export function limits(windows: Window[], escalation: BanEscalation | null = LADDER): Limits {
+  return { windows, escalation };
 }
 
 /** A clock that only moves when a test moves it. */

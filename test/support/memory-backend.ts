@@ -129,8 +129,8 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return this.#state.bans();
   }
 
-  rung(subject: string, limits: Limits): Promise<number> {
-    return this.#reach(subject, () => this.#state.rung(subject, limits));
+  banLevel(subject: string, limits: Limits): Promise<number> {
+    return this.#reach(subject, () => this.#state.banLevel(subject, limits));
   }
 
   close(): Promise<void> {

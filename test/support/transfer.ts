@@ -5,8 +5,7 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import { counterLine, countersIn } from '../../src/state/transfer/lines.ts';
-import { Missing } from '../../src/state/transfer/missing.ts';
-import { type Moved, type MoveOptions, move } from '../../src/state/transfer/move.ts';
+import { MissingPlans } from '../../src/state/transfer/missing-plans.ts';
 import type { Source, Target, TargetOptions } from '../../src/state/transfer/port.ts';
 import {
   type Batch,
@@ -15,6 +14,7 @@ import {
   TYPES,
   type ValueOf,
 } from '../../src/state/transfer/records.ts';
+import { type TransferOptions, type TransferResult, transferState } from '../../src/state/transfer/transfer.ts';
 import { KEPT } from './audit.ts';
 import { HOUR, LADDER, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';
@@ -125,13 +125,17 @@ function nameOf(value: unknown): string {
   return id ?? name ?? subject ?? '';
 }
 
-export const NO_PLANS = { plans: new Map(), accounts: new Map(), ladder: LADDER };
+export const NO_PLANS = { plans: new Map(), accounts: new Map(), escalation: LADDER };
 
 /** Moves all of a source, and closes both. */
-export async function moveAll(source: Source, target: Target, options: Partial<MoveOptions> = {}): Promise<Moved> {
+export async function moveAll(
+  source: Source,
+  target: Target,
+  options: Partial<TransferOptions> = {},
+): Promise<TransferResult> {
   try {
-    return await move(source, target, {
-      missing: new Missing(NO_PLANS),
+    return await transferState(source, target, {
+      missing: new MissingPlans(NO_PLANS),
       pass() {},
       actor: 'cli:test',
       requestId: 'the-move',
@@ -146,7 +150,7 @@ export async function moveAll(source: Source, target: Target, options: Partial<M
 }
 
 export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
-  return { audit: KEPT, ladder: LADDER, dryRun: false, clock: Date.now, ...changes };
+  return { audit: KEPT, escalation: LADDER, dryRun: false, clock: Date.now, ...changes };
 }
 
 /** A folder of a test's own; `remove` after use. */

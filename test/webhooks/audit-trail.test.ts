@@ -50,7 +50,7 @@ test('of a log from a backup, which ends before the place up to which it was rea
     changed = listener;
     return () => {};
   };
-  const parts = { settings, gateway: 'gw', outbox, apart: null, clock: Date.now, observe: () => {} };
+  const parts = { settings, gateway: 'gw', outbox, localOutbox: null, clock: Date.now, observe: () => {} };
   const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();
@@ -72,7 +72,16 @@ test('what was done while no gateway ran is told once by several that start toge
   const entry = { number: 1, at: Date.now() - 3 * DAY, actor: 'local', action: 'keys.create', after } as AuditEntry;
   const auditLog = { list: async ({ above = 0 }) => (above < 1 ? [entry] : []) };
   const open = () =>
-    new Webhooks({ settings, gateway: 'gw', outbox, apart: null, keys, auditLog, clock: Date.now, observe: () => {} });
+    new Webhooks({
+      settings,
+      gateway: 'gw',
+      outbox,
+      localOutbox: null,
+      keys,
+      auditLog,
+      clock: Date.now,
+      observe: () => {},
+    });
   const gateways = [open(), open()];
   try {
     await Promise.all(gateways.map((gateway) => gateway.begin()));
@@ -103,7 +112,7 @@ test('of a log that could not be read at the start, all that came since then is 
     changed = listener;
     return () => {};
   };
-  const parts = { settings, gateway: 'gw', outbox, apart: null, clock: () => 10, observe: () => {} };
+  const parts = { settings, gateway: 'gw', outbox, localOutbox: null, clock: () => 10, observe: () => {} };
   const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();

@@ -39,7 +39,7 @@ function open(get: (id: string) => Promise<KeyRecord | null> = async () => null)
     settings,
     gateway: 'gw-1',
     outbox,
-    apart: null,
+    localOutbox: null,
     keys: { get, async *read() {}, watch: () => () => {} },
     auditLog: { list: async () => [] },
     clock: Date.now,

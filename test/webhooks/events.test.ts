@@ -17,7 +17,12 @@ const T = Date.UTC(2026, 0, 1);
 /** What is told of events of a process, as receivers get it. */
 function told(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
   const heard: Detection[] = [];
-  const teller = createDetector({ quota: 1, gateway: 'gw-1', clock: () => T, hear: (one) => void heard.push(one) });
+  const teller = createDetector({
+    quota: 1,
+    gateway: 'gw-1',
+    clock: () => T,
+    onDetection: (one) => void heard.push(one),
+  });
   for (const event of events) teller(event);
   const incidents = new Incidents('gw-1');
   const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));

@@ -45,7 +45,7 @@ export function banOperations(context: AdminContext, change: Change) {
           const { subject, key, account, plan, limits } = party;
           const { now, bannedUntil } = await context.state().look(subject, limits);
           const length = lengthOf(Math.max(0, bannedUntil - now), subject);
-          const rung = (await context.state().rung(subject, limits)) + 1;
+          const rung = (await context.state().banLevel(subject, limits)) + 1;
           const ban = { subject, until: now + length, since: now, limit: null, rung };
           const shown = { ...{ subject, key, account, plan }, ...escalationView(context, ban), reason, by: task.actor };
           return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, shown };
@@ -190,13 +190,13 @@ async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ba
 
 /** What led to a ban, and what comes after it by the ladder that is in force now. */
 function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
-  const { ladder } = plans();
+  const { escalation } = plans();
   return {
     since: time(since),
     until: time(until),
     limit: limit && formatLimit(limit),
     level: rung,
-    nextDuration: ladder && formatDuration(durationAtLevel(ladder, rung)),
-    resetsAt: ladder && time(until + rung * ladder.decay),
+    nextDuration: escalation && formatDuration(durationAtLevel(escalation, rung)),
+    resetsAt: escalation && time(until + rung * escalation.decay),
   };
 }

@@ -1,13 +1,13 @@
 import { ConfigError } from '../../config/problems/problems.ts';
-import { readHash } from '../../keys/foreign.ts';
 import {
-  type ForeignKey,
+  applyImport,
   type ImportError,
+  type ImportedKey,
   type ImportPlan,
-  importPlanned,
   planImport,
-} from '../../keys/import-many.ts';
-import { type ImportedMany, MANY_KEYS } from '../../keys/operators/audit-log.ts';
+} from '../../keys/bulk-import.ts';
+import { readHash } from '../../keys/imported-secret.ts';
+import { type BulkImportEntry, MANY_KEYS } from '../../keys/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
@@ -25,8 +25,8 @@ export function keyImportOperations(context: AdminContext, change: Change) {
         if (plan.flaws.length > 0 && !task.body.skipBad) throw refusal(plan.flaws);
         const answer = ok(report(plan, dryRun));
         if (plan.fresh.length === 0) return answer;
-        await importPlanned(context.keys, plan, task.now, (ids) => {
-          const after: ImportedMany = { count: ids.length, ids };
+        await applyImport(context.keys, plan, task.now, (ids) => {
+          const after: BulkImportEntry = { count: ids.length, ids };
           return audit.note({ action: 'keys.import', target: MANY_KEYS, before: null, after }, answer);
         });
         return answer;
@@ -37,7 +37,7 @@ export function keyImportOperations(context: AdminContext, change: Change) {
 
 async function planOf(context: AdminContext, { body, now }: Task): Promise<ImportPlan> {
   const unread: ImportError[] = [];
-  const keys: ForeignKey[] = [];
+  const keys: ImportedKey[] = [];
   const places: number[] = [];
   for (const [index, one] of (body.keys as Task['body'][]).entries()) {
     const key = foreignKeyOf({ body: one, now });
@@ -53,7 +53,7 @@ async function planOf(context: AdminContext, { body, now }: Task): Promise<Impor
 }
 
 /** The key of a body, or what of it cannot be read. */
-function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ForeignKey | Omit<ImportError, 'index'> {
+function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<ImportError, 'index'> {
   const hash = readHash(task.body.hash);
   if (hash === null) return { field: 'hash', message: 'it is no SHA-256' };
   try {

@@ -2,7 +2,7 @@ import type { Key } from '@storegate/console';
 import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
-import { readHash } from '../../keys/foreign.ts';
+import { readHash } from '../../keys/imported-secret.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
   type AuditNoteOf,

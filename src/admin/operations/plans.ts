@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { PlanDraft, PlanSimulation } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
 import { Outage } from '../../errors/outage.ts';
-import { limitsOf, subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
+import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
@@ -83,11 +83,11 @@ export function planOperations(context: AdminContext, change: Change) {
 
   return {
     listPlans: async () => {
-      const { plans, ladder } = context.plans();
+      const { plans, escalation } = context.plans();
       const keys = await usableIfKnown();
       return ok({
         plans: [...plans.values()].map((plan) => shown(plan, keys)),
-        bans: ladder && escalationView(ladder),
+        bans: escalation && escalationView(escalation),
       });
     },
     getPlan: async ({ path }) => {
@@ -131,7 +131,7 @@ async function simulation(context: AdminContext, name: string, planned: Plans, a
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const limits = limitsOf(windows, { ladder: planned.ladder, scoped: context.scoped() });
+    const limits = limitsOf(windows, { escalation: planned.escalation, scoped: context.scoped() });
     const { readings } = await context.state().look(subject, limits);
     if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0)) overLimit.add(subject);
   }

@@ -3,7 +3,7 @@ import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
-import { isPresentable, MAX_FOREIGN_LENGTH, readHash } from '../../keys/foreign.ts';
+import { isPresentable, MAX_IMPORTED_LENGTH, readHash } from '../../keys/imported-secret.ts';
 import { hashSecret } from '../../keys/secret.ts';
 import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
@@ -102,7 +102,7 @@ function hashIn(value: unknown): string | Flawed {
 
 function secretIn(value: unknown): string | Flawed {
   if (typeof value === 'string' && isPresentable(value)) return hashSecret(value);
-  return new Flawed(`is not 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters`);
+  return new Flawed(`is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`);
 }
 
 function limitsIn(value: unknown): string | Flawed {

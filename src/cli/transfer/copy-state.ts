@@ -12,10 +12,10 @@ import { openRedisSource, openRedisTarget } from '../../state/redis/transfer/ope
 import { TransferError } from '../../state/transfer/file-format.ts';
 import { checkFile, fileSource } from '../../state/transfer/file-source.ts';
 import { createFile } from '../../state/transfer/file-target.ts';
-import { Missing } from '../../state/transfer/missing.ts';
-import { type Moved, move, writeFile } from '../../state/transfer/move.ts';
+import { MissingPlans } from '../../state/transfer/missing-plans.ts';
 import type { Source, Target } from '../../state/transfer/port.ts';
 import { TYPES } from '../../state/transfer/records.ts';
+import { type TransferResult, transferState, writeFile } from '../../state/transfer/transfer.ts';
 import { type OutputOptions, print } from '../output.ts';
 import { type Progress, showProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
@@ -131,12 +131,12 @@ async function takeInto(
   options: CopyOptions,
 ): Promise<void> {
   const { dryRun = false } = options;
-  const missing = new Missing(config.plans);
+  const missing = new MissingPlans(config.plans);
   const target = await openTarget(config, place, dryRun);
-  let moved: Moved;
+  let moved: TransferResult;
   try {
     moved = await withProgress(terminal, dryRun ? 'comparing' : 'moving', await total(source), (pass) =>
-      move(source, target, {
+      transferState(source, target, {
         missing,
         pass,
         actor: shellUser(),
@@ -158,7 +158,7 @@ async function takeInto(
 }
 
 async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {
-  const options = { audit: config.audit, ladder: config.plans.ladder, dryRun, clock: Date.now };
+  const options = { audit: config.audit, escalation: config.plans.escalation, dryRun, clock: Date.now };
   return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
 }
 

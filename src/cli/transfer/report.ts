@@ -1,7 +1,7 @@
-import type { Missing } from '../../state/transfer/missing.ts';
-import { lost, type Moved, type ReportLines } from '../../state/transfer/move.ts';
+import type { MissingPlans } from '../../state/transfer/missing-plans.ts';
 import { OUTCOMES } from '../../state/transfer/port.ts';
 import { type Counts, type RecordType, TYPES } from '../../state/transfer/records.ts';
+import { missingRecords, type ReportLines, type TransferResult } from '../../state/transfer/transfer.ts';
 import type { View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -23,7 +23,7 @@ export function countsText(counts: Counts): string {
 }
 
 /** The records of each type, and what was done with them. */
-export const movedView: View<Moved> = {
+export const movedView: View<TransferResult> = {
   text({ given, outcomes, has }, page) {
     const rows = TYPES.map((type) => ({
       type: WORDS[type],
@@ -36,7 +36,7 @@ export const movedView: View<Moved> = {
 };
 
 /** Warns of keys whose requests the gateway would refuse. */
-export function warnOfMissing({ err }: Pick<Terminal, 'err'>, { plans, accounts }: Missing): void {
+export function warnOfMissing({ err }: Pick<Terminal, 'err'>, { plans, accounts }: MissingPlans): void {
   if (plans.size > 0)
     err(`Keys use plans that are not in plans.yaml: ${names([...plans])}. Their requests are refused.\n`);
   if (accounts.size > 0)
@@ -49,8 +49,8 @@ export function warnOfLeftOut({ err }: Pick<Terminal, 'err'>, { first, count }: 
 }
 
 /** Why a move is incomplete; `null`: it is complete. */
-export function shortfall(moved: Moved, dryRun: boolean): string | null {
-  const short = Object.entries(dryRun ? {} : lost(moved)).map(
+export function shortfall(moved: TransferResult, dryRun: boolean): string | null {
+  const short = Object.entries(dryRun ? {} : missingRecords(moved)).map(
     ([type, count]) => `${count} ${WORDS[type as RecordType]}`,
   );
   const reasons = [

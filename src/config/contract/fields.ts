@@ -31,8 +31,8 @@ export interface ContractFields {
 export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = {
   misspelling,
   read(document, operations, findings) {
-    refuseStray(document, findings);
-    refuseMisspelt(objectsIn(document.root.tags), findings);
+    rejectMisplaced(document, findings);
+    rejectMisspelled(objectsIn(document.root.tags), findings);
     const upstreams = new NamedUpstreams(document, findings);
     const ratelimits = new Ratelimits(document, operations, findings);
     return {
@@ -48,18 +48,18 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
 
 const OWN = [UNCHECKED_BODY, UPSTREAM];
 /** A name of another vendor must not be taken for a misspelt one. */
-const MOST_SLIPS = 3;
+const MAX_TYPOS = 3;
 
 /** The mistake in the name of an extension that has our prefix, or nearly is one of ours; `null` for any other. */
 function misspelling(key: string): string | null {
   if (OWN.includes(key)) return null;
-  const meant = suggest(key, OWN, MOST_SLIPS) ?? (isOurs(key) ? suggest(key, OWN) : null);
+  const meant = suggest(key, OWN, MAX_TYPOS) ?? (isOurs(key) ? suggest(key, OWN) : null);
   if (meant === null && !isOurs(key)) return null;
   const hint = meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
   return `${shown(key)} is not an extension of storegate: ${hint}`;
 }
 
-function refuseMisspelt(tags: readonly Json[], findings: Findings): void {
+function rejectMisspelled(tags: readonly Json[], findings: Findings): void {
   for (const tag of tags) {
     for (const key of Object.keys(tag)) {
       const flaw = misspelling(key);
@@ -73,7 +73,7 @@ const isOurs = (key: string): boolean => /^x-storegate(?:-|$)/i.test(key);
 /**
  * Refuses fields where an author may have meant all operations of a path or a document: there, they would hold for no request.
  */
-function refuseStray(document: Document, findings: Findings): void {
+function rejectMisplaced(document: Document, findings: Findings): void {
   const { root } = document;
   const refuse = (nodes: readonly unknown[], key: string, message: string) => {
     for (const node of new Set(nodes))

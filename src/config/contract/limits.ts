@@ -14,9 +14,9 @@ export interface LimitFields {
 }
 
 /** Windows in all of a contract: each client has a counter for every one of them. */
-const MOST_SCOPED = 16;
+const MAX_SCOPED_WINDOWS = 16;
 /** Characters of a scope. Names of windows stand in headers. */
-const LONGEST = 200;
+const MAX_SCOPE_NAME = 200;
 
 /**
  * The windows of operations and tags in a document: `x-ratelimit` of Operation Objects and Tag Objects. A mistake in them is never
@@ -73,9 +73,9 @@ export class Ratelimits {
   #windowsIn(node: Json, name: string, scopeOf: (name: string) => string): readonly Window[] | string {
     const windows = readWindows(node[RATELIMIT]);
     if (typeof windows === 'string') return windows;
-    if (!name.isWellFormed() || scopeOf(name).length > LONGEST) return 'needs a shorter name to count for';
-    if (this.#count + windows.length <= MOST_SCOPED) return windows;
-    return `a contract has at most ${MOST_SCOPED} windows, because each client is counted in all of them`;
+    if (!name.isWellFormed() || scopeOf(name).length > MAX_SCOPE_NAME) return 'needs a shorter name to count for';
+    if (this.#count + windows.length <= MAX_SCOPED_WINDOWS) return windows;
+    return `a contract has at most ${MAX_SCOPED_WINDOWS} windows, because each client is counted in all of them`;
   }
 
   #scopesOf({ id, tags }: Description): Scopes {

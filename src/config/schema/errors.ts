@@ -74,11 +74,11 @@ function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): str
     case 'x-between':
       return `must be from ${params.min} to ${params.max}, is ${quote(data)}`;
     default:
-      return `${expectation(schema)}, ${shown(data, schema)}`;
+      return `${expectation(schema)}, ${quoted(data, schema)}`;
   }
 }
 
-function shown(data: unknown, schema: Schema): string {
+function quoted(data: unknown, schema: Schema): string {
   if (schema['x-secret'] !== undefined) return 'and is not (the value is not shown)';
   // Text in place of a section may be anything, even a secret.
   return typeof data === 'string' && isSection(schema) ? 'is a text' : `is ${quote(data)}`;

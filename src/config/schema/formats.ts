@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { blockOf } from '../../common/ip.ts';
+import { parseCidr } from '../../common/ip.ts';
 import { readPairs } from '../pairs.ts';
 
 /** A host name or IP address to listen on. */
@@ -31,7 +31,7 @@ export function isHttpUrls(text: string): boolean {
 }
 
 /** A whole address over http or https, without credentials; browsers open it. */
-export function isWebLink(text: string): boolean {
+export function isHttpLink(text: string): boolean {
   return /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text);
 }
 
@@ -57,7 +57,7 @@ export function isCidr(text: string): boolean {
 
 /** One address, or a block that begins with its first address. */
 export function isAddressBlock(text: string): boolean {
-  return blockOf(text) !== null;
+  return parseCidr(text) !== null;
 }
 
 /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */

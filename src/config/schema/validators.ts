@@ -6,13 +6,13 @@ import {
   isHeaderPairs,
   isHost,
   isHostPort,
+  isHttpLink,
   isHttpUrl,
   isHttpUrls,
   isPairs,
   isRedisUrl,
   isWebhookSecret,
   isWebhookUrl,
-  isWebLink,
   isWebOrigin,
 } from './formats.ts';
 import { type Schema, type SchemaName, schemaOf } from './schema.ts';
@@ -61,7 +61,7 @@ const formats = {
   cidr: isCidr,
   'address-block': isAddressBlock,
   'web-origin': isWebOrigin,
-  'web-link': isWebLink,
+  'web-link': isHttpLink,
   'otel-pairs': isPairs,
   'otlp-headers': isHeaderPairs,
   'webhook-url': isWebhookUrl,

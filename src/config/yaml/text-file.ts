@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { formatSize } from '../units.ts';
 
 /** Bytes, where nothing else is said. */
-const LARGEST = 1024 * 1024;
+const MAX_FILE_SIZE = 1024 * 1024;
 
 /** The reason why a file cannot be read, as a sentence whose subject is the file. */
 export class UnreadableFile extends Error {
@@ -14,7 +14,7 @@ export class UnreadableFile extends Error {
  *
  * @throws {UnreadableFile}
  */
-export function readTextFile(file: string, largest = LARGEST): string {
+export function readTextFile(file: string, largest = MAX_FILE_SIZE): string {
   const content = readBytes(file, largest);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);

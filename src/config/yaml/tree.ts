@@ -38,15 +38,16 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
   function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
     if (isAlias(node)) {
       aliases += 1;
-      if (aliases > mostAliases) throw new Unfit(key, pointer, `must not use more than ${mostAliases} aliases (*)`);
+      if (aliases > mostAliases)
+        throw new UnsupportedNode(key, pointer, `must not use more than ${mostAliases} aliases (*)`);
       const target = node.resolve(document);
       if (target === undefined)
-        throw new Unfit(startOf(node), pointer, 'uses an alias (*) that has no anchor (&) before it');
+        throw new UnsupportedNode(startOf(node), pointer, 'uses an alias (*) that has no anchor (&) before it');
       return visit(target, pointer, key, depth);
     }
     const value = isNode(node) ? startOf(node) : key;
-    if (depth > deepest) throw new Unfit(key, '', `must not be nested more than ${deepest} deep`);
-    if (spots.size >= mostValues) throw new Unfit(key, '', `must not hold more than ${mostValues} values`);
+    if (depth > deepest) throw new UnsupportedNode(key, '', `must not be nested more than ${deepest} deep`);
+    if (spots.size >= mostValues) throw new UnsupportedNode(key, '', `must not hold more than ${mostValues} values`);
     spots.set(pointer, { key, value });
     if (isMap(node)) return visitMap(node, pointer, depth);
     if (isSeq(node)) return visitList(node, pointer, depth);
@@ -76,12 +77,12 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
     const value = visit(document.contents, '', 0, 0);
     return { value, spots, flaws };
   } catch (error) {
-    if (!(error instanceof Unfit)) throw error;
+    if (!(error instanceof UnsupportedNode)) throw error;
     return { value: undefined, spots, flaws: [...flaws, error] };
   }
 }
 
-class Unfit extends Error implements TreeError {
+class UnsupportedNode extends Error implements TreeError {
   readonly offset: number;
   readonly pointer: string;
 
@@ -95,7 +96,11 @@ class Unfit extends Error implements TreeError {
 function keyOf({ key }: Pair, pointer: string): { name: string; offset: number } {
   const offset = isNode(key) ? startOf(key) : 0;
   if (!isScalar(key) || key.value === null)
-    throw new Unfit(offset, pointer, `must have plain words as keys, has ${quote(isScalar(key) ? null : [])}`);
+    throw new UnsupportedNode(
+      offset,
+      pointer,
+      `must have plain words as keys, has ${quote(isScalar(key) ? null : [])}`,
+    );
   return { name: String(key.value), offset };
 }
 

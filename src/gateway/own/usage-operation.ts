@@ -1,5 +1,5 @@
 import { isObject, type Json } from '@storegate/openapi';
-import { USAGE_PATH } from '../../common/own-paths.ts';
+import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Contract, Operation } from '../../config/contract/contract.ts';
 import { KIND_NAMES } from '../../limits/kinds.ts';
 

@@ -2,14 +2,14 @@ import { entityTag, hasTag } from '@storegate/pages';
 import { createCallerWindow } from '../../callers/caller-window.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { USAGE_PATH } from '../../common/own-paths.ts';
+import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client, KeyRecord } from '../../keys/key.ts';
+import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { KeyStore } from '../../keys/store.ts';
-import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
@@ -34,7 +34,7 @@ export interface UsageParts {
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
   /** Deprecated operations that a key called on this gateway. */
-  readonly deprecatedBy: (keyId: string) => MaybePromise<CallsOfDeprecated>;
+  readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
   readonly clock: () => number;
@@ -49,7 +49,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
     const [record, rung, deprecated] = await Promise.all([
       keys.get(client.keyId),
-      state.rung(client.subject, client.limits),
+      state.banLevel(client.subject, client.limits),
       deprecatedBy(client.keyId),
     ]);
     return JSON.stringify({
@@ -124,12 +124,12 @@ function scopeLabel({ scope }: Window): { readonly operation?: string; readonly 
   return kind === 'tag' ? { tag: name } : { operation: name };
 }
 
-function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Admission, rung: number) {
+function banOf({ limits: { escalation } }: KnownClient, { bannedUntil, strikes }: Admission, rung: number) {
   return {
     until: iso(bannedUntil),
     strikes,
-    strikesToBan: ladder?.strikes ?? null,
-    nextLengthSeconds: ladder && durationAtLevel(ladder, rung) / 1000,
+    strikesToBan: escalation?.strikes ?? null,
+    nextLengthSeconds: escalation && durationAtLevel(escalation, rung) / 1000,
   };
 }
 

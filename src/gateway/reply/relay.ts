@@ -102,7 +102,7 @@ class RelayedBody implements BodySink {
 
   #letGo(): void {
     this.#ahead.length = 0;
-    this.#budget.giveBack(this.#owner, this.#held);
+    this.#budget.release(this.#owner, this.#held);
     this.#held = 0;
   }
 }

@@ -4,10 +4,10 @@ import { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
-import { NO_SCOPES, type Scopes, scopeInWords } from '../../limits/scopes.ts';
+import { formatScope, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { BanRecorder } from '../../state/ban-recorder.ts';
-import { begunBan, type State } from '../../state/state.ts';
+import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 
@@ -60,7 +60,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   function reportBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
     const { keyId, plan, subject, limits } = client;
     observe({ type: 'ban', id: exchange.id, keyId, plan, until: admission.bannedUntil });
-    const ban = begunBan(subject, limits, admission);
+    const ban = startedBan(subject, limits, admission);
     if (ban) bans.begun(ban, { plan, operation: exchange.route, requestId: exchange.id });
   }
 }
@@ -82,9 +82,9 @@ function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B,
 /** The consequence of a request sent before Retry-After; `none`: the plan has no bans. */
 type Warning = 'none' | 'strike' | 'ban';
 
-function warningOf({ limits: { ladder } }: KnownClient, { strikes }: Admission): Warning {
-  if (ladder === null) return 'none';
-  return strikes === ladder.strikes - 1 ? 'ban' : 'strike';
+function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): Warning {
+  if (escalation === null) return 'none';
+  return strikes === escalation.strikes - 1 ? 'ban' : 'strike';
 }
 
 const WARNINGS: Readonly<Record<Warning, string>> = {
@@ -94,7 +94,7 @@ const WARNINGS: Readonly<Record<Warning, string>> = {
 };
 
 function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: Warning): Refusal {
-  const where = scope === undefined ? '' : ` ${scopeInWords(scope)}`;
+  const where = scope === undefined ? '' : ` ${formatScope(scope)}`;
   return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
     message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${WARNINGS[warning]}`,
     headers: ['Retry-After', `${wait}`, ...(warning === 'ban' ? BAN_WARNING : [])],

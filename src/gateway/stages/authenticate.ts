@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Code } from '../../errors/catalogue.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
-import { MAX_FOREIGN_LENGTH } from '../../keys/foreign.ts';
+import { MAX_IMPORTED_LENGTH } from '../../keys/imported-secret.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
@@ -33,13 +33,13 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
   return function authenticate(exchange) {
     const secret = secretIn(exchange.head);
     if (secret instanceof Refusal) return fail(exchange, secret);
-    if (secret.length > (keyring.takesForeign ? MAX_FOREIGN_LENGTH : MAX_KEY_LENGTH))
+    if (secret.length > (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH))
       return fail(exchange, unauthorized('invalid_api_key'));
     const hash = hashes.of(secret, exchange.call.connection);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
     // A known key is well-formed, and a malformed one needs no look-up.
-    if (!isWellFormed(secret) && !keyring.takesForeign) return fail(exchange, unauthorized('invalid_api_key'));
+    if (!isWellFormed(secret) && !keyring.acceptsImported) return fail(exchange, unauthorized('invalid_api_key'));
     const found = keyring.find(hash);
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
   };

@@ -1,5 +1,5 @@
 import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
-import { CONTRACT_JSON_PATH } from '../../common/own-paths.ts';
+import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Admission } from '../../limits/admission.ts';
@@ -187,7 +187,7 @@ function traceOf(exchange: Exchange, tell: ReportFaults): RequestTrace {
     faultCount: details === null ? 0 : details.length,
     standing,
     admission,
-    ladder: client?.limits?.ladder ?? null,
+    ladder: client?.limits?.escalation ?? null,
     cost,
     scopes,
     declared: call.framing === 'chunked' ? null : call.framing,

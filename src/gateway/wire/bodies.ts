@@ -122,7 +122,7 @@ export class Bodies {
   }
 
   #release(arrival: Arrival): void {
-    this.#budget.giveBack(arrival.owner, arrival.held);
+    this.#budget.release(arrival.owner, arrival.held);
     arrival.held = 0;
     arrival.gathering = new ByteBuffer();
   }

@@ -1,5 +1,5 @@
 import { WireError } from '@storegate/http1';
-import { CONTRACT_JSON_PATH } from '../../common/own-paths.ts';
+import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { ClientAbort } from './client-abort.ts';
 

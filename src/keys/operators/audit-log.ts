@@ -106,7 +106,7 @@ export function failedEntry(entry: AuditDraft): AuditDraft {
 export const MANY_KEYS = 'keys';
 
 /** Details of a bulk import. The ids show who imported a key. */
-export interface ImportedMany {
+export interface BulkImportEntry {
   readonly count: number;
   readonly ids: readonly string[];
 }
@@ -117,6 +117,6 @@ export interface ImportedMany {
  */
 export function isAbout({ target, after }: Pick<AuditDraft, 'target' | 'after'>, asked: string): boolean {
   if (target === asked || target === `key:${asked}`) return true;
-  if (target === MANY_KEYS) return Array.isArray(Object(after).ids) && (after as ImportedMany).ids.includes(asked);
+  if (target === MANY_KEYS) return Array.isArray(Object(after).ids) && (after as BulkImportEntry).ids.includes(asked);
   return target.startsWith('account:') && target.endsWith(`:${asked}`);
 }

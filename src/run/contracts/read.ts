@@ -1,6 +1,6 @@
 import { type Reading, serialize } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
-import { USAGE_PATH } from '../../common/own-paths.ts';
+import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { checkContract, type Serialized } from '../../config/contract/contract.ts';
 import { documentWithUsage } from '../../gateway/own/usage-operation.ts';
 

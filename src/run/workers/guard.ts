@@ -33,7 +33,7 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   /** Address to the end of its window. */
   const exhausted = new Cache<number>(REMEMBERED);
   const silence = new CircuitBreaker({
-    misses: 1,
+    failureThreshold: 1,
     probe: () => primary.call('look', 'unknown', DEADLINE),
     opened: (error) => observe({ type: 'primary.unresponsive', error }),
     closed: () => observe({ type: 'primary.responsive' }),
@@ -50,7 +50,7 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
     try {
       return await primary.call(name, address, DEADLINE);
     } catch (error) {
-      silence.miss(error);
+      silence.recordFailure(error);
       return await alone[name](address);
     }
   }

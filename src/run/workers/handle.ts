@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
-import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/aggregate.ts';
 import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
@@ -109,7 +109,7 @@ export class WorkerHandle {
     return this.#channel.call('use', settings, RELOAD);
   }
 
-  deprecated(keyId: string): Promise<CallsOfDeprecated> {
+  deprecated(keyId: string): Promise<DeprecatedCalls> {
     return this.#channel.call('deprecated', keyId, FIGURES);
   }
 

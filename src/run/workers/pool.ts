@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Guard } from '../../callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
-import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import { type Figures, lastingFigures } from '../../observe/aggregate.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Parts } from '../../observe/peers/query.ts';
@@ -164,7 +164,7 @@ export class WorkerPool {
   }
 
   /** Omits workers that do not respond in time. */
-  async #deprecatedBy(keyId: string): Promise<CallsOfDeprecated> {
+  async #deprecatedBy(keyId: string): Promise<DeprecatedCalls> {
     const calls = await Promise.all(this.#serving().map((handle) => handle.deprecated(keyId).catch(() => new Map())));
     const latest = new Map<string, number>();
     for (const [operation, at] of calls.flatMap((found) => [...found]))

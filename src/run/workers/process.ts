@@ -185,5 +185,5 @@ function carrierParts(
 async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
   const { createDetector } = await import('../../webhooks/detector.ts');
   const hear = (detection: Detection) => void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
-  return createDetector({ quota, gateway: '', clock: Date.now, hear });
+  return createDetector({ quota, gateway: '', clock: Date.now, onDetection: hear });
 }

@@ -4,7 +4,7 @@ import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
-import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/aggregate.ts';
 import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
 import type { Detection } from '../../webhooks/detector.ts';
@@ -40,7 +40,7 @@ export type WorkerCalls = {
   /** Applies these settings to the next request. */
   use: (settings: SentConfig) => void;
   inFlight: (nothing: null) => number;
-  deprecated: (keyId: string) => CallsOfDeprecated;
+  deprecated: (keyId: string) => DeprecatedCalls;
   figures: (nothing: null) => Figures;
   /** The worker's part of the answer to a question of observe/peers. */
   ask: (asked: { readonly question: string; readonly argument: unknown }) => unknown;
@@ -53,7 +53,7 @@ export type PrimaryCalls = {
   /** The guard of an address, with one window for all workers. */
   fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
-  deprecated: (keyId: string) => CallsOfDeprecated;
+  deprecated: (keyId: string) => DeprecatedCalls;
   /** A completed minute of this worker, packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
   /** Detected for webhooks. */

@@ -1,5 +1,5 @@
 import type { ServedConfig } from '../../config/config.ts';
-import { BODIES_AT_LEAST } from '../../config/config.ts';
+import { MIN_BODY_BUDGET } from '../../config/config.ts';
 import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
 
 /** One worker's share of the gateway's limits: client connections and bodies, and store connections. */
@@ -15,7 +15,7 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
       ...config.http,
       maxConnections: part(config.http.maxConnections),
       maxConnectionsPerAddress: part(mostPerAddress(config.http)),
-      bodyBudget: Math.max(part(config.http.bodyBudget), BODIES_AT_LEAST * config.http.maxBodyBytes),
+      bodyBudget: Math.max(part(config.http.bodyBudget), MIN_BODY_BUDGET * config.http.maxBodyBytes),
     },
   };
 }

@@ -22,13 +22,13 @@ const IS_ABOUT = `(target = $target OR target = 'key:' || $target
 export type LogName = 'audit' | 'bans';
 
 /** What a log keeps: so many entries, and those that are not older than `for` milliseconds. Of more, the oldest go. */
-export interface LogKeeps {
+export interface LogRetention {
   readonly maxEntries: number;
   readonly maxAge?: number;
 }
 
 /** Entries dropped in one step: a bound that was lowered is reached later. */
-const DROPPED_AT_ONCE = 1_000;
+const DROP_BATCH = 1_000;
 
 /** Writes audit notes. Call both methods inside the transaction of the change that the note is about. */
 export interface AuditWriter {
@@ -70,7 +70,7 @@ function writerWith(db: DatabaseSync, append: (entry: AuditDraft) => void): Audi
   };
 }
 
-function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogKeeps): (entry: AuditDraft) => void {
+function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogRetention): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
   const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
@@ -85,7 +85,7 @@ function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogK
     const firstYoung = maxAge === undefined ? first : (young.get(at - maxAge) as { number: number }).number;
     const wanted = Math.max(newest - maxEntries + 1, firstYoung);
     if (first >= wanted) return;
-    keepFrom.run(Math.min(wanted, first + DROPPED_AT_ONCE));
+    keepFrom.run(Math.min(wanted, first + DROP_BATCH));
     drop.run();
   };
 }

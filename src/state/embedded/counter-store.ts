@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Counters } from '../../limits/counters.ts';
-import { Compactor, type Living } from '../journal/compactor.ts';
+import { Compactor, type CurrentEntries } from '../journal/compactor.ts';
 import { Journal, type JournalOptions } from '../journal/journal.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
@@ -22,7 +22,7 @@ export interface StoredCounters extends Counters {
 export interface CounterStore {
   /** What was kept, to be called once. Then `begin` says where the ledgers are that are to be kept from now on. */
   load(): Iterable<readonly [subject: string, ledger: Counters]>;
-  begin(ledgers: Living<StoredCounters>): void;
+  begin(ledgers: CurrentEntries<StoredCounters>): void;
   /** The ledger has changed, and is to be written soon. Called for every request. */
   mark(subject: string, ledger: StoredCounters): void;
   /** Resolves once the ledger as it is now is on disk. Rejects with NotWritten; then it is marked. */
@@ -60,7 +60,7 @@ export function countersInFolder(
     ...(saved && { saved }),
   });
   let loaded: Map<string, Counters> | null = reader.ledgers;
-  let keeper: Compactor<StoredCounters>;
+  let compactor: Compactor<StoredCounters>;
   return {
     load() {
       const ledgers = loaded ?? new Map<string, Counters>();
@@ -68,15 +68,15 @@ export function countersInFolder(
       return ledgers;
     },
     begin: (ledgers) => {
-      keeper = new Compactor<StoredCounters>(journal, ledgers, packer);
+      compactor = new Compactor<StoredCounters>(journal, ledgers, packer);
     },
     mark(subject, ledger) {
-      if (ledger.marked === keeper.beat) return;
-      ledger.marked = keeper.beat;
-      keeper.markEntry(subject, ledger);
+      if (ledger.marked === compactor.beat) return;
+      ledger.marked = compactor.beat;
+      compactor.markEntry(subject, ledger);
     },
-    write: (subject) => keeper.write(subject),
-    close: () => keeper.close(),
+    write: (subject) => compactor.write(subject),
+    close: () => compactor.close(),
   };
 }
 

@@ -6,30 +6,30 @@ import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
   adoptWindows,
   type Counters,
+  clearRefusals,
   eachWindow,
-  forgiveRefusals,
   newCounters,
   newStrikeState,
   type StrikeState,
   staleAt,
 } from '../../limits/counters.ts';
-import { unnamed } from '../../limits/kinds.ts';
+import { unknownKind } from '../../limits/kinds.ts';
 import type { BanEscalation, Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
-import type { Living } from '../journal/compactor.ts';
-import { NotWritten } from '../journal/journal.ts';
+import type { CurrentEntries } from '../journal/compactor.ts';
+import { JournalWriteError } from '../journal/journal.ts';
 import { type Ban, type State, UnsavedError } from '../state.ts';
 import type { CounterStore, StoredCounters } from './counter-store.ts';
-import { Forgetting } from './forgetting.ts';
-import { type CounterChange, PendingChanges } from './pending.ts';
+import { type CounterChange, PendingChanges } from './pending-changes.ts';
+import { TimerWheel } from './timer-wheel.ts';
 
 /** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
-const GRAIN = 1_000;
+const EXPIRY_INTERVAL = 1_000;
 /** How many subjects are looked at before other work gets its turn. */
 const BATCH = 500;
 
 /** Milliseconds after which a ledger is looked at again that cannot be judged, because no request has brought a ladder yet. */
-const LATER = MINUTE;
+const RECHECK_DELAY = MINUTE;
 
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
@@ -46,7 +46,7 @@ export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: CounterStore | null;
   readonly #ledgers = new Map<string, StoredCounters>();
-  readonly #forgetting = new Forgetting(GRAIN);
+  readonly #forgetting = new TimerWheel(EXPIRY_INTERVAL);
   readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
   /** The ladder that was last used; `undefined` before the first request. All plans of a configuration share one. */
@@ -62,7 +62,7 @@ export class EmbeddedState implements State {
       if (stale > now) this.#keep(subject, ledger, this.#lookAgainAt(stale, now));
     }
     store?.begin(this.#living());
-    this.#timer = setInterval(() => this.#forgetInTurns(), GRAIN).unref();
+    this.#timer = setInterval(() => this.#forgetInTurns(), EXPIRY_INTERVAL).unref();
   }
 
   /** How many subjects are remembered. */
@@ -71,7 +71,7 @@ export class EmbeddedState implements State {
   }
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
-    this.#ladder = limits.ladder;
+    this.#ladder = limits.escalation;
     const ledger = this.#ledgerOf(subject, limits);
     this.#store?.mark(subject, ledger);
     return admit(ledger, limits, cost, this.#clock(), scopes);
@@ -91,7 +91,7 @@ export class EmbeddedState implements State {
   reset(subject: string): MaybePromise<void> {
     return this.#changeKnown(subject, (ledger) => {
       ledger.cells.fill(0);
-      if (ledger.conduct) forgiveRefusals(ledger.conduct);
+      if (ledger.conduct) clearRefusals(ledger.conduct);
     });
   }
 
@@ -102,7 +102,7 @@ export class EmbeddedState implements State {
       eachWindow(limits.windows, (window, at, meter) => {
         if (name === null || fullNameOf(window) === name) meter.refund(ledger.cells, at, window, units, now);
       });
-      if (ledger.conduct) forgiveRefusals(ledger.conduct);
+      if (ledger.conduct) clearRefusals(ledger.conduct);
     });
   }
 
@@ -115,9 +115,9 @@ export class EmbeddedState implements State {
     return banned;
   }
 
-  rung(subject: string, { ladder }: Limits): number {
+  banLevel(subject: string, { escalation }: Limits): number {
     const conduct = this.#ledgers.get(subject)?.conduct;
-    return conduct && ladder ? levelAt(conduct, ladder, this.#clock()) : 0;
+    return conduct && escalation ? levelAt(conduct, escalation, this.#clock()) : 0;
   }
 
   ban(subject: string, limits: Limits, length: number): MaybePromise<void> {
@@ -125,7 +125,7 @@ export class EmbeddedState implements State {
     return this.#change(subject, (ledger) => {
       adoptWindows(ledger, limits.windows);
       ledger.conduct ??= newStrikeState();
-      if (limits.ladder) ledger.conduct.rung = levelAt(ledger.conduct, limits.ladder, now);
+      if (limits.escalation) ledger.conduct.rung = levelAt(ledger.conduct, limits.escalation, now);
       ban(ledger.conduct, length, null, now);
     });
   }
@@ -133,13 +133,13 @@ export class EmbeddedState implements State {
   /** Drops up to `most` subjects whose ledger says nothing any more. Answers whether more are due. */
   forget(most: number): boolean {
     const now = this.#clock();
-    const due = this.#forgetting.due(now, most);
+    const due = this.#forgetting.takeDue(now, most);
     for (const subject of due) {
       const ledger = this.#ledgers.get(subject);
       if (!ledger) continue;
       const stale = staleAt(ledger, this.#ladder);
       if (stale <= now) this.#ledgers.delete(subject);
-      else this.#forgetting.remind(subject, this.#lookAgainAt(stale, now));
+      else this.#forgetting.schedule(subject, this.#lookAgainAt(stale, now));
     }
     return due.length === most;
   }
@@ -155,7 +155,7 @@ export class EmbeddedState implements State {
     }
   }
 
-  #living(): Living<StoredCounters> {
+  #living(): CurrentEntries<StoredCounters> {
     const [ledgers, pending] = [this.#ledgers, this.#pending];
     return {
       get size() {
@@ -186,7 +186,7 @@ export class EmbeddedState implements State {
     try {
       await store.write(subject);
     } catch (error) {
-      if (!(error instanceof NotWritten)) throw error;
+      if (!(error instanceof JournalWriteError)) throw error;
       throw new Outage('state_unavailable', {
         cause: new UnsavedError('nothing was changed, because the data folder cannot be written', { cause: error }),
       });
@@ -201,7 +201,7 @@ export class EmbeddedState implements State {
   }
 
   #lookAgainAt(stale: number, now: number): number {
-    return Number.isFinite(stale) ? stale : now + LATER;
+    return Number.isFinite(stale) ? stale : now + RECHECK_DELAY;
   }
 
   #ledgerOf(subject: string, limits: Limits): StoredCounters {
@@ -213,7 +213,7 @@ export class EmbeddedState implements State {
   #keep(subject: string, { windows, cells, conduct }: Counters, lookAgainAt = 0): StoredCounters {
     const ledger = { windows, cells, conduct, marked: 0 };
     this.#ledgers.set(subject, ledger);
-    this.#forgetting.remind(subject, lookAgainAt);
+    this.#forgetting.schedule(subject, lookAgainAt);
     return ledger;
   }
 
@@ -223,6 +223,6 @@ export class EmbeddedState implements State {
 }
 
 function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: StrikeState): Ban {
-  const limit = bannedFor && unnamed(bannedFor);
+  const limit = bannedFor && unknownKind(bannedFor);
   return { subject, until: bannedUntil, since: bannedSince || null, limit, rung };
 }

@@ -62,7 +62,7 @@ export async function noteLastChange(folder: string, number: number): Promise<vo
 }
 
 /** The last change that `state.db` must have; 0: none is known. */
-export function lastChangeNoted(folder: string): number {
+export function recordedLastChange(folder: string): number {
   const file = join(folder, LAST_CHANGE);
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0 : 0;
 }
@@ -70,7 +70,7 @@ export function lastChangeNoted(folder: string): number {
 /** What `refuseMissingChanges` compares, read before `state.db` is opened: other processes may make changes meanwhile. */
 export function expectedIn(folder: string): Expected {
   const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
-  return { file: join(folder, missing ?? 'state.db'), lastChange: lastChangeNoted(folder) };
+  return { file: join(folder, missing ?? 'state.db'), lastChange: recordedLastChange(folder) };
 }
 
 interface Expected {

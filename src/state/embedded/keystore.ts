@@ -7,9 +7,9 @@ import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 
 /** Keys read at once: a part takes some two milliseconds. */
-const PART = 500;
+const PAGE_SIZE = 500;
 /** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
-const LOOK_EVERY = 200;
+const POLL_INTERVAL = 200;
 
 /** Keys in the embedded state file. The command line may change them beside a running gateway. */
 export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): KeyStore {
@@ -34,7 +34,7 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
       const named = account === undefined ? {} : { account };
       const records = part.all({ ...named, created: last.createdAt, id: last.id }).map((row) => parse(row)!);
       yield records;
-      if (records.length < PART) return;
+      if (records.length < PAGE_SIZE) return;
       last = records.at(-1)!;
       await setImmediate();
     }
@@ -82,7 +82,7 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     hasImported: () => imported.get() !== undefined,
     watch(changed) {
       listeners.add(changed);
-      const timer = watchOthers(db, changed);
+      const timer = watchOtherProcesses(db, changed);
       return () => {
         listeners.delete(changed);
         clearInterval(timer);
@@ -100,7 +100,7 @@ function partsIn(db: DatabaseSync) {
     db.prepare(
       `SELECT record FROM keys WHERE ${which} ${created} ${beyond}= $created
        AND (${created} ${beyond} $created OR rowid ${beyond} (SELECT rowid FROM keys WHERE id = $id))
-       ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PART}`,
+       ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PAGE_SIZE}`,
     );
   return {
     up: { ofAll: part('', '>', 'ASC'), ofOne: part(ofOne, '>', 'ASC') },
@@ -109,7 +109,7 @@ function partsIn(db: DatabaseSync) {
 }
 
 /** SQLite's data_version changes whenever another connection commits. */
-function watchOthers(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
+function watchOtherProcesses(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
   const version = db.prepare('PRAGMA data_version');
   const read = () => (version.get() as { data_version: number }).data_version;
   let seen = read();
@@ -118,7 +118,7 @@ function watchOthers(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
     if (current === seen) return;
     seen = current;
     changed();
-  }, LOOK_EVERY).unref();
+  }, POLL_INTERVAL).unref();
 }
 
 function parse(row: unknown): KeyRecord | null {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { transaction } from '../../common/transaction.ts';
-import type { LastUseStore } from '../../keys/uses.ts';
+import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 
 /** When keys were last used, in the embedded state file. */
 export function usesInFile(db: DatabaseSync): LastUseStore {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
-import { inWords } from '../journal/read.ts';
+import { formatDamage } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
 import { auditLogInFile, auditWriterIn, banWriterIn } from './audit-log.ts';
 import { syncsCommitsOf } from './commits.ts';
@@ -40,14 +40,14 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
   const lock = lockFolder(folder);
   let db: DatabaseSync | null = null;
 
-  function letGo(): void {
+  function closeAll(): void {
     db?.close();
     lock.release();
   }
 
   try {
     db = openStateFile(folder);
-    const told = toldTo(observe);
+    const told = counterStoreEvents(observe);
     const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, told) });
     return {
       state,
@@ -59,15 +59,15 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
       ready: () => true,
       unsavedFor: told.unsavedFor,
       announce: lock.announce,
-      close: () => state.close().finally(letGo),
+      close: () => state.close().finally(closeAll),
     };
   } catch (error) {
-    letGo();
+    closeAll();
     throw error;
   }
 }
 
-function toldTo(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
+function counterStoreEvents(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
   let since: number | null = null;
   return {
     unsavedFor: () => (since === null ? 0 : performance.now() - since),
@@ -79,6 +79,6 @@ function toldTo(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFo
       since = null;
       observe({ type: 'state.write_recovered' });
     },
-    damaged: (damage) => observe({ type: 'state.warning', warning: inWords(damage) }),
+    damaged: (damage) => observe({ type: 'state.warning', warning: formatDamage(damage) }),
   };
 }

@@ -4,12 +4,12 @@ import { DAY } from '../../common/time.ts';
 import {
   type Added,
   type Addition,
-  DUE_AT_ONCE,
+  DUE_BATCH,
   type EndpointState,
-  FRESH,
   type Job,
   LEASE,
-  MOST_NAMES,
+  MAX_NAMES,
+  NEW_ENDPOINT_STATE,
   type Outbox,
 } from '../../webhooks/outbox.ts';
 import { inChange } from './commits.ts';
@@ -19,9 +19,9 @@ import { makeFolder, StateFileError } from './file.ts';
 const FILE = 'webhooks.db';
 
 /** Events between two looks at how many names are remembered, and for events that nobody delivers any more. */
-const BOUND_EVERY = 1_000;
+const CLEANUP_INTERVAL = 1_000;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing waits then, as in Redis. */
-const LIFE = 30 * DAY;
+const RETENTION = 30 * DAY;
 
 const TABLES = `
   PRAGMA journal_mode = WAL;
@@ -95,7 +95,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
   const moreDue = db.prepare(
-    `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_AT_ONCE})`,
+    `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_BATCH})`,
   );
   const one = db.prepare('SELECT * FROM endpoints WHERE endpoint = ?');
   const well = db.prepare(
@@ -116,9 +116,9 @@ function outboxIn(db: DatabaseSync): Outbox {
     if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
     // To find the bound takes a look at all of them.
-    if (added++ % BOUND_EVERY === 0) {
-      forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MOST_NAMES));
-      if (abandon.run(now - LIFE).changes > 0) countAnew.run();
+    if (added++ % CLEANUP_INTERVAL === 0) {
+      forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MAX_NAMES));
+      if (abandon.run(now - RETENTION).changes > 0) countAnew.run();
     }
     if (once.ends !== undefined) forget.run(once.ends);
     remember.run(once.name, now, once.until);
@@ -149,7 +149,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   function isWell(endpoint: string, now: number): void {
     const { failures, late } = rowOf(one.get(endpoint));
     const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
-    well.run({ $endpoint: endpoint, $now: now, $late: Number(moved === DUE_AT_ONCE) });
+    well.run({ $endpoint: endpoint, $now: now, $late: Number(moved === DUE_BATCH) });
   }
 
   function stateOf(endpoint: string): EndpointState {
@@ -193,7 +193,7 @@ function outboxIn(db: DatabaseSync): Outbox {
         const gone = Number(remove.run(Number(number)).changes);
         went.run(gone, gone, endpoint);
       }),
-    well: (endpoint, now) => change(() => isWell(endpoint, now)),
+    resume: (endpoint, now) => change(() => isWell(endpoint, now)),
     states: (endpoints) => endpoints.map(stateOf),
     mark: markOf,
     move: (name, from, to) =>
@@ -232,8 +232,8 @@ interface EndpointRow {
   readonly lost: number;
 }
 
-const NEVER_HEARD: EndpointRow = {
-  failures: FRESH.failures,
+const NEW_ENDPOINT_ROW: EndpointRow = {
+  failures: NEW_ENDPOINT_STATE.failures,
   failing: null,
   error: null,
   delivered: null,
@@ -244,4 +244,4 @@ const NEVER_HEARD: EndpointRow = {
   lost: 0,
 };
 
-const rowOf = (row: unknown): EndpointRow => (row as EndpointRow | undefined) ?? NEVER_HEARD;
+const rowOf = (row: unknown): EndpointRow => (row as EndpointRow | undefined) ?? NEW_ENDPOINT_ROW;

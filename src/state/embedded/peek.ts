@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The keys of a folder that another state is used beside: how many there are, and the newest of their ids. */
-export interface Peeked {
+export interface KeySample {
   readonly count: number;
   readonly ids: readonly string[];
 }
@@ -12,7 +12,7 @@ export interface Peeked {
  * Looks into a data folder without changing or making anything, also beside a running gateway. Answers up to `most` ids; nothing
  * where there is no state file, or none that can be read: its keys could not be moved either.
  */
-export function peekKeys(folder: string, most: number): Peeked {
+export function peekKeys(folder: string, most: number): KeySample {
   const file = join(folder, 'state.db');
   if (!existsSync(file)) return NONE;
   try {
@@ -30,4 +30,4 @@ export function peekKeys(folder: string, most: number): Peeked {
   }
 }
 
-const NONE: Peeked = { count: 0, ids: [] };
+const NONE: KeySample = { count: 0, ids: [] };

@@ -5,15 +5,15 @@ import {
   COUNTER_FILES,
   forgetLastChange,
   lastChangeIn,
-  lastChangeNoted,
   missingCounterFiles,
   nameGenerations,
   noteLastChange,
+  recordedLastChange,
 } from './inventory.ts';
 import { lockFolder } from './lock.ts';
 
 /** What a data folder lacked. */
-export interface Lacked {
+export interface MissingParts {
   /** Names of files with counters and bans. */
   readonly files: readonly string[];
   /** How many of the last changes of operators `state.db` does not have. */
@@ -21,11 +21,11 @@ export interface Lacked {
 }
 
 /** Lets gateways start on what a data folder still has. Throws StateFileError if there is no folder, or a gateway runs on it. */
-export async function repairFolder(folder: string): Promise<Lacked> {
+export async function repairFolder(folder: string): Promise<MissingParts> {
   if (!existsSync(folder)) throw new StateFileError(`there is no data folder ${folder}`);
   const lock = lockFolder(folder);
   try {
-    const noted = lastChangeNoted(folder);
+    const noted = recordedLastChange(folder);
     forgetLastChange(folder);
     const db = openStateFile(folder);
     try {

@@ -2,11 +2,11 @@ import type { History } from '../../observe/history/history.ts';
 import { NotPacked, Packing, Unpacking } from '../../observe/history/packing.ts';
 import { Compactor, type Packer } from '../journal/compactor.ts';
 import { Journal } from '../journal/journal.ts';
-import { atPlace, leavePlace, type Place } from '../journal/place.ts';
-import { inWords, readJournal } from '../journal/read.ts';
+import { formatDamage, readJournal } from '../journal/read.ts';
+import { closeSlot, type JournalSlot, openInSlot } from '../journal/slot.ts';
 
 /** Gateways that may keep their history in one folder, beside as many that are about to end. */
-const PLACES = 8;
+const MAX_SLOTS = 8;
 
 export interface StoredHistory {
   /** A minute, told by its start, has changed. */
@@ -19,26 +19,31 @@ export interface StoredHistory {
  * Keeps a history in files of the data folder, which the next gateway there goes on with; what they have of the last day is added to it
  * now. A minute is written when it has ended, by the thread pool. `failed` is told what went wrong; the gateway goes on without.
  */
-export function keepHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
-  const numbers = { first: 1, step: 1, most: PLACES };
-  return atPlace({ folder, kind: 'history', numbers }, (place) => keepAt(folder, place, history, failed), failed);
+export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
+  const numbers = { first: 1, step: 1, most: MAX_SLOTS };
+  return openInSlot({ folder, kind: 'history', numbers }, (slot) => storeInSlot(folder, slot, history, failed), failed);
 }
 
-function keepAt(folder: string, place: Place, history: History, failed: (error: unknown) => void): StoredHistory {
-  const { reader, generations } = readJournal(folder, place.name, () => {
+function storeInSlot(
+  folder: string,
+  slot: JournalSlot,
+  history: History,
+  failed: (error: unknown) => void,
+): StoredHistory {
+  const { reader, generations } = readJournal(folder, slot.name, () => {
     const minutes = new Map<number, Uint8Array>();
     return {
       minutes,
       batch: (payload: Buffer, file: string) => readBatch(payload, file, minutes, failed),
-      damaged: (damage: Parameters<typeof inWords>[0]) => failed(new Error(inWords(damage))),
+      damaged: (damage: Parameters<typeof formatDamage>[0]) => failed(new Error(formatDamage(damage))),
     };
   });
-  for (const minute of reader.minutes.values()) addTo(history, minute, place.name, failed);
-  const journal = new Journal({ folder, name: place.name, older: generations, unsaved: failed });
-  const keeper = new Compactor<Buffer>(journal, livingIn(history), new MinutePacker());
+  for (const minute of reader.minutes.values()) addTo(history, minute, slot.name, failed);
+  const journal = new Journal({ folder, name: slot.name, older: generations, unsaved: failed });
+  const compactor = new Compactor<Buffer>(journal, entriesOf(history), new MinutePacker());
   return {
-    mark: (start) => keeper.mark(String(start)),
-    close: () => leavePlace(place, keeper),
+    mark: (start) => compactor.mark(String(start)),
+    close: () => closeSlot(slot, compactor),
   };
 }
 
@@ -70,7 +75,7 @@ function addTo(history: History, minute: Uint8Array, name: string, failed: (erro
   }
 }
 
-function livingIn(history: History) {
+function entriesOf(history: History) {
   return {
     get size() {
       return history.size;

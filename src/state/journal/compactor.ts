@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Journal, NotWritten } from './journal.ts';
+import { type Journal, JournalWriteError } from './journal.ts';
 
 /** What is kept: the entries that are in memory now. Names and entries may change at any time. */
-export interface Living<V> {
+export interface CurrentEntries<V> {
   readonly size: number;
   names(): Iterable<string>;
   /** The entry as it is to be written; `undefined`: there is none. */
@@ -33,18 +33,18 @@ type Entries<V> = readonly (readonly [name: string, entry: V])[];
 /** Milliseconds between two writes. With the time that a write takes, a change is in a file well within a second. */
 const FLUSH_INTERVAL = 250;
 /** Milliseconds of packing before other work gets its turn, and how many entries are packed between two looks at the clock. */
-const SLICE = 0.3;
-const GROUP = 64;
+const PACK_TIME = 0.3;
+const PACK_GROUP = 64;
 /** Bytes of one batch, not counting its last entries. */
 const BATCH = 1 << 20;
 /** Entries that a beat writes anew although they did not change, at least. */
-const OTHERS = 1_000;
+const MIN_REWRITTEN = 1_000;
 /** Bytes that the files may have before they are written anew, whatever the entries need; and how many times their need. */
-const FREE = 8 << 20;
-const TIMES = 3;
+const FREE_SIZE = 8 << 20;
+const MAX_SIZE_FACTOR = 3;
 /** What `close` still writes anew, and the files that it leaves. */
-const FEW = 10_000;
-const FILES_LEFT = 8;
+const CLOSE_REWRITES = 10_000;
+const CLOSE_MAX_FILES = 8;
 
 /**
  * Keeps the entries of a map in a journal. Four times a second it writes those that were marked as changed, and nothing else. When
@@ -53,7 +53,7 @@ const FILES_LEFT = 8;
  */
 export class Compactor<V> {
   readonly #journal: Journal;
-  readonly #living: Living<V>;
+  readonly #living: CurrentEntries<V>;
   readonly #packer: Packer<V>;
   readonly #timer: NodeJS.Timeout;
   #changed = new Set<string>();
@@ -67,7 +67,7 @@ export class Compactor<V> {
   #packed = { entries: 0, bytes: 0 };
 
   /** `journal` appends to a new file; the entries of its older ones are in `living` by now, or needed no more. */
-  constructor(journal: Journal, living: Living<V>, packer: Packer<V>) {
+  constructor(journal: Journal, living: CurrentEntries<V>, packer: Packer<V>) {
     this.#journal = journal;
     this.#living = living;
     this.#packer = packer;
@@ -109,7 +109,7 @@ export class Compactor<V> {
     await this.#beating;
     try {
       await this.flush();
-      const finishes = this.#living.size <= FEW || this.#journal.older >= FILES_LEFT;
+      const finishes = this.#living.size <= CLOSE_REWRITES || this.#journal.older >= CLOSE_MAX_FILES;
       while (this.#others && finishes) await this.flush();
     } finally {
       await this.#journal.close();
@@ -122,7 +122,7 @@ export class Compactor<V> {
       return;
     }
     this.#beating = this.#doBeat()
-      .catch(expectNotWritten)
+      .catch(ignoreWriteError)
       .then(() => {
         this.#beating = null;
         if (!this.#isLate) return;
@@ -136,7 +136,7 @@ export class Compactor<V> {
     const written = await this.#write();
     const settled = this.#settle(written);
     if (written.areAll) await settled;
-    else settled.catch(expectNotWritten);
+    else settled.catch(ignoreWriteError);
   }
 
   async #write(): Promise<FlushResult<V>> {
@@ -149,7 +149,7 @@ export class Compactor<V> {
     await this.#pack(this.#read(changed), count);
     await this.#pack(this.#readEntries(entries), count);
     const others = this.#others;
-    const areAll = others !== null && (await this.#pack(others, Math.max(OTHERS, count)));
+    const areAll = others !== null && (await this.#pack(others, Math.max(MIN_REWRITTEN, count)));
     await this.#journal.write();
     return { others, areAll };
   }
@@ -165,7 +165,7 @@ export class Compactor<V> {
   get #isLarge(): boolean {
     const { entries, bytes } = this.#packed;
     const needed = entries === 0 ? 0 : (this.#living.size * bytes) / entries;
-    return this.#journal.size > Math.max(FREE, TIMES * needed);
+    return this.#journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
   }
 
   #beginAnew(): void {
@@ -189,7 +189,7 @@ export class Compactor<V> {
     readonly packed: number;
     readonly isLast: boolean;
   } {
-    const end = performance.now() + SLICE;
+    const end = performance.now() + PACK_TIME;
     const packed: string[] = [];
     for (;;) {
       const group: (readonly [string, V])[] = [];
@@ -230,7 +230,7 @@ export class Compactor<V> {
 
 /** Moves up to GROUP entries into `group`. Answers whether none is left. */
 function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (readonly [string, V])[]): boolean {
-  while (group.length < GROUP) {
+  while (group.length < PACK_GROUP) {
     const next = entries.next();
     if (next.done) return true;
     const [name, entry] = next.value;
@@ -240,6 +240,6 @@ function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (
 }
 
 /** The journal has told it, and what is lost is marked again. Anything else is a bug. */
-function expectNotWritten(error: unknown): void {
-  if (!(error instanceof NotWritten)) throw error;
+function ignoreWriteError(error: unknown): void {
+  if (!(error instanceof JournalWriteError)) throw error;
 }

@@ -9,9 +9,9 @@ import { ExpectedError } from '../../common/expected-error.ts';
 const VERSION = 1;
 
 /** Bytes before each payload. */
-export const HEAD = 8;
+export const HEAD_SIZE = 8;
 /** Bytes that no payload exceeds: a damaged length must not make a reader ask for memory without end. */
-export const LARGEST_PAYLOAD = 1 << 26;
+export const MAX_PAYLOAD = 1 << 26;
 
 /** A file of a journal is none, or was written by a newer version. The message names the file. */
 export class JournalError extends ExpectedError {
@@ -24,10 +24,10 @@ export function headerOf(name: string): Buffer {
 
 /** What stands before `payload`. */
 export function headOf(payload: Uint8Array): Buffer {
-  if (payload.length === 0 || payload.length > LARGEST_PAYLOAD) {
-    throw new RangeError(`a batch has 1 to ${LARGEST_PAYLOAD} bytes, not ${payload.length}`);
+  if (payload.length === 0 || payload.length > MAX_PAYLOAD) {
+    throw new RangeError(`a batch has 1 to ${MAX_PAYLOAD} bytes, not ${payload.length}`);
   }
-  const head = Buffer.allocUnsafe(HEAD);
+  const head = Buffer.allocUnsafe(HEAD_SIZE);
   head.writeUInt32LE(payload.length, 0);
   head.writeUInt32LE(checksum(head, payload), 4);
   return head;
@@ -36,7 +36,7 @@ export function headOf(payload: Uint8Array): Buffer {
 /** The length of the payload after `head`; `null` where no batch begins so. */
 export function lengthIn(head: Buffer): number | null {
   const length = head.readUInt32LE(0);
-  return length > 0 && length <= LARGEST_PAYLOAD ? length : null;
+  return length > 0 && length <= MAX_PAYLOAD ? length : null;
 }
 
 /** Whether `payload` is what was written behind `head`. */

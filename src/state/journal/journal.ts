@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { type AppendFile, FILES, type JournalFiles } from './files.ts';
-import { generationFile, HEAD, headerOf, headOf } from './format.ts';
+import { generationFile, HEAD_SIZE, headerOf, headOf } from './format.ts';
 import type { Generation } from './read.ts';
 
 export interface JournalOptions {
@@ -18,8 +18,8 @@ export interface JournalOptions {
 }
 
 /** Batches could not be put on disk. Whoever pushed them was told, and the next ones go to a new file. */
-export class NotWritten extends Error {
-  override name = 'NotWritten';
+export class JournalWriteError extends Error {
+  override name = 'JournalWriteError';
 }
 
 interface Batch {
@@ -88,7 +88,7 @@ export class Journal {
     await this.#writes.next();
     const losses = this.#losses;
     await this.#syncs.next();
-    if (losses !== this.#losses) throw new NotWritten('the journal cannot be synced');
+    if (losses !== this.#losses) throw new JournalWriteError('the journal cannot be synced');
   }
 
   /** What is pushed from now on goes to a new file. */
@@ -128,9 +128,9 @@ export class Journal {
     try {
       const current = await this.#file();
       await current.file.append(batches.flatMap(({ payload }) => [headOf(payload), payload]));
-      current.size += batches.reduce((sum, { payload }) => sum + HEAD + payload.length, 0);
+      current.size += batches.reduce((sum, { payload }) => sum + HEAD_SIZE + payload.length, 0);
       // A sync that failed meanwhile has given the file up.
-      if (current !== this.#current) throw new NotWritten('the file was given up');
+      if (current !== this.#current) throw new JournalWriteError('the file was given up');
       this.#unsynced.push(...batches);
     } catch (error) {
       throw await this.#lose(batches, error);
@@ -158,12 +158,12 @@ export class Journal {
   }
 
   /** Gives up the file with all that is not synced in it. */
-  async #lose(batches: readonly Batch[], error: unknown): Promise<NotWritten> {
+  async #lose(batches: readonly Batch[], error: unknown): Promise<JournalWriteError> {
     this.#losses += 1;
     for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();
     this.#fails(error);
     await this.#abandon();
-    return new NotWritten('the journal cannot be written', { cause: error });
+    return new JournalWriteError('the journal cannot be written', { cause: error });
   }
 
   async #file(): Promise<Current> {

@@ -4,7 +4,7 @@ import {
   checkHeader,
   generationFile,
   generationOf,
-  HEAD,
+  HEAD_SIZE,
   headerOf,
   isWhole,
   JournalError,
@@ -20,7 +20,7 @@ export interface Damage {
 }
 
 /** A damage in words for people. */
-export function inWords({ file, at, size }: Damage): string {
+export function formatDamage({ file, at, size }: Damage): string {
   return `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`;
 }
 
@@ -37,7 +37,7 @@ export interface JournalReader {
 }
 
 /** How often reading begins again because the writer meanwhile dropped the files that were about to be read. */
-const TRIES = 100;
+const MAX_ATTEMPTS = 100;
 
 /**
  * Reads the journal `name` in `folder`, all generations, oldest first. It may grow meanwhile. A damaged file is read up to
@@ -55,7 +55,7 @@ export function readJournal<R extends JournalReader>(
       return { reader, generations };
     } catch (error) {
       // Files are dropped once newer ones hold all that they did.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -99,13 +99,13 @@ function readBatches(
   each: (payload: Buffer) => void,
 ): number {
   for (let at = from; ; ) {
-    const head = read(at, HEAD);
-    const length = head.length === HEAD ? lengthIn(head) : null;
+    const head = read(at, HEAD_SIZE);
+    const length = head.length === HEAD_SIZE ? lengthIn(head) : null;
     if (length === null) return at;
-    const payload = read(at + HEAD, length);
+    const payload = read(at + HEAD_SIZE, length);
     if (payload.length < length || !isWhole(head, payload)) return at;
     each(payload);
-    at += HEAD + length;
+    at += HEAD_SIZE + length;
   }
 }
 

@@ -19,9 +19,9 @@ export type LogName = keyof typeof LOGS;
 /** How many of the newest entries may hold that of an unfinished change. */
 const RECENT = '10000';
 /** Entries dropped in one step. A longer step would keep requests waiting. */
-const DROPPED_AT_ONCE = 1_000;
+const DROP_BATCH = 1_000;
 /** Milliseconds that many entries together may take. */
-const MANY = 20_000;
+const BULK_TIMEOUT = 20_000;
 
 /** A part of a log. */
 export interface EntriesPart {
@@ -55,7 +55,7 @@ export class AuditEntries {
 
   /** Appends many entries in their order, to this log alone. */
   async appendAll(entries: readonly AuditDraft[]): Promise<void> {
-    await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), MANY);
+    await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), BULK_TIMEOUT);
   }
 
   /** Appends an entry that may be there already. */
@@ -79,6 +79,6 @@ export class AuditEntries {
       return log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge];
     });
     const keys = logs.flatMap((log) => LOGS[log]);
-    return runScript(this.#redis, APPEND, keys, [JSON.stringify(entry), DROPPED_AT_ONCE, ...bounds]);
+    return runScript(this.#redis, APPEND, keys, [JSON.stringify(entry), DROP_BATCH, ...bounds]);
   }
 }

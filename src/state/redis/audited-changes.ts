@@ -10,7 +10,7 @@ import {
 import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
-import { exclusively } from './lock.ts';
+import { withLocks } from './lock.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** A change, with the note that is kept with it. */
@@ -57,8 +57,8 @@ export class AuditedChanges<C> {
   async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
     const { entry, idempotent } = note;
     const all = idempotent ? [...locks, idempotent.name] : locks;
-    await exclusively(this.#redis, all, async () => {
-      if (idempotent && (await this.#read(idempotent.name))) throw conflict();
+    await withLocks(this.#redis, all, async () => {
+      if (idempotent && (await this.#read(idempotent.name))) throw idempotencyConflict();
       const change = await plan();
       if (idempotent) await this.#claim({ ...idempotent, pending: change, entry, locks: all });
       try {
@@ -77,7 +77,7 @@ export class AuditedChanges<C> {
   async answered(name: string): Promise<IdempotentAnswer | null> {
     const kept = await this.#read(name);
     if (kept?.pending === undefined) return kept;
-    return exclusively(this.#redis, kept.locks ?? [name], async () => {
+    return withLocks(this.#redis, kept.locks ?? [name], async () => {
       // Whoever held the locks has finished, or is dead.
       const still = await this.#read(name);
       if (still?.pending === undefined) return still;
@@ -110,7 +110,7 @@ export class AuditedChanges<C> {
   async #claim(kept: StoredAnswer<C>): Promise<void> {
     const name = keyOf.idempotentAnswer(kept.name);
     const taken = await withTimeout(this.#redis.set(name, JSON.stringify(kept), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
-    if (taken === null) throw conflict();
+    if (taken === null) throw idempotencyConflict();
   }
 
   async #settle(idempotent: IdempotentAnswer): Promise<void> {
@@ -119,6 +119,6 @@ export class AuditedChanges<C> {
   }
 }
 
-function conflict(): IdempotencyConflict {
+function idempotencyConflict(): IdempotencyConflict {
   return new IdempotencyConflict('this call was answered before');
 }

@@ -8,13 +8,13 @@ import { loadScript, runScript } from './scripts.ts';
 const SCRIPT = loadScript('banned-1.lua');
 
 /** Names looked at in one step, and bans noted in one. */
-const STEP = 1_000;
+const SCAN_COUNT = 1_000;
 /** Bans that this process knows to be noted, and bans that wait to be noted. */
-const NOTED = 20_000;
+const MAX_RECORDED = 20_000;
 /** Milliseconds until bans that could not be noted are noted again. */
-const NOTE_AGAIN = 1_000;
+const RETRY_DELAY = 1_000;
 
-export interface BannedOptions {
+export interface BanListOptions {
   /** The time for the scripts; `''`: Redis's own. */
   readonly clock: () => number | string;
   /** The ban of a subject that is in force. */
@@ -25,15 +25,15 @@ export interface BannedOptions {
  * The index of all who are banned, beside their ledgers, because a search through all ledgers takes seconds. A ledger alone
  * says who is banned: what the index holds is asked there.
  */
-export class Banned {
+export class BanList {
   readonly #redis: Connection;
-  readonly #options: BannedOptions;
-  readonly #noted = new Cache<number>(NOTED);
+  readonly #options: BanListOptions;
+  readonly #noted = new Cache<number>(MAX_RECORDED);
   #open = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(redis: Connection, options: BannedOptions) {
+  constructor(redis: Connection, options: BanListOptions) {
     this.#redis = redis;
     this.#options = options;
   }
@@ -61,17 +61,17 @@ export class Banned {
     } catch {
       // No request waits for this. What fits is noted later, the rest when its subject is refused again.
       for (const [subject, until] of open) {
-        if (this.#open.size >= NOTED) this.#noted.delete(subject);
+        if (this.#open.size >= MAX_RECORDED) this.#noted.delete(subject);
         else if (!this.#open.has(subject)) this.#open.set(subject, until);
       }
-      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#flush(), NOTE_AGAIN).unref();
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#flush(), RETRY_DELAY).unref();
     }
   }
 
   /** Notes bans at once. Rejects where Redis does not answer. */
   async add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
-    for (let at = 0; at < bans.length; at += STEP) {
-      const step = bans.slice(at, at + STEP).flatMap(({ subject, until }) => [until, subject]);
+    for (let at = 0; at < bans.length; at += SCAN_COUNT) {
+      const step = bans.slice(at, at + SCAN_COUNT).flatMap(({ subject, until }) => [until, subject]);
       await runScript(this.#redis, SCRIPT, [keyOf.bans], [this.#options.clock(), ...step]);
     }
   }
@@ -80,7 +80,7 @@ export class Banned {
   async markWhole(): Promise<void> {
     if (await this.#redis.exists(keyOf.bansWhole)) return;
     const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
-    if (sizes.reduce((sum, size) => sum + size, 0) <= STEP) await this.list();
+    if (sizes.reduce((sum, size) => sum + size, 0) <= SCAN_COUNT) await this.list();
   }
 
   /** All who are banned. The first time it walks through all ledgers, for bans from before there was an index. */
@@ -88,8 +88,8 @@ export class Banned {
     if (await this.#redis.exists(keyOf.bansWhole)) {
       const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');
       const bans: Ban[] = [];
-      for (let at = 0; at < subjects.length; at += STEP)
-        bans.push(...(await this.#among(subjects.slice(at, at + STEP))));
+      for (let at = 0; at < subjects.length; at += SCAN_COUNT)
+        bans.push(...(await this.#among(subjects.slice(at, at + SCAN_COUNT))));
       return bans;
     }
     const bans = await this.#walk();
@@ -102,7 +102,7 @@ export class Banned {
   async #walk(): Promise<Ban[]> {
     const banned = new Map<string, Ban>();
     for (const node of mastersOf(this.#redis)) {
-      for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', STEP)))
+      for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
         for (const ban of await this.#among(names.map(subjectIn))) banned.set(ban.subject, ban);
     }
     return [...banned.values()];

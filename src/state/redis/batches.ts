@@ -2,11 +2,11 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges } from '../shared/backend.ts';
-import { begunBan, CountersError } from '../state.ts';
-import { AnswerReader, unanswered } from './answers.ts';
+import { CountersError, startedBan } from '../state.ts';
+import { ReplyReader, unexpectedReply } from './replies.ts';
 
 /** Requests in one script call. A longer call would keep all others waiting for too long. */
-const MOST = 200;
+const MAX_BATCH = 200;
 
 interface Request {
   readonly subject: string;
@@ -38,7 +38,7 @@ export class Batch {
 
   /** What Redis answered, in the order of the requests. Throws WrongAnswer. */
   read(answer: unknown): Decisions {
-    const reader = new AnswerReader(answer);
+    const reader = new ReplyReader(answer);
     const decisions = this.requests.map(({ subject, limits }) => {
       try {
         return reader.admission(subject, limits);
@@ -56,7 +56,7 @@ export class Batch {
     for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
       const admission = decisions[i]!;
       if (admission instanceof CountersError) {
-        reject(unanswered(subject, admission));
+        reject(unexpectedReply(subject, admission));
       } else {
         if (admission.verdict === 'banned') banned(subject, admission.bannedUntil);
         resolve(admission);
@@ -77,7 +77,7 @@ export class Batch {
         // Where the key is foreign, nothing was charged, and the request has failed already.
         const admission = found === undefined || found instanceof CountersError ? null : found;
         inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
-        const ban = admission && begunBan(subject, limits, admission);
+        const ban = admission && startedBan(subject, limits, admission);
         if (ban) inDoubt.banned(ban);
       }
     };
@@ -104,7 +104,7 @@ export class Batches {
       const name = this.#apart ? subject : '';
       const batch = this.#open.get(name) ?? this.#start(name);
       batch.add({ subject, limits, cost, scopes, resolve, reject });
-      if (batch.requests.length < MOST) return;
+      if (batch.requests.length < MAX_BATCH) return;
       this.#open.delete(name);
       this.#send(batch);
     });

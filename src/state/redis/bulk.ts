@@ -1,17 +1,17 @@
 import { Cluster } from 'ioredis';
 import type { Connection } from './client.ts';
 import { runScript, type Script } from './scripts.ts';
-import { isList, shaped, WrongAnswer } from './shapes.ts';
+import { checkShape, isList, UnexpectedReply } from './shapes.ts';
 import { slotOf } from './slots.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** Milliseconds that many commands together may take. */
 const BULK_TIMEOUT = 20_000;
 /** Keys in one command. More would keep requests waiting. */
-const MOST = 100;
+const MAX_KEYS = 100;
 
 /** A key of Redis, and the arguments that belong to it. */
-export interface Named {
+export interface TaggedKey {
   /** What decides the slot of the key: the text in braces, or the whole name. */
   readonly tag: string;
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Named {
  * Runs a script on many keys, and answers for each what the script answers for it. In a Cluster only keys of one slot go
  * together. Throws `Outage` where a part of it fails; nobody knows then what was done.
  */
-export function scriptOnAll(redis: Connection, script: Script, all: readonly Named[]): Promise<unknown[]> {
+export function scriptOnAll(redis: Connection, script: Script, all: readonly TaggedKey[]): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
     const args = group.flatMap((one) => one.args ?? []);
     return runScript(
@@ -35,18 +35,18 @@ export function scriptOnAll(redis: Connection, script: Script, all: readonly Nam
 }
 
 /** The texts under these names; `null` where there is none. Throws `Outage`. */
-export async function getAll(redis: Connection, all: readonly Named[]): Promise<(string | null)[]> {
+export async function getAll(redis: Connection, all: readonly TaggedKey[]): Promise<(string | null)[]> {
   return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
 }
 
 async function inGroups(
   redis: Connection,
-  all: readonly Named[],
-  ask: (group: readonly Named[]) => Promise<unknown[]>,
+  all: readonly TaggedKey[],
+  ask: (group: readonly TaggedKey[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
   const groups = new Map<number, number[]>();
   for (const [i, { tag }] of all.entries()) {
-    const place = redis instanceof Cluster ? slotOf(tag) : Math.floor(i / MOST);
+    const place = redis instanceof Cluster ? slotOf(tag) : Math.floor(i / MAX_KEYS);
     const group = groups.get(place);
     if (group) group.push(i);
     else groups.set(place, [i]);
@@ -54,8 +54,8 @@ async function inGroups(
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
     const work = ask(group.map((i) => all[i]!));
-    const found = await shaped(redis, 'many commands', work, isList);
-    if (found.length !== group.length) throw new WrongAnswer('many commands');
+    const found = await checkShape(redis, 'many commands', work, isList);
+    if (found.length !== group.length) throw new UnexpectedReply('many commands');
     for (const [n, answer] of found.entries()) answers[group[n]!] = answer;
   });
   await withTimeout(Promise.all(work), BULK_TIMEOUT);

@@ -5,16 +5,16 @@ import { readMessage } from './messages.ts';
 import type { Subscriber, Subscription } from './subscriber.ts';
 
 /** The changes that gateways make, as a subscriber hears them. While it is cut off they are lost, and then any may have been. */
-export function busOn(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
+export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
   const listeners = new Set<(message: Message) => void>();
   const tell = (message: Message) => {
     for (const listener of listeners) listener(message);
   };
   const subscription = subscriber.listen({
     channels: [CHANNEL],
-    hear: (text) => tell(readMessage(text)),
-    missed: () => tell({ type: 'anything' }),
-    cut: (isCut) => observe({ type: 'state.connection', of: 'messages', isCut }),
+    onMessage: (text) => tell(readMessage(text)),
+    onMissed: () => tell({ type: 'anything' }),
+    onDisconnect: (isCut) => observe({ type: 'state.connection', of: 'messages', isCut }),
   });
   return {
     listen(listener) {
@@ -24,6 +24,6 @@ export function busOn(subscriber: Subscriber, observe: Observe): Bus & Pick<Subs
     get isLive() {
       return subscription.isLive;
     },
-    begun: (patience) => subscription.begun(patience),
+    begun: (timeout) => subscription.begun(timeout),
   };
 }

@@ -4,13 +4,13 @@ import { MINUTE } from '../../common/time.ts';
 import type { Connection } from './client.ts';
 import { messages } from './connection-errors.ts';
 import { RedisError } from './error.ts';
-import { CHANNEL, keyOf, PROBE_LIFE } from './key-names.ts';
+import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 /** The first version whose scripts may write after they have read the clock, and that passes on to replicas what was written. */
-const OLDEST = '6.2';
+const MIN_VERSION = '6.2';
 /** Milliseconds until the settings of Redis are looked at again: people change them while it runs. */
-const LOOK_AGAIN = MINUTE;
+const CHECK_INTERVAL = MINUTE;
 
 type Report = (warning: string) => void;
 
@@ -27,7 +27,7 @@ export function watchWarnings(
   redis: Connection,
   told: readonly string[],
   tell: Report,
-  every = LOOK_AGAIN,
+  every = CHECK_INTERVAL,
 ): () => void {
   let known = told;
   const timer = setInterval(() => {
@@ -45,7 +45,7 @@ export function watchWarnings(
 
 function infosOf(redis: Connection): Promise<string[]> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  return Promise.all(nodes.map((node) => node.info().catch(refusedInfo)));
+  return Promise.all(nodes.map((node) => node.info().catch(unavailableInfo)));
 }
 
 function warningsIn(infos: readonly string[]): string[] {
@@ -53,7 +53,7 @@ function warningsIn(infos: readonly string[]): string[] {
 }
 
 /** A Redis user without the right to INFO gets no warnings. What the gateway needs is tried out all the same. */
-function refusedInfo(error: unknown): string {
+function unavailableInfo(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
   throw error;
 }
@@ -62,9 +62,9 @@ function checkVersion(info: string): void {
   const version = /^redis_version:(\S+)/m.exec(info)?.[1];
   if (version === undefined) return;
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor = 0, oldestMinor = 0] = OLDEST.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = MIN_VERSION.split('.').map(Number);
   if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
-    throw new RedisError(`Redis ${version} is too old: the gateway needs ${OLDEST} or later`);
+    throw new RedisError(`Redis ${version} is too old: the gateway needs ${MIN_VERSION} or later`);
   }
 }
 
@@ -82,7 +82,7 @@ async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   try {
     await runScript(redis, loadScript('reset-1.lua'), [keyOf.ledger(name)], [CHANNEL, '']);
-    await redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE);
+    await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
   } catch (error) {
     throw unusable(error);
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Redis, SentinelConnector } from 'ioredis';
 
 /** Milliseconds. A connection that owes answers and stays silent for so long is dropped: a machine that stopped sends no reset. */
-export const SILENCE = 2_000;
+export const SILENCE_TIMEOUT = 2_000;
 
 /**
  * The client listens to Sentinels on connections of its own, and prints their errors as plain text between the lines of the log
@@ -30,9 +30,9 @@ interface Watched {
 }
 watched.setSocketTimeout = function () {
   const { stream } = this;
-  const timer = setTimeout(() => setImmediate(judge), SILENCE);
+  const timer = setTimeout(() => setImmediate(judge), SILENCE_TIMEOUT);
   const judge = () => {
-    if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE} ms`));
+    if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));
   };
   this.socketTimeoutTimer = timer;
   // After the listener that reads the answers.

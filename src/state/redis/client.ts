@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
-import { QuietSentinelConnector, SILENCE } from './client-patches.ts';
+import { QuietSentinelConnector, SILENCE_TIMEOUT } from './client-patches.ts';
 import { explain, isFinal, isRefusal } from './connection-errors.ts';
 import { RedisError } from './error.ts';
 import { disconnect, keepConnected } from './reconnect.ts';
@@ -30,7 +30,7 @@ const COMMON = {
   // The client's own renewal leaves a rejection unhandled when the connection breaks again meanwhile.
   autoResubscribe: false,
   connectTimeout: CONNECT_TIMEOUT,
-  socketTimeout: SILENCE,
+  socketTimeout: SILENCE_TIMEOUT,
   connectionName: 'storegate',
   disconnectTimeout: 100,
 } as const satisfies RedisOptions;
@@ -85,7 +85,7 @@ export function begin(redis: Connection): void {
 }
 
 /** A second connection with the same settings, which is yet to begin. */
-export function secondOf(redis: Connection): Connection {
+export function standbyOf(redis: Connection): Connection {
   return redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
 }
 

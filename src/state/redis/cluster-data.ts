@@ -1,8 +1,8 @@
 import type { Cluster } from 'ioredis';
 import { CountersError } from '../state.ts';
-import { type DataCheck, isForbidden, LOST_AFTER } from './data-mark.ts';
+import { type DataCheck, isPermissionError, LOST_AFTER } from './data-mark.ts';
 import { reconnect } from './reconnect.ts';
-import { isTextOrNull, WrongAnswer } from './shapes.ts';
+import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 export interface ClusterDataOptions {
   /** Called when a master has lost its data. */
@@ -42,7 +42,7 @@ export class ClusterData implements DataCheck {
     const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
     if (failure !== null) throw failure;
     const found = this.#shaped(again?.[1] ?? null);
-    if (found === null && !isForbidden(replication?.[0])) {
+    if (found === null && !isPermissionError(replication?.[0])) {
       if (replication?.[0]) throw replication[0];
       await this.#confirm(dataOf(replication?.[1]));
     }
@@ -53,15 +53,15 @@ export class ClusterData implements DataCheck {
     for (const data of await this.#masters()) await this.#confirm(data);
   }
 
-  async #masters(): Promise<Data[]> {
+  async #masters(): Promise<ShardData[]> {
     const asked = this.#redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
     return await Promise.all(asked).catch((error: unknown) => {
-      if (isForbidden(error)) return [];
+      if (isPermissionError(error)) return [];
       throw error;
     });
   }
 
-  async #confirm({ isMaster, id, before }: Data): Promise<void> {
+  async #confirm({ isMaster, id, before }: ShardData): Promise<void> {
     if (!isMaster) throw new CountersError('Redis is a replica: it may not have the newest keys');
     if (this.#known.size === 0) await this.learn();
     if (!this.#known.has(id) && !this.#known.has(before)) this.#await(id);
@@ -81,18 +81,18 @@ export class ClusterData implements DataCheck {
   #shaped(answer: unknown): string | null {
     if (isTextOrNull(answer)) return answer;
     reconnect(this.#redis);
-    throw new WrongAnswer('a look-up of a key');
+    throw new UnexpectedReply('a look-up of a key');
   }
 }
 
 /** What a node reports of its data. */
-interface Data {
+interface ShardData {
   readonly isMaster: boolean;
   readonly id: string;
   readonly before: string;
 }
 
-function dataOf(info: unknown): Data {
+function dataOf(info: unknown): ShardData {
   const field = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(String(info))?.[1] ?? '';
   return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
 }

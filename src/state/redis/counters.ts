@@ -7,16 +7,16 @@ import { DeadlineError } from '../shared/deadline.ts';
 import type { OutageGrace } from '../shared/outage-grace.ts';
 import type { Strikes } from '../shared/refusal-cache.ts';
 import type { Ban } from '../state.ts';
-import { AnswerReader, type CounterScript, checkDone, readBan, readLevel, unanswered } from './answers.ts';
-import { Banned } from './ban-list.ts';
+import { BanList } from './ban-list.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
 import { packCharge, packLimits } from './packing.ts';
 import { reconnect } from './reconnect.ts';
+import { type CounterScript, checkDone, ReplyReader, readBan, readLevel, unexpectedReply } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { WrongAnswer } from './shapes.ts';
+import { UnexpectedReply } from './shapes.ts';
 import { graceWith } from './timeouts.ts';
 
 const SCRIPTS = {
@@ -51,7 +51,7 @@ export class RedisState implements SharedBackend {
   readonly #clock: () => number | string;
   #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
-  readonly #banned: Banned;
+  readonly #banned: BanList;
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
@@ -59,7 +59,7 @@ export class RedisState implements SharedBackend {
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
-    this.#banned = new Banned(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
+    this.#banned = new BanList(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
   }
 
   reportInDoubt(charges: InDoubtCharges): void {
@@ -98,7 +98,7 @@ export class RedisState implements SharedBackend {
     await this.#do('grant', subject, args);
   }
 
-  async rung(subject: string, limits: Limits): Promise<number> {
+  async banLevel(subject: string, limits: Limits): Promise<number> {
     const args = [this.#clock(), ...packLimits(limits)];
     return this.#run('conduct', subject, args, (answer) => readLevel(answer));
   }
@@ -124,7 +124,7 @@ export class RedisState implements SharedBackend {
       const imposed = await this.#banOf(subject);
       if (imposed) await this.#banned.add([imposed]);
     } catch (error) {
-      throw unanswered(subject, error);
+      throw unexpectedReply(subject, error);
     }
   }
 
@@ -174,7 +174,7 @@ export class RedisState implements SharedBackend {
     try {
       return read(answer);
     } catch (error) {
-      if (error instanceof WrongAnswer) reconnect(this.#redis);
+      if (error instanceof UnexpectedReply) reconnect(this.#redis);
       throw error;
     }
   }
@@ -193,7 +193,7 @@ export class RedisState implements SharedBackend {
   #standing(name: 'look' | 'strike', subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
     const args = [this.#clock(), ...packLimits(limits), ...times];
     return this.#run(name, subject, args, (answer) => {
-      const reader = new AnswerReader(answer);
+      const reader = new ReplyReader(answer);
       const standing = reader.standing(subject, limits);
       reader.end();
       return standing;
@@ -214,7 +214,7 @@ export class RedisState implements SharedBackend {
       const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
       return await this.#patience.wait(subject, this.#read(asked, read));
     } catch (error) {
-      throw unanswered(subject, error);
+      throw unexpectedReply(subject, error);
     }
   }
 }

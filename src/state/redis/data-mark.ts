@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
 import { reconnect } from './reconnect.ts';
-import { isTextOrNull, WrongAnswer } from './shapes.ts';
+import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 /**
  * Milliseconds for which one connection must find no mark until the data is taken for lost. Sentinels make a replica of a
@@ -73,7 +73,7 @@ export class DataMark implements DataCheck {
   async #read(name: string) {
     // On one connection, so that one Redis answers both.
     const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
-    const failure = texts?.[0] ?? (isForbidden(role?.[0]) ? null : role?.[0]);
+    const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
     if (failure) throw failure;
     const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
     const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
@@ -97,11 +97,11 @@ export class DataMark implements DataCheck {
   #shaped(answer: unknown): string | null {
     if (isTextOrNull(answer)) return answer;
     reconnect(this.#redis);
-    throw new WrongAnswer('a look-up of a key');
+    throw new UnexpectedReply('a look-up of a key');
   }
 }
 
 /** A Redis user may lack the right to ROLE or INFO. */
-export function isForbidden(error: unknown): boolean {
+export function isPermissionError(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOPERM');
 }

@@ -1,13 +1,13 @@
 import type { Connection } from './client.ts';
-import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf, PEER_MEMORY } from './key-names.ts';
+import { GATEWAY_TTL, GATEWAYS_TTL, keyOf, PEER_MEMORY } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { isInteger, shaped } from './shapes.ts';
-import { inTime } from './timeouts.ts';
+import { checkShape, isInteger } from './shapes.ts';
+import { withOutageDeadline } from './timeouts.ts';
 
 const SCRIPT = loadScript('announce-1.lua');
 
 /** Milliseconds. */
-const LEAVING = 250;
+const LEAVE_TIMEOUT = 250;
 
 /** A list of gateways that share one Redis: those that run, or those that can be asked, remembered for a day unless they stop. */
 type List = typeof keyOf.gateways | typeof keyOf.fleet;
@@ -26,20 +26,20 @@ export interface Gateways {
  * were heard last.
  */
 export function joinGateways(redis: Connection, list: List, id: string, known = 1): Gateways {
-  const lives = list === keyOf.fleet ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_LIFE, GATEWAYS_LIFE];
+  const lives = list === keyOf.fleet ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
-    count = await shaped(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);
+    count = await checkShape(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);
   }
   // While Redis is away the last count stands, because that is when it is needed.
-  const timer = setInterval(() => announce().catch(() => {}), GATEWAY_LIFE / 4).unref();
+  const timer = setInterval(() => announce().catch(() => {}), GATEWAY_TTL / 4).unref();
   return {
     count: () => count,
     announce,
     async close() {
       clearInterval(timer);
       // If Redis does not hear this, it forgets the gateway after `GATEWAY_LIFE` of silence.
-      await inTime(redis.zrem(list, id), LEAVING).catch(() => {});
+      await withOutageDeadline(redis.zrem(list, id), LEAVE_TIMEOUT).catch(() => {});
     },
   };
 }

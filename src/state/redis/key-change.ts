@@ -1,10 +1,10 @@
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
-import { changeOutcome } from './answers.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { keyChanged } from './messages.ts';
+import { changeOutcome } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { allWithTimeout, withTimeout } from './timeouts.ts';
 
@@ -75,7 +75,7 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
   const before = at === null ? null : await recordAt(redis, at);
   if (at === null || before?.id !== record.id) throw new Error(`there is no key ${record.id}`);
   if (before.version !== record.version - 1) throw changedMeanwhile(record);
-  await refuseTakenHash(redis, record);
+  await rejectUsedHash(redis, record);
   const forgotten = [before.hash, before.previous?.hash].filter(
     (hash): hash is string => hash !== undefined && hash !== record.hash && hash !== record.previous?.hash,
   );
@@ -98,7 +98,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
   const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
   );
-  if (changeOutcome(answer) !== 'changed' && !(await wasMade(redis, record, at))) throw changedMeanwhile(record);
+  if (changeOutcome(answer) !== 'changed' && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
   if (record.hash !== at) {
     await take(redis, record);
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
@@ -109,7 +109,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
   }
 }
 
-async function wasMade(redis: Connection, record: KeyRecord, at: string): Promise<boolean> {
+async function isOwnRecord(redis: Connection, record: KeyRecord, at: string): Promise<boolean> {
   const text = JSON.stringify(record);
   for (const hash of [at, record.hash]) if (JSON.stringify(await recordAt(redis, hash)) === text) return true;
   return false;
@@ -117,10 +117,10 @@ async function wasMade(redis: Connection, record: KeyRecord, at: string): Promis
 
 async function take(redis: Connection, record: KeyRecord): Promise<void> {
   const name = keyOf.apiKey(record.hash);
-  if ((await withTimeout(redis.set(name, JSON.stringify(record), 'NX'))) === null) await refuseTakenHash(redis, record);
+  if ((await withTimeout(redis.set(name, JSON.stringify(record), 'NX'))) === null) await rejectUsedHash(redis, record);
 }
 
-async function refuseTakenHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {
+async function rejectUsedHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {
   const owner = await recordAt(redis, hash);
   if (owner && owner.id !== id) throw new KeyTaken('the hash of the key is taken');
 }

@@ -38,15 +38,15 @@ import { DAY, MINUTE } from '../../common/time.ts';
 const PREFIX = 'sg:';
 
 /** Milliseconds. A lock outlives every change that goes well: each of its steps takes less than one. */
-export const PROBE_LIFE = 1_000;
-export const LOCK_LIFE = 10_000;
+export const PROBE_TTL = 1_000;
+export const LOCK_TTL = 10_000;
 /** Milliseconds after which a silent gateway no longer counts; and after which their list ends where none is heard. */
-export const GATEWAY_LIFE = 10_000;
-export const GATEWAYS_LIFE = MINUTE;
+export const GATEWAY_TTL = 10_000;
+export const GATEWAYS_TTL = MINUTE;
 /** Milliseconds for which a gateway that can be asked is remembered if it does not stop by itself. */
 export const PEER_MEMORY = DAY;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing is left then. */
-export const OUTBOX_LIFE = 30 * DAY;
+export const OUTBOX_TTL = 30 * DAY;
 
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 

@@ -5,7 +5,7 @@ import { getAll } from './bulk.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
-import { isTextOrNull, shaped } from './shapes.ts';
+import { checkShape, isTextOrNull } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** Reads the text under a name as a record. */
@@ -80,7 +80,7 @@ export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean 
 }
 
 function textAt(redis: Connection, name: string): Promise<string | null> {
-  return shaped(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
+  return checkShape(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
 }
 
 /** Looks up whatever a Redis has, for whoever knows no mark of its data. */

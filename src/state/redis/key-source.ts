@@ -7,7 +7,7 @@ import type { Connection } from './client.ts';
 import type { DataCheck } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
 import { keysAt, keysOf } from './key-records.ts';
-import { isInteger, shaped } from './shapes.ts';
+import { checkShape, isInteger } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 import { tokensIn } from './tokens.ts';
 
@@ -27,7 +27,8 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
     return withTimeout(work());
   }
 
-  const count = (what: string, work: () => Promise<number>) => readIfFit(() => shaped(redis, what, work(), isInteger));
+  const count = (what: string, work: () => Promise<number>) =>
+    readIfFit(() => checkShape(redis, what, work(), isInteger));
 
   return {
     name: nameOf(settings),

@@ -10,13 +10,13 @@ import type { LookUp } from './data-mark.ts';
 import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
 import { keyOf } from './key-names.ts';
 import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';
-import { isInteger, shaped } from './shapes.ts';
-import { graceWith, inTime, orOutage, withTimeout } from './timeouts.ts';
+import { checkShape, isInteger } from './shapes.ts';
+import { graceWith, orOutage, withOutageDeadline, withTimeout } from './timeouts.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
-const PART = 500;
+const PAGE_SIZE = 500;
 /** Milliseconds that a look-up takes at most of a key that is known nowhere else: without an answer its request is 503. */
-const UNSEEN = 1_000;
+const LOOKUP_TIMEOUT = 1_000;
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
@@ -42,8 +42,8 @@ export function keysInRedis(
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
   { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
-  const patience = graceWith(redis, deadline);
-  const count = (what: string, work: Promise<number>) => withTimeout(shaped(redis, what, work, isInteger));
+  const grace = graceWith(redis, deadline);
+  const count = (what: string, work: Promise<number>) => withTimeout(checkShape(redis, what, work, isInteger));
 
   async function get(id: string): Promise<KeyRecord | null> {
     const hash = await hashOf(redis, id);
@@ -78,13 +78,13 @@ export function keysInRedis(
         const name = keyOf.apiKey(hash);
         const asked = lookUp(name);
         const text = await orOutage(
-          hasFallback ? patience.wait(hash, asked) : inTime(asked, Math.max(deadline, UNSEEN)),
+          hasFallback ? grace.wait(hash, asked) : withOutageDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
         );
         const found = recordIn(name, text);
-        breaker.hit();
+        breaker.recordSuccess();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {
-        if (error instanceof Outage) breakers.failed(breaker, error);
+        if (error instanceof Outage) breakers.recordFailure(breaker, error);
         throw error;
       }
     },
@@ -118,9 +118,9 @@ async function idsAfter(redis: Connection, last: string | undefined, newestFirst
   for (;;) {
     const place = last === undefined ? 0 : await withTimeout(placeOf(last));
     if (place === null) return { ids: [], isLast: true };
-    const [from, to] = [String(place), String(place + PART)];
+    const [from, to] = [String(place), String(place + PAGE_SIZE)];
     const ids = await withTimeout(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
-    const isLast = ids.length <= PART;
+    const isLast = ids.length <= PAGE_SIZE;
     if (last === undefined) return { ids, isLast };
     // Keys that were added between the two questions have moved it.
     const found = ids.indexOf(last);

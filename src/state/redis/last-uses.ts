@@ -1,4 +1,4 @@
-import type { LastUseStore } from '../../keys/uses.ts';
+import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { withTimeout } from './timeouts.ts';

@@ -2,7 +2,7 @@ import { MINUTE } from '../../common/time.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { throttle } from '../../observe/throttle.ts';
-import { KeyCopy } from '../shared/key-cache/copy.ts';
+import { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
 import type { LastKnownCounters } from '../shared/last-known-counters/entries.ts';
 import { lastKnownCountersIn } from '../shared/last-known-counters/folder.ts';
@@ -10,13 +10,13 @@ import { keySource, nameOf } from './key-source.ts';
 import type { Started } from './start.ts';
 
 /** Milliseconds between two warnings of a copy that cannot be read or written. */
-const WARN_AGAIN = MINUTE;
+const WARNING_INTERVAL = MINUTE;
 
 /** Opens the copy of the keys in the data folder for reading; `null`: there is to be none. */
-export function openKeyCopy(settings: RedisSettings, folder: string | null, observe: Observe): KeyCopy | null {
+export function openKeyCache(settings: RedisSettings, folder: string | null, observe: Observe): KeyCache | null {
   const { enabled, maxAge } = settings.keyCache;
   if (!enabled || folder === null) return null;
-  return new KeyCopy({
+  return new KeyCache({
     folder,
     source: nameOf(settings),
     maxAge,
@@ -25,7 +25,7 @@ export function openKeyCopy(settings: RedisSettings, folder: string | null, obse
 }
 
 /** Keeps the copy true, as long as no other process does. */
-export function keepKeyCopy(
+export function startKeyCacheSync(
   { redis, bus, checks, data }: Pick<Started, 'redis' | 'bus' | 'checks' | 'data'>,
   settings: RedisSettings,
   { folder, observe }: { readonly folder: string; readonly observe: Observe },
@@ -40,7 +40,7 @@ export function keepKeyCopy(
 }
 
 /** Keeps how subjects stand, for a restart while Redis is away. */
-export function keepCounters(
+export function openLastKnownCounters(
   folder: string,
   { worker, workers, observe }: { readonly worker: number; readonly workers: number; readonly observe: Observe },
 ): LastKnownCounters | null {
@@ -48,9 +48,9 @@ export function keepCounters(
 }
 
 function warn(observe: Observe, what: string): (error: unknown) => void {
-  const mayTell = throttle(WARN_AGAIN);
+  const throttled = throttle(WARNING_INTERVAL);
   return (error) => {
-    if (mayTell(what) === null) return;
+    if (throttled(what) === null) return;
     observe({ type: 'state.warning', warning: `${what}: ${error instanceof Error ? error.message : String(error)}` });
   };
 }

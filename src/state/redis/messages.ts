@@ -13,7 +13,7 @@ export function keyChanged(hash: string): string {
 }
 
 /** Every version reads a message that it does not know so. */
-export const ANYTHING_CHANGED = '*';
+export const EVERYTHING_CHANGED = '*';
 
 /** Reads a message of the channel. One that it does not know means that anything may have changed. */
 export function readMessage(text: string): Message {

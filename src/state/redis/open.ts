@@ -3,8 +3,8 @@ import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
-import type { KeyCopy } from '../shared/key-cache/copy.ts';
-import { keysWithCopy, tokensWithCopy } from '../shared/key-cache/keys-with-copy.ts';
+import type { KeyCache } from '../shared/key-cache/key-cache.ts';
+import { keysWithCache, tokensWithCache } from '../shared/key-cache/keys-with-cache.ts';
 import type { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
@@ -12,12 +12,12 @@ import type { Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { textIn } from './key-records.ts';
-import { keepCounters, keepKeyCopy, openKeyCopy } from './local-copies.ts';
+import { openKeyCache, openLastKnownCounters, startKeyCacheSync } from './local-copies.ts';
 import { peersInRedis } from './peers.ts';
 import { disconnect } from './reconnect.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
-import { type Started, startOn } from './start.ts';
+import { type Started, startRedis } from './start.ts';
 import { shardsAfter } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
@@ -39,7 +39,7 @@ export interface OfflineState extends Managed {
 /** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
 export async function openOffline(settings: RedisSettings, audit: AuditSettings): Promise<OfflineState> {
   const redis = await connect(settings);
-  const managed = manage(redis, settings, audit);
+  const managed = openManaged(redis, settings, audit);
   let subscriber: Subscriber | null = null;
   return {
     ...managed,
@@ -57,7 +57,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
 }
 
 /** What people manage, where nothing is remembered that a change elsewhere could make wrong: so nobody listens. */
-function manage(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
+function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
   return {
@@ -93,34 +93,34 @@ export interface OpenOptions {
 /** What a gateway has from one start on Redis, whether it carries requests itself or its workers do. */
 interface Opened {
   readonly started: Started;
-  readonly copy: KeyCopy | null;
-  readonly keeper: KeyCacheSynchronizer | null;
-  readonly parts: Pick<Storage, 'kind' | 'join' | 'outbox' | 'keyCopyAge'>;
+  readonly cache: KeyCache | null;
+  readonly synchronizer: KeyCacheSynchronizer | null;
+  readonly parts: Pick<Storage, 'kind' | 'join' | 'outbox' | 'keyCacheAge'>;
   close(): Promise<void>;
 }
 
 async function open(settings: RedisSettings, options: OpenOptions, id: string | null): Promise<Opened> {
   const { observe, folder = null, workers = 1 } = options;
   const isWorker = workers > 1;
-  const copy = openKeyCopy(settings, folder, observe);
-  const started = await startOn(settings, { ...options, id, isWorker, copy }).catch((error: unknown) => {
-    copy?.close();
+  const cache = openKeyCache(settings, folder, observe);
+  const started = await startRedis(settings, { ...options, id, isWorker, copy: cache }).catch((error: unknown) => {
+    cache?.close();
     throw error;
   });
-  const isKeeper = copy !== null && !isWorker;
-  const keeper = isKeeper ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
+  const isSynchronizer = cache !== null && !isWorker;
+  const synchronizer = isSynchronizer ? startKeyCacheSync(started, settings, { folder: folder!, observe }) : null;
   const { redis, subscriber } = started;
   return {
-    ...{ started, copy, keeper },
+    ...{ started, cache, synchronizer },
     parts: {
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
-      ...(isKeeper ? { keyCopyAge: () => copy.age } : {}),
+      ...(isSynchronizer ? { keyCacheAge: () => cache.age } : {}),
     },
     async close() {
-      keeper?.close();
-      copy?.close();
+      synchronizer?.close();
+      cache?.close();
       await started.close();
     },
   };
@@ -133,15 +133,15 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
 export async function openForWorkers(
   settings: RedisSettings,
   options: Omit<OpenOptions, 'worker' | 'workers'>,
-): Promise<Managed & Pick<Storage, 'kind' | 'keyCopyAge' | 'lastKnown' | 'join' | 'outbox'>> {
-  const { started, copy, parts, close } = await open(settings, options, null);
-  const managed = manage(started.redis, settings, options.audit);
+): Promise<Managed & Pick<Storage, 'kind' | 'keyCacheAge' | 'lastKnown' | 'join' | 'outbox'>> {
+  const { started, cache, parts, close } = await open(settings, options, null);
+  const managed = openManaged(started.redis, settings, options.audit);
   return {
     ...managed,
     ...parts,
-    tokens: copy ? tokensWithCopy(managed.tokens, copy) : managed.tokens,
+    tokens: cache ? tokensWithCache(managed.tokens, cache) : managed.tokens,
     // The workers know of bans.
-    lastKnown: { keys: () => copy?.asOf ?? null, bans: () => null },
+    lastKnown: { keys: () => cache?.asOf ?? null, bans: () => null },
     close() {
       managed.close();
       void close();
@@ -153,39 +153,41 @@ export async function openForWorkers(
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
   const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
-  const { started, copy, keeper, parts, close } = await open(settings, options, id);
+  const { started, cache, synchronizer, parts, close } = await open(settings, options, id);
   const { redis, bus, gateways, absence, checks, data } = started;
   const breakers = createCircuitBreakers(shardsAfter(checks, shardsOf(redis)), settings, observe);
   if (absence) breakers.open(absence);
   const { deadline } = settings;
-  const standings =
-    folder === null || settings.onOutage !== 'local' ? null : keepCounters(folder, { worker, workers, observe });
+  const lastKnown =
+    folder === null || settings.onOutage !== 'local'
+      ? null
+      : openLastKnownCounters(folder, { worker, workers, observe });
   const backend = new RedisState(redis, { deadline });
   // If it fails, the first list of bans does it.
   if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
-    ...{ backend, breakers, bus, observe, standings, gateway: id },
+    ...{ backend, breakers, bus, observe, lastKnown, gateway: id },
     settings: { ...settings, shareRemaining: settings.shareRemaining || workers > 1 },
     gateways: () => (settings.shareRemaining ? Math.max(gateways.count(), workers) : workers),
   });
   const isFit = () => checks.passed;
   const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit, lookUp: data.lookUp });
-  const stopDoubting = bus.listen((message) => {
-    if (message.type === 'key') copy?.doubt(message.hash);
+  const stopListening = bus.listen((message) => {
+    if (message.type === 'key') cache?.doubt(message.hash);
   });
   return {
     state,
     ...records,
-    keys: copy ? keysWithCopy(records.keys, { copy, correct: (hash) => keeper?.hear(hash) }) : records.keys,
-    tokens: copy ? tokensWithCopy(records.tokens, copy) : records.tokens,
-    hearBans: (hear) => state.hearBans(hear),
+    keys: cache ? keysWithCache(records.keys, { cache, refresh: (hash) => synchronizer?.refresh(hash) }) : records.keys,
+    tokens: cache ? tokensWithCache(records.tokens, cache) : records.tokens,
+    onBan: (hear) => state.onBan(hear),
     recheckKeysAfter: settings.keyCacheTtl,
-    ready: () => settings.readyDuringOutage || !breakers.away,
+    ready: () => settings.readyDuringOutage || !breakers.anyOpen,
     unsavedFor: () => 0,
-    lastKnown: { keys: () => copy?.asOf ?? null, bans: () => state.bansAsOf },
+    lastKnown: { keys: () => cache?.asOf ?? null, bans: () => state.bansAsOf },
     ...parts,
     async close() {
-      stopDoubting();
+      stopListening();
       await state.close();
       breakers.close();
       await close();

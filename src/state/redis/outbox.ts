@@ -1,14 +1,14 @@
 import {
-  DUE_AT_ONCE,
+  DUE_BATCH,
   type EndpointState,
   type Job,
   LEASE,
+  MAX_NAMES,
   type Message,
-  MOST_NAMES,
   type Outbox,
 } from '../../webhooks/outbox.ts';
 import type { Connection } from './client.ts';
-import { keyOf, OUTBOX_LIFE } from './key-names.ts';
+import { keyOf, OUTBOX_TTL } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { allWithTimeout, withTimeout } from './timeouts.ts';
 
@@ -22,7 +22,7 @@ type StoredJob = Message & { readonly at: number };
 
 /** The outbox of all gateways on one Redis. All of it is in one slot. */
 export function outboxInRedis(redis: Connection): Outbox {
-  const { names, told, counter, marks, due, came, jobs, standing } = keyOf.outbox;
+  const { names, told: reply, counter, marks, due, came, jobs, standing } = keyOf.outbox;
 
   async function settle(
     what: 'done' | 'failed' | 'lost' | 'well',
@@ -32,7 +32,7 @@ export function outboxInRedis(redis: Connection): Outbox {
     ...more: readonly (string | number)[]
   ): Promise<void> {
     const keys = [due(endpoint), came(endpoint), jobs(endpoint), standing(endpoint)];
-    await withTimeout(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_LIFE, ...more]));
+    await withTimeout(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_TTL, ...more]));
   }
 
   return {
@@ -40,12 +40,12 @@ export function outboxInRedis(redis: Connection): Outbox {
       const written: StoredJob = { ...message, at: now };
       const keys = [
         names,
-        told,
+        reply,
         counter,
         ...endpoints.flatMap((one) => [due(one), came(one), jobs(one), standing(one)]),
       ];
       const { name, since, until, ends = '' } = once;
-      const args = [now, name, since, until, ends, MOST_NAMES, most, OUTBOX_LIFE, JSON.stringify(written)];
+      const args = [now, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
@@ -58,11 +58,11 @@ export function outboxInRedis(redis: Connection): Outbox {
       const { id, type, body, at } = JSON.parse(job) as StoredJob;
       return { endpoint, number, id, type, body, at, attempts, failures };
     },
-    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE, DUE_AT_ONCE),
+    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE, DUE_BATCH),
     failed: ({ endpoint, number }: Job, { now, again, pausedUntil, error, isGone }) =>
       settle('failed', endpoint, number, now, again, pausedUntil, error, Number(isGone)),
     giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
-    well: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE, DUE_AT_ONCE),
+    resume: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE, DUE_BATCH),
     async states(endpoints) {
       const answers = await allWithTimeout(
         redis,

@@ -47,7 +47,13 @@ function numbersOf(window: Window): (number | string)[] {
   return window.scope === undefined ? numbers : [...numbers, window.scope];
 }
 
-function escalationOf({ ladder }: Limits): string {
-  if (!ladder) return '';
-  return JSON.stringify([ladder.strikes, ladder.window, ladder.grace, ladder.decay, ...ladder.durations]);
+function escalationOf({ escalation }: Limits): string {
+  if (!escalation) return '';
+  return JSON.stringify([
+    escalation.strikes,
+    escalation.window,
+    escalation.grace,
+    escalation.decay,
+    ...escalation.durations,
+  ]);
 }

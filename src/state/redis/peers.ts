@@ -3,18 +3,18 @@ import { Outage } from '../../errors/outage.ts';
 import type { PeerAnswers, Peers, Self } from '../../observe/peers/peers.ts';
 import type { Connection } from './client.ts';
 import { joinGateways } from './gateways.ts';
-import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
-import { isTextList, shaped } from './shapes.ts';
+import { answersFor, GATEWAY_TTL, keyOf, QUESTIONS } from './key-names.ts';
+import { checkShape, isTextList } from './shapes.ts';
 import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
-import { inTime, withTimeout } from './timeouts.ts';
+import { withOutageDeadline, withTimeout } from './timeouts.ts';
 
 /** Milliseconds that gateways have for an answer, the way there and back included. */
 const ANSWER_TIMEOUT = 1_500;
 /** Characters of the largest message: Redis hands each to every listener. */
-const LARGEST = 1_000_000;
+const MAX_MESSAGE = 1_000_000;
 /** Answers under way at a time: anybody who reaches Redis can ask. Further questions stay unanswered. */
-const MOST_ANSWERS = 32;
+const MAX_ANSWERS = 32;
 
 export interface PeersOptions {
   /** This gateway's name among all, and its answers; `null`: a command asks, which answers nobody. */
@@ -23,14 +23,14 @@ export interface PeersOptions {
   readonly failed: (error: unknown) => void;
 }
 
-interface Asking {
+interface PeerQuestion {
   readonly from: string;
   readonly id: string;
   readonly question: string;
   readonly argument: unknown;
 }
 
-interface Answered {
+interface PeerAnswer {
   readonly id: string;
   readonly gateway: string;
   readonly answer: unknown;
@@ -39,7 +39,7 @@ interface Answered {
 type Lost = Pick<PeerAnswers<unknown>, 'lost'>;
 
 /** Answers that are waited for. */
-interface Waiting {
+interface PendingQuestion {
   readonly missing: Set<string>;
   readonly found: Map<string, unknown>;
   readonly complete: () => void;
@@ -51,7 +51,7 @@ interface Waiting {
  */
 export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
   const me = randomUUID();
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, PendingQuestion>();
   const gateways = self && joinGateways(redis, keyOf.fleet, self.name);
   // If this fails, it is said again soon.
   gateways?.announce().catch(() => {});
@@ -60,25 +60,25 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
 
   const subscription = subscriber.listen({
     channels: [answersFor(me), ...(self ? [QUESTIONS] : [])],
-    hear(text, channel) {
+    onMessage(text, channel) {
       if (isClosed) return;
-      if (channel === QUESTIONS) void answer(readAsking(text));
-      else note(readAnswered(text));
+      if (channel === QUESTIONS) void answer(readQuestion(text));
+      else note(readPeerAnswer(text));
     },
   });
 
-  async function answer(asking: Asking | null): Promise<void> {
-    if (self === null || asking === null || asking.from === me || answering >= MOST_ANSWERS) return;
+  async function answer(asking: PeerQuestion | null): Promise<void> {
+    if (self === null || asking === null || asking.from === me || answering >= MAX_ANSWERS) return;
     const own = self.answer(asking.question, asking.argument);
     if (own === null) return;
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
     // A gateway whose answer does not arrive is told as silent.
-    if (text) await inTime(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
+    if (text) await withOutageDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
     answering--;
   }
 
-  function note(answered: Answered | null): void {
+  function note(answered: PeerAnswer | null): void {
     if (answered === null) return;
     const one = waiting.get(answered.id);
     if (!one?.missing.delete(answered.gateway)) return;
@@ -86,8 +86,8 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askOthers(question: string, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
-    await inTime(subscription.live(), ANSWER_TIMEOUT);
+  async function askPeers(question: string, argument: unknown): Promise<Omit<PendingQuestion, 'complete'> & Lost> {
+    await withOutageDeadline(subscription.live(), ANSWER_TIMEOUT);
     const { here, lost } = await others();
     const missing = new Set(here);
     const found = new Map<string, unknown>();
@@ -95,10 +95,10 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     const id = randomUUID();
     const all = new Promise<void>((complete) => void waiting.set(id, { missing, found, complete }));
     try {
-      const text = JSON.stringify({ from: me, id, question, argument } satisfies Asking);
+      const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
       // Those that are missing then are told as silent.
-      await inTime(all, ANSWER_TIMEOUT).catch(() => {});
+      await withOutageDeadline(all, ANSWER_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
     }
@@ -108,14 +108,14 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
   /** All others of the last day: those that were heard lately, and those that were not and did not stop. */
   async function others(): Promise<Lost & { readonly here: readonly string[] }> {
     const list = await withTimeout(
-      shaped(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
+      checkShape(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
       ANSWER_TIMEOUT,
     );
-    const heard = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
+    const received = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
     // The times are those of the clock of Redis, and the newest is at most a moment old where a gateway runs.
-    const newest = Math.max(...heard.map(({ at }) => at));
-    const rest = heard.filter(({ gateway }) => gateway !== self?.name);
-    const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_LIFE;
+    const newest = Math.max(...received.map(({ at }) => at));
+    const rest = received.filter(({ gateway }) => gateway !== self?.name);
+    const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_TTL;
     return { here: rest.filter(isHere).map(({ gateway }) => gateway), lost: rest.filter((one) => !isHere(one)) };
   }
 
@@ -123,7 +123,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     async ask(question, argument) {
       const [mine, theirs] = await Promise.all([
         self === null ? [] : ownAnswer(self, question, argument),
-        askOthers(question, argument).catch((error: unknown) =>
+        askPeers(question, argument).catch((error: unknown) =>
           reasonText(redis, error instanceof Outage ? error.cause : error),
         ),
       ]);
@@ -143,27 +143,27 @@ async function ownAnswer({ name, answer }: Self, question: string, argument: unk
 }
 
 /** The message with the answer. */
-function answerText({ name }: Self, { id, question }: Asking, answer: unknown): string {
-  const text = JSON.stringify({ id, gateway: name, answer } satisfies Answered);
-  if (text.length > LARGEST) throw new Error(`the answer to ${question} has ${text.length} characters`);
+function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unknown): string {
+  const text = JSON.stringify({ id, gateway: name, answer } satisfies PeerAnswer);
+  if (text.length > MAX_MESSAGE) throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
 }
 
 /** `null` for what is no question: anybody who reaches Redis can send anything. */
-function readAsking(text: string): Asking | null {
+function readQuestion(text: string): PeerQuestion | null {
   const { from, id, question, argument = null } = objectIn(text);
   if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;
   if (typeof id !== 'string' || id.length > 36 || typeof question !== 'string') return null;
   return { from, id, question, argument };
 }
 
-function readAnswered(text: string): Answered | null {
+function readPeerAnswer(text: string): PeerAnswer | null {
   const { id, gateway, answer = null } = objectIn(text);
   return typeof id === 'string' && typeof gateway === 'string' ? { id, gateway, answer } : null;
 }
 
 function objectIn(text: string): Record<string, unknown> {
-  if (text.length > LARGEST) return {};
+  if (text.length > MAX_MESSAGE) return {};
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -24,7 +24,7 @@ export function keepConnected(redis: Connection, delay: (times: number) => numbe
 }
 
 /** Calls back when a connection is lost, unless by `disconnect`. */
-export function whenCut(redis: Connection, cut: () => void): void {
+export function onDisconnect(redis: Connection, cut: () => void): void {
   redis.on('close', () => {
     if (!closed.has(redis)) cut();
   });

@@ -5,8 +5,8 @@ import { reconnect } from './reconnect.ts';
  * Redis gave an answer that its command cannot have. The answers of such a connection belong to other commands, so whoever
  * sees this ends the connection.
  */
-export class WrongAnswer extends Error {
-  override name = 'WrongAnswer';
+export class UnexpectedReply extends Error {
+  override name = 'UnexpectedReply';
 
   constructor(what: string) {
     super(`the answer of Redis to ${what} has the wrong shape`);
@@ -22,7 +22,7 @@ export const isHash = (answer: unknown): answer is Record<string, string> =>
   typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
 
 /** The answer to `what`, in words. Throws WrongAnswer if it has another shape, and ends the connection then. */
-export async function shaped<T>(
+export async function checkShape<T>(
   redis: Connection,
   what: string,
   work: Promise<unknown>,
@@ -31,5 +31,5 @@ export async function shaped<T>(
   const answer = await work;
   if (hasShape(answer)) return answer;
   reconnect(redis);
-  throw new WrongAnswer(what);
+  throw new UnexpectedReply(what);
 }

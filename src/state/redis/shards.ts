@@ -3,8 +3,8 @@ import { reasonOf } from '../../observe/log-table.ts';
 import type { Shards } from '../shared/backend.ts';
 import { type Connection, lastErrorOf } from './client.ts';
 import { messages } from './connection-errors.ts';
-import { keyOf, PROBE_LIFE } from './key-names.ts';
-import { shaped } from './shapes.ts';
+import { keyOf, PROBE_TTL } from './key-names.ts';
+import { checkShape } from './shapes.ts';
 import { slotOf } from './slots.ts';
 
 /** Parts of Redis that fail apart: one Redis is one shard, each master of a Cluster is one. */
@@ -13,8 +13,8 @@ export function shardsOf(redis: Connection): Shards {
     shardOf: (name) => (redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : ''),
     /** A write, because a Redis that only reads is of no use. It goes where the name is now. */
     probe(name) {
-      lookAround(redis);
-      return shaped(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE), isDone);
+      refreshTopology(redis);
+      return checkShape(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL), isDone);
     },
     /** That nothing is connected says less than why. */
     reasonOf(error) {
@@ -33,6 +33,6 @@ export function reasonText(redis: Connection, error: unknown): string {
 const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
 
 /** Finds out which master serves which slot now, for the next commands: after a failover the old one does not answer. */
-function lookAround(redis: Connection): void {
+function refreshTopology(redis: Connection): void {
   if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
 }

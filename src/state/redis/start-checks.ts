@@ -3,7 +3,7 @@ import { unusable } from './checks.ts';
 import { RedisError } from './error.ts';
 
 /** Milliseconds that a later check waits for Redis, and until the next one. */
-const ASK_AGAIN = 200;
+const CHECK_INTERVAL = 200;
 
 export interface StartChecksOptions<T> {
   /** Checks once, and waits at most `patience` milliseconds for a Redis that does not answer. */
@@ -45,13 +45,13 @@ export class StartChecks<T> {
   /** Checks again until Redis passes: somebody may mend it meanwhile. */
   async untilPassed(): Promise<void> {
     try {
-      await this.first(ASK_AGAIN);
+      await this.first(CHECK_INTERVAL);
     } catch (error) {
       if (this.#stopped) return;
       const { isAway, message } = error as RedisError;
       if (!isAway && message !== this.#told) this.#options.unfit(message);
       if (!isAway) this.#told = message;
-      this.#timer = setTimeout(() => void this.untilPassed(), ASK_AGAIN).unref();
+      this.#timer = setTimeout(() => void this.untilPassed(), CHECK_INTERVAL).unref();
     }
   }
 

@@ -2,8 +2,8 @@ import { Cluster } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus } from '../shared/bus.ts';
-import type { KeyCopy } from '../shared/key-cache/copy.ts';
-import { busOn } from './bus.ts';
+import type { KeyCache } from '../shared/key-cache/key-cache.ts';
+import { createBus } from './bus.ts';
 import { checkRedis, watchWarnings } from './checks.ts';
 import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { ClusterData } from './cluster-data.ts';
@@ -11,7 +11,7 @@ import { type DataCheck, DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
 import { type Gateways, joinGateways } from './gateways.ts';
 import { keyOf } from './key-names.ts';
-import { disconnect, whenCut } from './reconnect.ts';
+import { disconnect, onDisconnect } from './reconnect.ts';
 import { StartChecks } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
@@ -39,7 +39,7 @@ export interface StartOptions {
   /** Whether a primary process tells what there is to tell. */
   readonly isWorker: boolean;
   /** What to serve from where Redis is away; `null`: then there is no start. */
-  readonly copy: Pick<KeyCopy, 'unusable' | 'age' | 'gateways'> | null;
+  readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'gateways'> | null;
   /** For tests: milliseconds until the settings of Redis are looked at again. */
   readonly lookAgain?: number;
 }
@@ -49,7 +49,7 @@ export interface StartOptions {
  * be used, the start is over, and the checks go on until Redis is there. Throws RedisError, and leaves nothing open then:
  * where Redis refuses, or there is no copy to use.
  */
-export async function startOn(settings: RedisSettings, options: StartOptions): Promise<Started> {
+export async function startRedis(settings: RedisSettings, options: StartOptions): Promise<Started> {
   const { copy, isWorker, observe } = options;
   const missing = copy ? copy.unusable : '';
   const started = open(settings, options);
@@ -73,13 +73,13 @@ export async function startOn(settings: RedisSettings, options: StartOptions): P
 
 function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain }: StartOptions) {
   const redis = openConnection(settings);
-  whenCut(redis, () => observe({ type: 'state.connection', of: 'requests', isCut: true }));
+  onDisconnect(redis, () => observe({ type: 'state.connection', of: 'requests', isCut: true }));
   redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
   const subscriber = new Subscriber(redis);
-  const bus = busOn(subscriber, observe);
+  const bus = createBus(subscriber, observe);
   const data = dataIn(redis, observe);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.gateways);
-  let stopTelling = () => {};
+  let stopReporting = () => {};
   const checks = new StartChecks({
     async check(patience) {
       await untilReady(redis, settings, patience);
@@ -90,7 +90,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
       return warnings;
     },
     passed(warnings) {
-      if (!isWorker) stopTelling = reportWarnings(redis, observe, warnings, lookAgain);
+      if (!isWorker) stopReporting = reportWarnings(redis, observe, warnings, lookAgain);
     },
     unfit(reason) {
       if (!isWorker) observe({ type: 'state.incompatible', reason });
@@ -101,7 +101,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
     gateways: { count: () => gateways?.count() ?? 1 },
     async close() {
       checks.stop();
-      stopTelling();
+      stopReporting();
       await gateways?.close();
       subscriber.close();
       disconnect(redis);
@@ -109,10 +109,10 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   };
 }
 
-const LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
+const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
 
 function dataIn(redis: Connection, observe: Observe): DataCheck {
-  const lost = () => observe({ type: 'state.warning', warning: LOST });
+  const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
 }
 

@@ -1,20 +1,20 @@
 import { Cluster } from 'ioredis';
-import { begin, type Connection, lastErrorOf, secondOf } from './client.ts';
-import { disconnect, whenCut } from './reconnect.ts';
+import { begin, type Connection, lastErrorOf, standbyOf } from './client.ts';
+import { disconnect, onDisconnect } from './reconnect.ts';
 
 /** Milliseconds between two proofs that a silent connection is alive. */
 const HEARTBEAT = 1_000;
 /** Milliseconds until a subscription that Redis refused is tried again. */
-const SUBSCRIBE_AGAIN = 1_000;
-const LOOK = 10;
+const RETRY_DELAY = 1_000;
+const POLL_INTERVAL = 10;
 
 export interface Listener {
   readonly channels: readonly string[];
-  readonly hear: (text: string, channel: string) => void;
+  readonly onMessage: (text: string, channel: string) => void;
   /** Messages may have been lost until now. */
-  readonly missed?: () => void;
+  readonly onMissed?: () => void;
   /** The subscription is lost, or confirmed (again). */
-  readonly cut?: (isCut: boolean) => void;
+  readonly onDisconnect?: (isCut: boolean) => void;
 }
 
 /** What one listener hears. Each has a subscription of its own, so that one that Redis refuses holds up no other. */
@@ -40,22 +40,22 @@ export class Subscriber {
   #failure: unknown;
 
   constructor(redis: Connection) {
-    const connection = secondOf(redis);
+    const connection = standbyOf(redis);
     this.#connection = connection;
     connection.on('message', (channel: string, text: string) => {
-      for (const { listener } of this.#all) if (listener.channels.includes(channel)) listener.hear(text, channel);
+      for (const { listener } of this.#all) if (listener.channels.includes(channel)) listener.onMessage(text, channel);
     });
     connection.on('ready', () => {
       for (const one of this.#all) void this.#subscribe(one);
     });
-    whenCut(connection, () => {
+    onDisconnect(connection, () => {
       this.#failure = lastErrorOf(connection) ?? new Error('Redis closed the connection');
       for (const one of this.#all) one.set(false);
     });
     if (connection instanceof Cluster) {
       // A Cluster moves the subscription to another node and says nothing. These events are the only sign of it.
       const moved = () => {
-        for (const { listener } of this.#all) listener.missed?.();
+        for (const { listener } of this.#all) listener.onMissed?.();
       };
       connection.on('+node', moved).on('-node', moved);
     }
@@ -93,7 +93,7 @@ export class Subscriber {
     } catch (error) {
       this.#failure = error;
       // If the connection was lost meanwhile, `ready` comes again.
-      if (this.#isReady) setTimeout(() => this.#isReady && void this.#subscribe(one), SUBSCRIBE_AGAIN).unref();
+      if (this.#isReady) setTimeout(() => this.#isReady && void this.#subscribe(one), RETRY_DELAY).unref();
     }
   }
 
@@ -120,8 +120,8 @@ class ChannelSubscription implements Subscription {
     if (isLive) this.#live.resolve();
     else if (this.isLive) this.#live = Promise.withResolvers();
     this.isLive = isLive;
-    this.listener.cut?.(!isLive);
-    if (isLive) this.listener.missed?.();
+    this.listener.onDisconnect?.(!isLive);
+    if (isLive) this.listener.onMissed?.();
   }
 
   live(): Promise<void> {
@@ -132,7 +132,7 @@ class ChannelSubscription implements Subscription {
     for (const giveUpAt = performance.now() + patience; !this.isLive; ) {
       if (this.#failure() !== undefined || performance.now() > giveUpAt)
         throw this.#failure() ?? new Error('Redis does not confirm a subscription');
-      await new Promise((resolve) => setTimeout(resolve, LOOK));
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
     }
   }
 }

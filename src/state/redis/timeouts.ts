@@ -8,21 +8,21 @@ import { shardsOf } from './shards.ts';
 /** Milliseconds that operators' commands may take. */
 const COMMAND_TIMEOUT = 2_000;
 
-const WHO = 'Redis';
+const SERVICE = 'Redis';
 
 /** Waits for Redis, but at most `deadline` milliseconds; then rejects with DeadlineError. */
-export function inTime<T>(work: Promise<T>, deadline: number): Promise<T> {
-  return withDeadline(work, deadline, WHO);
+export function withOutageDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
+  return withDeadline(work, deadline, SERVICE);
 }
 
 /** How requests wait for Redis. `deadline` in milliseconds. */
 export function graceWith(redis: Connection, deadline: number): OutageGrace {
-  return new OutageGrace({ deadline, who: WHO, shardOf: shardsOf(redis).shardOf });
+  return new OutageGrace({ deadline, service: SERVICE, shardOf: shardsOf(redis).shardOf });
 }
 
 /** An answer of Redis in time, or an `Outage`. `wait` in milliseconds. */
 export async function withTimeout<T>(work: Promise<T>, wait = COMMAND_TIMEOUT): Promise<T> {
-  return orOutage(inTime(work, wait));
+  return orOutage(withOutageDeadline(work, wait));
 }
 
 /** What Redis answers, or an `Outage`. */

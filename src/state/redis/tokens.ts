@@ -2,7 +2,7 @@ import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import type { AuditedChange, AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
-import { isHash, shaped } from './shapes.ts';
+import { checkShape, isHash } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** A token that is added, or the name of one that is taken away. */
@@ -13,7 +13,7 @@ class WrongName extends Error {}
 
 /** All tokens, in the order of their names. */
 export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
-  const texts = Object.values(await shaped(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash));
+  const texts = Object.values(await checkShape(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash));
   return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,7 +1,7 @@
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
-import type { BegunBan, State } from '../state.ts';
+import type { StartedBan, State } from '../state.ts';
 import type { Strikes } from './refusal-cache.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface InDoubtCharges {
   /** `charged`: the units that the backend charged after all, in these scopes too; 0 also where nobody will ever know. */
   end(subject: string, charged: number, scopes: Scopes): void;
   /** A ban began with such a request. */
-  banned(ban: BegunBan): void;
+  banned(ban: StartedBan): void;
 }
 
 /** What one gateway admitted by itself, to be added once. */

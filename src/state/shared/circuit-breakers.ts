@@ -7,20 +7,20 @@ import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Milliseconds between two warnings about single subjects, whatever the traffic. */
-const WARN_AGAIN = MINUTE;
+const WARNING_INTERVAL = MINUTE;
 
 /** One circuit breaker for each shard of a backend. */
 export interface CircuitBreakers {
   /** The breaker on the way to a subject, or to the hash of a key. */
   of(name: string): CircuitBreaker;
   /** Notes that a call behind `breaker` failed. One unfit subject says nothing about its shard: it is a warning. */
-  failed(breaker: CircuitBreaker, error: unknown): void;
+  recordFailure(breaker: CircuitBreaker, error: unknown): void;
   /** The whole backend is away from the start. */
   open(reason: unknown): void;
   /** Whether any shard is away. */
-  readonly away: boolean;
+  readonly anyOpen: boolean;
   /** Calls back when a shard is well again. */
-  recovered(listener: () => void): void;
+  onRecovery(listener: () => void): void;
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export function createCircuitBreakers(
 
   function create(name: string): CircuitBreaker {
     return new CircuitBreaker({
-      misses: failureThreshold,
+      failureThreshold: failureThreshold,
       probe: () => withDeadline(shards.probe(name), deadline, 'the shard'),
       opened(reason) {
         if (open++ > 0) return;
@@ -54,7 +54,7 @@ export function createCircuitBreakers(
   function warn(warning: string): void {
     const now = performance.now();
     if (now < warnAgainAt) return;
-    warnAgainAt = now + WARN_AGAIN;
+    warnAgainAt = now + WARNING_INTERVAL;
     observe({ type: 'state.warning', warning });
   }
 
@@ -71,15 +71,15 @@ export function createCircuitBreakers(
   return {
     of,
     open: (reason) => of('start').open(reason),
-    failed(breaker, error) {
+    recordFailure(breaker, error) {
       const cause = error instanceof Outage ? error.cause : error;
       if (cause instanceof CountersError) warn(cause.message);
-      else breaker.miss(cause);
+      else breaker.recordFailure(cause);
     },
-    get away() {
+    get anyOpen() {
       return open > 0;
     },
-    recovered: (listener) => void listeners.push(listener),
+    onRecovery: (listener) => void listeners.push(listener),
     close() {
       for (const breaker of breakers.values()) breaker.stop();
     },

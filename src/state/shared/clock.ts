@@ -1,5 +1,5 @@
 /** Milliseconds after which the known offset is old: clocks drift, and people set them. */
-const LEARN_AGAIN = 10_000;
+const RESYNC_INTERVAL = 10_000;
 
 /**
  * The backend's clock as far as this process can tell. Every answer says what that clock showed a little before the answer
@@ -23,7 +23,7 @@ export class BackendClock {
   learn(now: number): void {
     const local = this.#local();
     const offset = now - local;
-    if (this.#offset !== null && offset < this.#offset && local < this.#learntAt + LEARN_AGAIN) return;
+    if (this.#offset !== null && offset < this.#offset && local < this.#learntAt + RESYNC_INTERVAL) return;
     this.#offset = offset;
     this.#learntAt = local;
   }

@@ -14,7 +14,7 @@ export class DeadlineError extends Error {
  */
 export function withDeadline<T>(work: Promise<T>, deadline: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = whenPassed(deadline, () => reject(new DeadlineError(who, deadline)));
+    const stop = onTimeout(deadline, () => reject(new DeadlineError(who, deadline)));
     work.then(resolve, reject).finally(stop);
   });
 }
@@ -25,7 +25,7 @@ export function withDeadline<T>(work: Promise<T>, deadline: number, who: string)
  * turn of the event loop, is set again, and one that fires late lets the event loop read what has arrived first.
  * Returns a function that ends the waiting.
  */
-export function whenPassed(wait: number, passed: () => void): () => void {
+export function onTimeout(wait: number, passed: () => void): () => void {
   const end = performance.now() + wait;
   let timer = setTimeout(fire, wait);
   let soon: NodeJS.Immediate | null = null;

@@ -1,14 +1,14 @@
-import { DeadlineError, whenPassed } from './deadline.ts';
+import { DeadlineError, onTimeout } from './deadline.ts';
 
 /** Longest second wait: milliseconds, and so many deadlines. */
-const SECOND_WAIT = 150;
-const DEADLINES = 3;
+const MAX_SECOND_WAIT = 150;
+const MAX_DEADLINES = 3;
 
 export interface OutageGraceOptions {
   /** Milliseconds that an answer may take. */
   readonly deadline: number;
   /** Who answers, in words for operators. */
-  readonly who: string;
+  readonly service: string;
   /** The part of the backend that `name` is asked about, which fails apart from the others. */
   readonly shardOf: (name: string) => string;
 }
@@ -26,20 +26,20 @@ export class OutageGrace {
 
   constructor(options: OutageGraceOptions) {
     this.#options = options;
-    this.#secondWait = Math.min(SECOND_WAIT, DEADLINES * options.deadline);
+    this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * options.deadline);
   }
 
   /** Waits for `work`, which is about `name`. Rejects with DeadlineError when it takes too long; the work itself goes on. */
   wait<T>(name: string, work: Promise<T>): Promise<T> {
-    const { deadline, who } = this.#options;
+    const { deadline, service: who } = this.#options;
     return new Promise((resolve, reject) => {
       let isLate = false;
       const giveUp = () => reject(new DeadlineError(who, deadline));
-      let stop = whenPassed(deadline, () => {
+      let stop = onTimeout(deadline, () => {
         isLate = true;
         const rest = this.#hiccup(name) - performance.now();
         if (rest <= 0) giveUp();
-        else stop = whenPassed(rest, giveUp);
+        else stop = onTimeout(rest, giveUp);
       });
       work.then(
         (answer) => {

@@ -1,16 +1,16 @@
 import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
-import type { Due } from './last-known-counters/entries.ts';
-import type { LocalCounts } from './local-counts.ts';
+import type { PendingReconciliation } from './last-known-counters/entries.ts';
+import type { LocalCounters } from './local-counters.ts';
 
 /** Reconciliations on their way at a time: requests go first. */
-const AT_ONCE = 50;
+const MAX_IN_FLIGHT = 50;
 /** Milliseconds until a backend that is up is sent what it did not take. */
-const SEND_AGAIN = 1_000;
+const RETRY_DELAY = 1_000;
 
 export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
-  readonly local: LocalCounts;
+  readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;
   /** Called when the backend has taken something. */
   readonly changed?: (subject: string) => void;
@@ -22,11 +22,11 @@ export interface ReconcilerOptions {
  */
 export class Reconciler {
   readonly #backend: ReconcilerOptions['backend'];
-  readonly #local: LocalCounts;
+  readonly #local: LocalCounters;
   readonly #breakers: CircuitBreakers;
   readonly #changed: (subject: string) => void;
   /** In the order in which they are sent. */
-  readonly #due = new Map<string, Due[]>();
+  readonly #due = new Map<string, PendingReconciliation[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -44,12 +44,12 @@ export class Reconciler {
   }
 
   /** Takes over what is no longer counted here and may not have been sent: by an earlier process, or under earlier limits. */
-  add(subject: string, dues: readonly Due[]): void {
+  add(subject: string, dues: readonly PendingReconciliation[]): void {
     if (dues.length > 0) this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
   }
 
   /** What the backend may not have yet, also of what is counted still. */
-  dues(subject: string): readonly Due[] {
+  dues(subject: string): readonly PendingReconciliation[] {
     const own = this.#local.due(subject);
     return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
   }
@@ -64,36 +64,36 @@ export class Reconciler {
   }
 
   /** Sends what is due for a subject, unless that is under way. Answers whether the backend has taken something. */
-  one(subject: string): Promise<boolean> {
+  sendOne(subject: string): Promise<boolean> {
     return this.#sending.get(subject) ?? this.#send(subject);
   }
 
   /** Sends everything, some at a time; leaves out shards that are away. What is not taken is sent again later. */
-  async all(): Promise<void> {
+  async sendAll(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const subjects = [...new Set([...this.#due.keys(), ...this.#local.subjects()])];
-    for (let at = 0; at < subjects.length; at += AT_ONCE) {
+    for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
-        subjects.slice(at, at + AT_ONCE).map(async (subject) => {
-          while (!this.#breakers.of(subject).isOpen && (await this.one(subject)));
+        subjects.slice(at, at + MAX_IN_FLIGHT).map(async (subject) => {
+          while (!this.#breakers.of(subject).isOpen && (await this.sendOne(subject)));
         }),
       );
     }
     const isLeft = (subject: string) => this.has(subject) && !this.#breakers.of(subject).isOpen;
-    if (subjects.some(isLeft)) this.later();
+    if (subjects.some(isLeft)) this.sendLater();
   }
 
   /** Sends everything in a second, for subjects of which nothing may be heard again. */
-  later(): void {
+  sendLater(): void {
     if (this.#isClosed) return;
-    this.#timer ??= setTimeout(() => void this.all(), SEND_AGAIN).unref();
+    this.#timer ??= setTimeout(() => void this.sendAll(), RETRY_DELAY).unref();
   }
 
   /** Sends everything for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.all();
+    await this.sendAll();
   }
 
   #send(subject: string): Promise<boolean> {
@@ -110,7 +110,7 @@ export class Reconciler {
       },
       (error) => {
         this.#sending.delete(subject);
-        this.#breakers.failed(breaker, error);
+        this.#breakers.recordFailure(breaker, error);
         return false;
       },
     );

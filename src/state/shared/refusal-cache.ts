@@ -2,7 +2,7 @@ import { Cache } from '../../common/cache.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
-import { type Entry, givesBackAt, goesOn, refreshed, repeated } from './retry.ts';
+import { type CachedRefusal, partialResets, repeatRefusal, stillRefuses, withReadings } from './cached-refusal.ts';
 
 /** Refusals of one subject that the backend has yet to hear of. Unix milliseconds by its clock, oldest first. */
 export interface Strikes {
@@ -14,7 +14,7 @@ export interface Strikes {
 }
 
 /** Strikes of one subject by the windows of one scope. */
-interface Gathered {
+interface PendingStrikes {
   limits: Limits;
   times: number[];
   violated: Window | null;
@@ -24,7 +24,7 @@ export interface RefusalCacheOptions {
   /** The backend's clock as far as it is known here, Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds after which the backend is asked again, whatever is remembered: a message may have been lost. */
-  readonly keepFor: number;
+  readonly ttl: number;
   /** How many subjects are remembered: at least so many, at most twice as many. */
   readonly size?: number;
 }
@@ -36,11 +36,11 @@ export interface RefusalCacheOptions {
 export class RefusalCache {
   readonly #clock: () => number;
   readonly #keepFor: number;
-  readonly #entries: Cache<Entry>;
-  readonly #strikes = new Map<string, Gathered[]>();
+  readonly #entries: Cache<CachedRefusal>;
+  readonly #strikes = new Map<string, PendingStrikes[]>();
   #changes = 0;
 
-  constructor({ clock, keepFor, size = 50_000 }: RefusalCacheOptions) {
+  constructor({ clock, ttl: keepFor, size = 50_000 }: RefusalCacheOptions) {
     this.#clock = clock;
     this.#keepFor = keepFor;
     this.#entries = new Cache(size);
@@ -64,13 +64,13 @@ export class RefusalCache {
       this.#entries.delete(subject);
       return null;
     }
-    const refusal = repeated(entry, cost, scopes, now);
+    const refusal = repeatRefusal(entry, cost, scopes, now);
     if (!refusal) return null;
     if (refusal.verdict === 'limited') {
-      const told = entry.told.get(refusal.violated?.scope);
+      const firstRefusals = entry.firstRefusals.get(refusal.violated?.scope);
       // The caller has not been told of this limit yet: the first refusal is no strike, and the backend keeps when it was.
-      if (!told || now >= told.until) return null;
-      const strikes = refusal.strikes + this.#strike(subject, entry.limits, refusal, told.at);
+      if (!firstRefusals || now >= firstRefusals.until) return null;
+      const strikes = refusal.strikes + this.#strike(subject, entry.limits, refusal, firstRefusals.at);
       return { ...refusal, strikes, by: 'memory' };
     }
     const { banBegins } = entry;
@@ -86,30 +86,30 @@ export class RefusalCache {
     const before = this.#entries.get(subject);
     if (admission.verdict === 'admitted') {
       if (before === undefined) return;
-      if (goesOn(before, limits, scopes) && changes === this.#changes)
-        this.#entries.set(subject, refreshed(before, admission));
+      if (stillRefuses(before, limits, scopes) && changes === this.#changes)
+        this.#entries.set(subject, withReadings(before, admission));
       else this.#entries.delete(subject);
       return;
     }
     if (changes !== this.#changes) return;
-    const told = new Map(before?.limits === limits ? before.told : []);
+    const firstRefusals = new Map(before?.limits === limits ? before.firstRefusals : []);
     const scope = admission.violated?.scope;
     const { rung: _, ...rest } = admission;
     const { now, retryAt } = admission;
-    if (!(now < (told.get(scope)?.until ?? 0))) told.set(scope, { at: now, until: retryAt });
+    if (!(now < (firstRefusals.get(scope)?.until ?? 0))) firstRefusals.set(scope, { at: now, until: retryAt });
     this.#entries.set(subject, {
       limits,
       cost,
       scopes,
       admission: { ...rest, banBegins: false },
-      told,
-      until: Math.min(admission.bannedUntil || admission.retryAt, ...givesBackAt(admission)),
+      firstRefusals: firstRefusals,
+      until: Math.min(admission.bannedUntil || admission.retryAt, ...partialResets(admission)),
       banBegins: false,
     });
   }
 
   /** Takes in what came of strikes that were sent on. A ban takes the place of the refusal. Answers whether one began. */
-  struck({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
+  applyStrikes({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
     const banned = standing.verdict === 'banned';
@@ -122,7 +122,7 @@ export class RefusalCache {
       retryAt: Math.max(retryAt, standing.bannedUntil),
       banBegins: false,
     };
-    const until = Math.min(standing.bannedUntil || retryAt, ...givesBackAt(admission));
+    const until = Math.min(standing.bannedUntil || retryAt, ...partialResets(admission));
     this.#entries.set(subject, { ...entry, admission, until, banBegins: banned && standing.banBegins });
     return banned && standing.banBegins;
   }
@@ -153,9 +153,9 @@ export class RefusalCache {
   }
 
   /** Answers how many strikes of the subject are waiting. */
-  #strike(subject: string, limits: Limits, { now, violated }: Admission, toldAt: number): number {
-    const { ladder } = limits;
-    if (!ladder || now < toldAt + ladder.grace) return 0;
+  #strike(subject: string, limits: Limits, { now, violated }: Admission, firstRefusal: number): number {
+    const { escalation } = limits;
+    if (!escalation || now < firstRefusal + escalation.grace) return 0;
     const gathered = this.#strikes.get(subject) ?? [];
     let strikes = gathered.find((one) => one.limits === limits && one.violated?.scope === violated?.scope);
     if (!strikes) {
@@ -164,7 +164,7 @@ export class RefusalCache {
     }
     strikes.violated = violated;
     // More strikes than make a ban tell the backend nothing new.
-    if (strikes.times.length < ladder.strikes) strikes.times.push(now);
+    if (strikes.times.length < escalation.strikes) strikes.times.push(now);
     this.#strikes.set(subject, gathered);
     return gathered.reduce((sum, { times }) => sum + times.length, 0);
   }

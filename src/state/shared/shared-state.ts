@@ -4,19 +4,19 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Ban, type BansAsOf, type BegunBan, begunBan, type State } from '../state.ts';
+import { type Ban, type BansAsOf, type StartedBan, type State, startedBan } from '../state.ts';
 import type { OutageSettings, SharedBackend } from './backend.ts';
 import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { BackendClock } from './clock.ts';
 import type { LastKnownCounters } from './last-known-counters/entries.ts';
-import { LocalCounts } from './local-counts.ts';
+import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache, type Strikes } from './refusal-cache.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
 const STRIKE_FLUSH = 250;
-const MOST_STRUCK = 1_000;
+const MAX_STRIKES = 1_000;
 
 export interface SharedStateOptions {
   readonly backend: SharedBackend;
@@ -29,7 +29,7 @@ export interface SharedStateOptions {
   readonly gateways: () => number;
   readonly observe: Observe;
   /** Where standings are kept across a restart; `null`: nowhere. */
-  readonly standings?: LastKnownCounters | null;
+  readonly lastKnown?: LastKnownCounters | null;
   /** For tests: a clock of theirs in place of this machine's. */
   readonly clock?: BackendClock;
 }
@@ -46,27 +46,27 @@ export class SharedState implements State {
   readonly #observe: Observe;
   readonly #clock: BackendClock;
   readonly #refused: RefusalCache;
-  readonly #local: LocalCounts;
+  readonly #local: LocalCounters;
   readonly #reconciler: Reconciler;
   readonly #standings: LastKnownCounters | null;
   readonly #stopListening: () => void;
-  #hearBan: (ban: BegunBan) => void = () => {};
+  #hearBan: (ban: StartedBan) => void = () => {};
   /** The backend's time at its last answer to a request; 0: none came, to this process or the one before. */
   #answeredAt = 0;
   readonly #beat: NodeJS.Timeout;
 
   constructor(options: SharedStateOptions) {
     const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
-    const { standings = null } = options;
-    const changed = (subject: string) => standings?.mark(subject);
-    this.#standings = standings;
+    const { lastKnown = null } = options;
+    const changed = (subject: string) => lastKnown?.mark(subject);
+    this.#standings = lastKnown;
     this.#backend = backend;
     this.#breakers = breakers;
     this.#policy = settings.onOutage;
     this.#observe = observe;
     this.#clock = clock;
-    this.#refused = new RefusalCache({ clock: clock.read, keepFor: settings.refusalCacheTtl });
-    this.#local = new LocalCounts({
+    this.#refused = new RefusalCache({ clock: clock.read, ttl: settings.refusalCacheTtl });
+    this.#local = new LocalCounters({
       gateway,
       clock: clock.read,
       gateways: settings.shareRemaining ? gateways : () => 1,
@@ -74,14 +74,14 @@ export class SharedState implements State {
       superseded: (subject, due) => this.#reconciler.add(subject, [due]),
     });
     this.#reconciler = new Reconciler({ backend, local: this.#local, breakers, changed });
-    if (standings) this.#takeUp(standings);
+    if (lastKnown) this.#takeUp(lastKnown);
     backend.reportInDoubt({ ...this.#local.inDoubt, banned: (ban) => this.#hearBan(ban) });
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
     });
     this.#beat = setInterval(() => void this.#sendStrikes(), STRIKE_FLUSH).unref();
-    breakers.recovered(() => void this.#reconciler.all());
+    breakers.onRecovery(() => void this.#reconciler.sendAll());
   }
 
   /** Subjects that are remembered here. */
@@ -95,7 +95,7 @@ export class SharedState implements State {
   }
 
   /** From now on tells `hear` of bans that began with a request whose answer said nothing of it. */
-  hearBans(hear: (ban: BegunBan) => void): void {
+  onBan(hear: (ban: StartedBan) => void): void {
     this.#hearBan = hear;
   }
 
@@ -136,8 +136,8 @@ export class SharedState implements State {
     return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
   }
 
-  rung(subject: string, limits: Limits): MaybePromise<number> {
-    return this.#backend.rung(subject, limits);
+  banLevel(subject: string, limits: Limits): MaybePromise<number> {
+    return this.#backend.banLevel(subject, limits);
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
@@ -156,16 +156,16 @@ export class SharedState implements State {
   }
 
   /** Goes on from where an earlier process of this gateway was, and tells the backend what that one could not. */
-  #takeUp(standings: LastKnownCounters): void {
+  #takeUp(lastKnown: LastKnownCounters): void {
     const [local, reconciler] = [this.#local, this.#reconciler];
-    for (const [subject, { known, dues }] of standings.load()) {
+    for (const [subject, { known, dues }] of lastKnown.load()) {
       if (known) {
         local.restore(subject, known);
         this.#answeredAt = Math.max(this.#answeredAt, known.admission.now);
       }
       reconciler.add(subject, dues);
     }
-    standings.begin({
+    lastKnown.begin({
       get size() {
         return local.known + reconciler.size;
       },
@@ -174,21 +174,21 @@ export class SharedState implements State {
         yield* reconciler.subjects();
       },
       // Also of a subject of which nothing is known any more, so that what was written of it no longer holds.
-      read: (subject) => ({ known: local.standing(subject), dues: reconciler.dues(subject) }),
+      read: (subject) => ({ known: local.lastKnown(subject), dues: reconciler.dues(subject) }),
     });
-    if (reconciler.size > 0) void reconciler.all();
+    if (reconciler.size > 0) void reconciler.sendAll();
   }
 
   async #ask(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
     const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
     // What was counted here during an outage goes first, on the same connection.
-    if (this.#reconciler.has(subject)) void this.#reconciler.one(subject);
+    if (this.#reconciler.has(subject)) void this.#reconciler.sendOne(subject);
     const askedAt = performance.now();
     try {
       const admission = await this.#backend.admit(subject, limits, cost, scopes);
       this.#observe({ type: 'state.answered', duration: performance.now() - askedAt });
-      breaker.hit();
+      breaker.recordSuccess();
       this.#clock.learn(admission.now);
       this.#answeredAt = admission.now;
       if (this.#local.has(subject)) return this.#held(subject, limits, cost, scopes, admission);
@@ -197,8 +197,8 @@ export class SharedState implements State {
       return admission;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      this.#breakers.failed(breaker, error);
-      this.#reconciler.later();
+      this.#breakers.recordFailure(breaker, error);
+      this.#reconciler.sendLater();
       return this.#decideAlone(subject, limits, cost, scopes, error.cause);
     }
   }
@@ -228,7 +228,7 @@ export class SharedState implements State {
   }
 
   async #sendStrikes(): Promise<void> {
-    await Promise.all(this.#refused.takeStrikes(MOST_STRUCK).map((strikes) => this.#sendOn(strikes)));
+    await Promise.all(this.#refused.takeStrikes(MAX_STRIKES).map((strikes) => this.#sendOn(strikes)));
   }
 
   /** Strikes that do not arrive are lost; the next ones will do. */
@@ -238,12 +238,12 @@ export class SharedState implements State {
     const breaker = this.#breakers.of(subject);
     if (breaker.isOpen) return;
     try {
-      const standing = await this.#backend.strike(subject, limits, strikes);
-      const ban = begunBan(subject, limits, standing);
+      const admission = await this.#backend.strike(subject, limits, strikes);
+      const ban = startedBan(subject, limits, admission);
       if (ban) this.#hearBan({ ...ban, violated: strikes.violated });
-      if (this.#refused.struck(strikes, standing, changes)) this.#local.note(subject, standing);
+      if (this.#refused.applyStrikes(strikes, admission, changes)) this.#local.note(subject, admission);
     } catch (error) {
-      this.#breakers.failed(breaker, error);
+      this.#breakers.recordFailure(breaker, error);
     }
   }
 }

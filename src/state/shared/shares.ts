@@ -3,7 +3,7 @@ import { type Counters, eachWindow, newCounters, newStrikeState } from '../../li
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Reconciliation } from './backend.ts';
-import type { Known } from './last-known-counters/entries.ts';
+import type { LastAdmission } from './last-known-counters/entries.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 
@@ -17,7 +17,7 @@ export function shareOf(limits: Limits, gateways: number): Limits {
       ...window,
       limit: Math.max(1, Math.floor(window.limit / gateways)),
     }));
-    share = { windows, ladder: limits.ladder };
+    share = { windows, escalation: limits.escalation };
     known.set(gateways, share);
   }
   return share;
@@ -25,33 +25,38 @@ export function shareOf(limits: Limits, gateways: number): Limits {
 
 /** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
 export function countersFrom(
-  { readings, now: toldAt, bannedUntil, verdict, retryAt, violated }: Known['admission'],
+  { readings, now: reportedAt, bannedUntil, verdict, retryAt, violated }: LastAdmission['admission'],
   share: Limits,
   gateways: number,
   now: number,
 ): Counters {
-  const ledger = newCounters(share.windows);
+  const counters = newCounters(share.windows);
   eachWindow(share.windows, (window, at, meter) => {
     const reading = readings.find((known) => isSameCounter(known.window, window));
     if (!reading) return;
     const used = window.limit - Math.floor(reading.remaining / gateways);
     const { resetsAsWhole } = kindOf(window);
     if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
-    meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
+    meter.charge(counters.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : reportedAt);
   });
-  if (verdict === 'admitted') return ledger;
-  ledger.conduct = { ...newStrikeState(), bannedUntil };
+  if (verdict === 'admitted') return counters;
+  counters.conduct = { ...newStrikeState(), bannedUntil };
   const scope = violated?.scope;
-  if (scope !== undefined && verdict === 'limited') ledger.conduct.refusedIn = [{ scope, at: toldAt, until: retryAt }];
-  else Object.assign(ledger.conduct, { refusedAt: toldAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
-  if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
-  return ledger;
+  if (scope !== undefined && verdict === 'limited')
+    counters.conduct.refusedIn = [{ scope, at: reportedAt, until: retryAt }];
+  else Object.assign(counters.conduct, { refusedAt: reportedAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
+  if (bannedUntil > 0) Object.assign(counters.conduct, { rung: 1, cleanSince: bannedUntil });
+  return counters;
 }
 
 /** The ban that began here after the one that was known. */
-export function banIn({ conduct }: Counters, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
-  if (conduct === null || conduct.bannedUntil <= bannedBefore) return null;
-  const { bannedUntil, bannedSince, bannedFor } = conduct;
+export function banIn(
+  { conduct: strikeState }: Counters,
+  bannedBefore: number,
+  { windows }: Limits,
+): Reconciliation['ban'] {
+  if (strikeState === null || strikeState.bannedUntil <= bannedBefore) return null;
+  const { bannedUntil, bannedSince, bannedFor } = strikeState;
   const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
   return { until: bannedUntil, since: bannedSince, limit };
 }

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../common/expected-error.ts';
-import { MAX_SCOPE_LENGTH, MOST_SCOPES } from '../../common/scopes.ts';
+import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
@@ -7,7 +7,19 @@ import { ROLES } from '../../keys/operators/tokens.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { isScope } from '../../limits/scopes.ts';
-import { anything, type Check, fields, flag, LAST_MOMENT, list, moment, oneOf, orNull, text, whole } from './fields.ts';
+import {
+  anything,
+  type Check,
+  fields,
+  flag,
+  integer,
+  LAST_MOMENT,
+  list,
+  moment,
+  oneOf,
+  orNull,
+  text,
+} from './fields.ts';
 import { type CounterLine, countersIn } from './lines.ts';
 import type { RecordType } from './records.ts';
 
@@ -16,8 +28,8 @@ const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
 const SUBJECT = /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63})$/;
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 /** Windows that one subject may have counters in: those of a plan and a contract, and those of others while two states are merged. */
-const MOST_WINDOWS = 64;
-const MOST_STRIKES = 1_000_000;
+const MAX_WINDOWS = 64;
+const MAX_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
 
 const id = text(68, ID, 'the id of a key, such as key_7Fh2…');
@@ -26,14 +38,14 @@ const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
 const KEY_FIELDS = {
   id,
-  version: whole(1),
+  version: integer(1),
   hash: digest,
   account: text(64),
   plan: text(32, PLAN, 'the name of a plan'),
   label: orNull(text(200)),
-  windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: whole(1), span: whole(1) }))),
+  windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) }))),
   addresses: orNull(list(100, text(64))),
-  scopes: list(MOST_SCOPES, text(MAX_SCOPE_LENGTH)),
+  scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
   metadata: strings,
   createdAt: moment,
   expiresAt: orNull(moment),
@@ -56,7 +68,7 @@ const TOKEN = fields({
 /** Entries without a reason leave the field out, so that versions which ask for none can read them. */
 const AUDIT = fields(
   {
-    number: whole(1),
+    number: integer(1),
     at: moment,
     actor: text(200),
     action: text(200),
@@ -73,24 +85,24 @@ const scope: Check = (value) =>
   typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';
 const LIMIT = {
   kind: KINDS,
-  limit: whole(1),
-  span: whole(1, YEAR),
+  limit: integer(1),
+  span: integer(1, YEAR),
   scope,
 };
 const CONDUCT = fields({
   refusedAt: moment,
   refusedUntil: moment,
-  strikes: list(MOST_STRIKES, moment),
+  strikes: list(MAX_STRIKES, moment),
   bannedUntil: moment,
   bannedSince: moment,
   bannedFor: orNull(fields(LIMIT, ['scope'])),
-  rung: whole(0, 1_000_000),
+  rung: integer(0, 1_000_000),
   cleanSince: moment,
 });
 const LEDGER = fields({
   subject: text(140, SUBJECT, 'key:<id> or account:<plan>:<account>'),
-  windows: list(MOST_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
-  cells: list(MOST_WINDOWS * 32, whole(0)),
+  windows: list(MAX_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
+  cells: list(MAX_WINDOWS * 32, integer(0)),
   conduct: orNull(CONDUCT),
 });
 

@@ -4,7 +4,7 @@ export type Check = (value: unknown) => string | null;
 /** The last moment that a date can have, Unix milliseconds. */
 export const LAST_MOMENT = 8.64e15;
 
-export function whole(from: number, to = Number.MAX_SAFE_INTEGER): Check {
+export function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
   return (value) =>
     Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
       ? null
@@ -12,7 +12,7 @@ export function whole(from: number, to = Number.MAX_SAFE_INTEGER): Check {
 }
 
 /** A time in Unix milliseconds. */
-export const moment: Check = whole(0, LAST_MOMENT);
+export const moment: Check = integer(0, LAST_MOMENT);
 
 export function text(most: number, form?: RegExp, what = 'of another form'): Check {
   return (value) => {

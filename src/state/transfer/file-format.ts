@@ -18,7 +18,7 @@ export const FORMAT = 'storegate-state';
 export const FORMAT_VERSION = 1;
 
 /** Bytes of the longest line. The longest that was ever written is an audit entry with two whole plans. */
-export const LONGEST_LINE = 16 * 1024 * 1024;
+export const MAX_LINE = 16 * 1024 * 1024;
 
 export interface Header {
   readonly at: string;

@@ -25,7 +25,7 @@ export function createFile(
   file: string,
   { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
 ): FileWriter {
-  refuseExisting(file);
+  rejectExisting(file);
   const beside = `${file}.${randomUUID()}.part`;
   const descriptor = orReported(file, () => openSync(beside, 'wx', 0o600));
   const digest = createHash('sha256');
@@ -88,12 +88,12 @@ function place(beside: string, file: string): void {
   } catch (error) {
     // Not every file system has a second name for a file.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    refuseExisting(file);
+    rejectExisting(file);
     renameSync(beside, file);
   }
 }
 
-function refuseExisting(file: string): void {
+function rejectExisting(file: string): void {
   if (existsSync(file)) throw new TransferError(`${file} is there already: name another file, or remove it first`);
 }
 
@@ -103,7 +103,7 @@ function orReported<T>(file: string, work: () => T): T {
   } catch (error) {
     if (error instanceof TransferError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') refuseExisting(file);
+    if (code === 'EEXIST') rejectExisting(file);
     throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'there is no such folder' : message}`, {
       cause: error,
     });

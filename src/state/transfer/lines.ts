@@ -2,7 +2,7 @@ import { Cache } from '../../common/cache.ts';
 import { formatDuration } from '../../config/units.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
 import type { Counters, StrikeState } from '../../limits/counters.ts';
-import { unnamed } from '../../limits/kinds.ts';
+import { unknownKind } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { RecordType, SubjectCounters, ValueOf } from './records.ts';
 
@@ -44,8 +44,8 @@ function keyLine(record: KeyRecord): Partial<KeyRecord> {
 export function counterLine({ windows, cells, conduct }: Counters): CounterLine {
   return {
     windows: windows.map((window) => {
-      const { limit, ...rest } = unnamed(window);
-      return conduct === null ? rest : unnamed(window);
+      const { limit, ...rest } = unknownKind(window);
+      return conduct === null ? rest : unknownKind(window);
     }),
     cells,
     conduct: conduct && {
@@ -54,7 +54,7 @@ export function counterLine({ windows, cells, conduct }: Counters): CounterLine 
       strikes: conduct.strikes,
       bannedUntil: conduct.bannedUntil,
       bannedSince: conduct.bannedSince,
-      bannedFor: conduct.bannedFor && unnamed(conduct.bannedFor),
+      bannedFor: conduct.bannedFor && unknownKind(conduct.bannedFor),
       rung: conduct.rung,
       cleanSince: conduct.cleanSince,
     },
@@ -85,5 +85,5 @@ export function windowOf(limit: Limit): Window {
     name = formatDuration(span);
     names.set(key, name);
   }
-  return { name, ...unnamed(limit) };
+  return { name, ...unknownKind(limit) };
 }

@@ -49,7 +49,7 @@ export interface TargetOptions {
   /** What the logs keep. */
   readonly audit: AuditSettings;
   /** How bans grow and are forgotten; decides how long conduct is remembered. */
-  readonly ladder: BanEscalation | null;
+  readonly escalation: BanEscalation | null;
   /** Only says what would be done. */
   readonly dryRun: boolean;
   /** Unix milliseconds. */

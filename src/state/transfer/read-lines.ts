@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { LONGEST_LINE, TransferError } from './file-format.ts';
+import { MAX_LINE, TransferError } from './file-format.ts';
 
 /** Bytes read at once. */
 const CHUNK = 256 * 1024;
@@ -34,8 +34,8 @@ export function* linesOf(file: string, pass: (bytes: number) => void = () => {})
         from = end + 1;
       }
       rest = rest.subarray(from);
-      if (rest.length > LONGEST_LINE)
-        throw new TransferError(`${file}, line ${number + 1}: it is longer than ${LONGEST_LINE} bytes`);
+      if (rest.length > MAX_LINE)
+        throw new TransferError(`${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`);
       pass(read);
     }
     if (rest.length > 0) throw new TransferError(`${file}, line ${number + 1}: it is cut off`);

@@ -18,7 +18,7 @@ export const SOMETHING_ELSE =
  * What to do with a key where `stored` has its id, and `owners` are the keys that have one of its secrets. Versions count changes:
  * an earlier copy has a lower one, or the same record. Throws TransferError if the target has another key.
  */
-export function judgeKey(
+export function decideKey(
   given: KeyRecord,
   stored: KeyRecord | null,
   owners: readonly (KeyRecord | null)[],
@@ -41,7 +41,7 @@ function isSameRecord(one: KeyRecord, other: KeyRecord): boolean {
 }
 
 /** What to do with a token among those that are there. Throws TransferError if another one has its name or secret. */
-export function judgeToken(given: TokenRecord, stored: readonly TokenRecord[]): 'added' | 'same' {
+export function decideToken(given: TokenRecord, stored: readonly TokenRecord[]): 'added' | 'same' {
   const near = stored.filter(({ name, hash }) => name === given.name || hash === given.hash);
   if (near.length === 0) return 'added';
   if (near.every(({ name, hash, role }) => name === given.name && hash === given.hash && role === given.role))
@@ -64,9 +64,9 @@ export interface CounterDecision {
 export function decideCounters(
   given: Counters,
   stored: Counters | null,
-  { ladder, now }: { ladder: BanEscalation | null; now: number },
+  { escalation, now }: { escalation: BanEscalation | null; now: number },
 ): CounterDecision {
-  if (staleAt(given, ladder) <= now) return { taken: 'over', write: null };
+  if (staleAt(given, escalation) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
   // Nothing takes conduct away from a ledger in Redis.
@@ -129,7 +129,7 @@ export class KnownEntries {
   }
 
   /** What to do with an entry. Where there is no room left, one that is older than the newest here must not take its place. */
-  judge(entry: AuditDraft): 'added' | 'same' | 'over' {
+  decide(entry: AuditDraft): 'added' | 'same' | 'over' {
     if (this.#prints.has(entryPrint(entry))) return 'same';
     const isFull = this.#count > 0 && this.#count + this.#added >= this.#keep;
     if (isFull && entry.at <= this.#newest) return 'over';

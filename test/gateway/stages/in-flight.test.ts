@@ -11,7 +11,7 @@ import { MINUTE, window } from '../../support/limits.ts';
 const free: Plan = { name: 'free', count: 'key', windows: [window(60, MINUTE)] };
 const plansWith = (plan: Partial<Plan>) => ({
   plans: new Map([['free', { ...free, ...plan }]]),
-  ladder: null,
+  escalation: null,
   accounts: new Map(),
 });
 const standing = (remaining: number): Readings => ({

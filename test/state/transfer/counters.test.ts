@@ -86,7 +86,7 @@ const settings = () => ({ ...DEFAULTS, url: own.server.url });
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
 function targetsOf(clock: TestClock) {
-  return targetOptions({ ladder: LADDER, clock: clock.read });
+  return targetOptions({ escalation: LADDER, clock: clock.read });
 }
 
 const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
@@ -159,7 +159,7 @@ function dropScopesIn(folder: string): boolean {
 async function expectEqual({ stayed, moved }: Both, subject: string, clock: TestClock, after: Traffic): Promise<void> {
   for (const given of PLANS) {
     expect(await moved.look(subject, given)).toEqual(await stayed.look(subject, given));
-    expect(await moved.rung(subject, given)).toEqual(await stayed.rung(subject, given));
+    expect(await moved.banLevel(subject, given)).toEqual(await stayed.banLevel(subject, given));
   }
   expect(await moved.bans()).toEqual(await stayed.bans());
   for (const [time, { take }] of after) {

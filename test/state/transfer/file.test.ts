@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
 import { createFile } from '../../../src/state/transfer/file-target.ts';
-import { writeFile } from '../../../src/state/transfer/move.ts';
+import { writeFile } from '../../../src/state/transfer/transfer.ts';
 import {
   hashOf,
   movable,

@@ -1,5 +1,5 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
-import { busOn } from '../../../src/state/redis/bus.ts';
+import { createBus } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
 import { textIn } from '../../../src/state/redis/key-records.ts';
 import { disconnect } from '../../../src/state/redis/reconnect.ts';
@@ -15,7 +15,7 @@ export async function openRecords(
 ): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {
   const redis = await connect(settings);
   const subscriber = new Subscriber(redis);
-  const bus = busOn(subscriber, () => {});
+  const bus = createBus(subscriber, () => {});
   await bus.begun(60_000);
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {

@@ -29,7 +29,7 @@ export function auditTaking(
   return {
     take(entry) {
       known ??= read();
-      const taken = known.judge(entry);
+      const taken = known.decide(entry);
       if (taken === 'added') append(known.isEmpty ? entry.number : null, entry);
       return taken;
     },

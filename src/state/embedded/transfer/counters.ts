@@ -94,12 +94,12 @@ export class StagedCounters {
 /** Takes ledgers into a folder that no gateway uses. */
 export function counterImport(
   staged: StagedCounters,
-  { ladder, clock }: Pick<TargetOptions, 'ladder' | 'clock'>,
+  { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,
 ): Taking<SubjectCounters> {
   const now = clock();
   return {
     take({ subject, ledger }) {
-      const { taken, write } = decideCounters(ledger, staged.get(subject), { ladder, now });
+      const { taken, write } = decideCounters(ledger, staged.get(subject), { escalation, now });
       if (write) staged.put(subject, write);
       return taken;
     },

@@ -3,7 +3,7 @@ import { type KeyRecord, readRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
-import { judgeKey, judgeToken } from '../../transfer/rules.ts';
+import { decideKey, decideToken } from '../../transfer/rules.ts';
 
 /** Takes in records of one type, inside the transaction of its caller. */
 export interface Taking<V> {
@@ -22,7 +22,7 @@ export function keyTaking(db: DatabaseSync): Taking<KeyRecord> {
   return {
     take(key) {
       const { id, hash, previous } = key;
-      const taken = judgeKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
+      const taken = decideKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
       if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
       else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
       return taken;
@@ -35,7 +35,7 @@ export function tokenTaking(db: DatabaseSync): Taking<TokenRecord> {
   const insert = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
   return {
     take(token) {
-      const taken = judgeToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
+      const taken = decideToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
       if (taken === 'added') insert.run(token.name, token.hash, token.role, token.createdAt);
       return taken;
     },

@@ -12,7 +12,7 @@ import { fileVersion, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { StagedCounters } from './counters.ts';
 
 /** The database to read, and what to do when it was read. */
-interface Opened {
+interface OpenedFolder {
   readonly db: DatabaseSync;
   readonly close: () => void;
 }
@@ -52,12 +52,12 @@ export async function folderSource(folder: string, clock: () => number = Date.no
 }
 
 /** A database of an older version is read from a copy, which is brought to this version. */
-async function openToRead(folder: string): Promise<Opened> {
+async function openToRead(folder: string): Promise<OpenedFolder> {
   const file = join(folder, 'state.db');
   if (!existsSync(file)) throw new StateFileError(`there is no state in ${folder}: it has no state.db`);
-  const db = orTold(folder, () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
+  const db = orReported(folder, () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
   try {
-    const version = orTold(folder, () => fileVersion(db));
+    const version = orReported(folder, () => fileVersion(db));
     if (version > NEWEST)
       throw new StateFileError(`the data folder ${folder} was written by a newer storegate (format ${version})`);
     if (version === NEWEST) return { db, close: () => db.close() };
@@ -82,7 +82,7 @@ async function openToRead(folder: string): Promise<Opened> {
   }
 }
 
-function orTold<T>(folder: string, work: () => T): T {
+function orReported<T>(folder: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -21,7 +21,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
   const isThere = existsSync(join(folder, 'state.db'));
   // Nothing is made for a look.
   const instead = options.dryRun && !isThere ? mkdtempSync(join(tmpdir(), 'storegate-')) : null;
-  if (options.dryRun && isThere) refuseOlder(folder);
+  if (options.dryRun && isThere) rejectOlder(folder);
   const ends: (() => void)[] = [];
   const close = () => {
     for (const end of ends.splice(0).reverse()) end();
@@ -30,7 +30,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
   try {
     const place = instead ?? folder;
     makeFolder(place);
-    const lock = lockStopped(place);
+    const lock = lockStoppedGateway(place);
     ends.push(() => lock.release());
     const db = openStateFile(place);
     ends.push(() => db.close());
@@ -95,7 +95,7 @@ function targetIn(
   };
 }
 
-function lockStopped(folder: string): FolderLock {
+function lockStoppedGateway(folder: string): FolderLock {
   try {
     return lockFolder(folder);
   } catch (error) {
@@ -105,7 +105,7 @@ function lockStopped(folder: string): FolderLock {
 }
 
 /** To look into a file of an older version it would have to be changed. */
-function refuseOlder(folder: string): void {
+function rejectOlder(folder: string): void {
   const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true, timeout: 5_000 });
   try {
     if (fileVersion(db) < NEWEST)

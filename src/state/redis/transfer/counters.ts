@@ -3,17 +3,17 @@ import { TransferError } from '../../transfer/file-format.ts';
 import type { Outcome, TargetOptions } from '../../transfer/port.ts';
 import type { SubjectCounters } from '../../transfer/records.ts';
 import { decideCounters, isBanned } from '../../transfer/rules.ts';
-import { type Named, scriptOnAll } from '../bulk.ts';
+import { scriptOnAll, type TaggedKey } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
 import { loadScript } from '../scripts.ts';
-import { readPlain, type StoredCounters, writePlain } from './plain.ts';
+import { formatCounters, parseStoredCounters, type StoredCounters } from './stored-counters.ts';
 
 const LEDGERS = loadScript('ledgers-n.lua');
 const PUT = loadScript('put-n.lua');
 const DONE = '1';
 
-export interface CounterImportOptions extends Pick<TargetOptions, 'ladder' | 'clock' | 'dryRun'> {
+export interface CounterImportOptions extends Pick<TargetOptions, 'escalation' | 'clock' | 'dryRun'> {
   /** Notes bans that were written. */
   readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Attempt extends SubjectCounters {
 export async function importCounters(
   redis: Connection,
   given: readonly SubjectCounters[],
-  { ladder, clock, dryRun, note }: CounterImportOptions,
+  { escalation, clock, dryRun, note }: CounterImportOptions,
 ): Promise<Outcome[]> {
   const now = clock();
   const judge = (attempt: Attempt, stored: StoredCounters | null | 'foreign') => {
@@ -41,7 +41,7 @@ export async function importCounters(
         `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is not a ledger: delete it`,
       );
     attempt.stored = stored;
-    Object.assign(attempt, decideCounters(attempt.ledger, stored?.ledger ?? null, { ladder, now }));
+    Object.assign(attempt, decideCounters(attempt.ledger, stored?.ledger ?? null, { escalation, now }));
   };
   const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
   if (dryRun) {
@@ -50,7 +50,7 @@ export async function importCounters(
       LEDGERS,
       given.map(({ subject }) => countersNamed(subject)),
     );
-    for (const [i, answer] of answers.entries()) judge(attempts[i]!, readPlain(answer));
+    for (const [i, answer] of answers.entries()) judge(attempts[i]!, parseStoredCounters(answer));
     return attempts.map(({ taken }) => taken);
   }
   for (const attempt of attempts) judge(attempt, null);
@@ -60,14 +60,14 @@ export async function importCounters(
       redis,
       PUT,
       open.map(({ subject, stored, write }) => {
-        const args = [stored?.digest ?? '', staleAt(write!, ladder), ...writePlain(write!)];
+        const args = [stored?.digest ?? '', staleAt(write!, escalation), ...formatCounters(write!)];
         return { ...countersNamed(subject), args };
       }),
     );
     for (const [i, attempt] of open.entries()) {
       const { subject, write } = attempt;
       if (answers[i] !== DONE) {
-        judge(attempt, readPlain(answers[i]));
+        judge(attempt, parseStoredCounters(answers[i]));
         continue;
       }
       if (isBanned(write!, now)) written.push({ subject, until: write!.conduct!.bannedUntil });
@@ -82,6 +82,6 @@ export async function importCounters(
   return attempts.map(({ taken }) => taken);
 }
 
-function countersNamed(subject: string): Named {
+function countersNamed(subject: string): TaggedKey {
   return { tag: subject, key: keyOf.ledger(subject) };
 }

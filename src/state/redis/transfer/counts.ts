@@ -5,13 +5,13 @@ import { COUNTER_KEYS, keyOf } from '../key-names.ts';
 import { withTimeout } from '../timeouts.ts';
 
 /** Names looked at in one step. */
-const STEP = 1_000;
+const SCAN_COUNT = 1_000;
 
 /** How much there is; walks through all names for the ledgers. */
 export async function countsIn(redis: Connection): Promise<Counts> {
   let ledger = 0;
   for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', STEP)))
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
       ledger += names.length;
   }
   const [key, token, audit, ban, use] = await withTimeout(

@@ -1,11 +1,11 @@
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
 import type { Outcome } from '../../transfer/port.ts';
-import { judgeKey, somethingElse } from '../../transfer/rules.ts';
-import { changeOutcome } from '../answers.ts';
-import { getAll, type Named, scriptOnAll } from '../bulk.ts';
+import { decideKey, somethingElse } from '../../transfer/rules.ts';
+import { getAll, scriptOnAll, type TaggedKey } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
-import { exclusively } from '../lock.ts';
+import { withLocks } from '../lock.ts';
+import { changeOutcome } from '../replies.ts';
 import { loadScript, runScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
 
@@ -15,7 +15,7 @@ const ANY_OLDER = '';
 const DONE = 1;
 
 /** A key that is given, what is there, and what to do. */
-interface Judged {
+interface KeyDecision {
   readonly key: KeyRecord;
   /** Where the record of its id stands, by its hash; `null`: there is no such id. */
   readonly at: string | null;
@@ -34,13 +34,13 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
   await add(redis, added);
   for (const one of judged) {
     const { key, at, taken } = one;
-    if (taken === 'same' && at !== key.hash) await exclusively(redis, [key.id], () => lead(redis, key, at!));
+    if (taken === 'same' && at !== key.hash) await withLocks(redis, [key.id], () => lead(redis, key, at!));
     if (taken === 'changed') await change(redis, one);
   }
   return judged.map(({ taken }) => taken);
 }
 
-async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Judged[]> {
+async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
   const places = await getAll(
     redis,
     keys.map(({ id }) => idNamed(id)),
@@ -57,7 +57,7 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Jud
       throw somethingElse(
         `in the target, the id ${key.id} is that of a key with another secret, which was never finished`,
       );
-    return { key, at, stored, taken: judgeKey(key, stored, owners) };
+    return { key, at, stored, taken: decideKey(key, stored, owners) };
   });
 }
 
@@ -87,20 +87,20 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
   const put = ({ key, hash }: (typeof records)[number]) => ({ ...recordNamed(hash), args: [JSON.stringify(key)] });
   const written = await scriptOnAll(redis, NEW, earlier.map(put));
   written.push(...(await scriptOnAll(redis, NEW, records.slice(earlier.length).map(put))));
-  const doubtful = new Set([
+  const inDoubt = new Set([
     ...keys.filter((_, i) => begun[i] !== DONE),
     ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
   ]);
   // Those that are whole now were only begun before.
-  if (doubtful.size > 0) await judge(redis, [...doubtful]);
+  if (inDoubt.size > 0) await judge(redis, [...inDoubt]);
 }
 
 /**
  * Throws TransferError, and changes nothing, if somebody else has made a change of the same or a later version meanwhile. The record to which the id leads
  * is written when all others are right: it alone tells a repeat that nothing is left to do.
  */
-async function change(redis: Connection, { key, at }: Judged): Promise<void> {
-  await exclusively(redis, [key.id, key.hash], async () => {
+async function change(redis: Connection, { key, at }: KeyDecision): Promise<void> {
+  await withLocks(redis, [key.id, key.hash], async () => {
     const there = (await recordsAt(redis, [at!])).get(at!) ?? null;
     if (there?.id !== key.id || there.version >= key.version) throw newer(key);
     const text = JSON.stringify(key);
@@ -126,11 +126,11 @@ async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void
   if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
 }
 
-function idNamed(id: string): Named {
+function idNamed(id: string): TaggedKey {
   return { tag: id, key: keyOf.apiKeyId(id) };
 }
 
-function recordNamed(hash: string): Named {
+function recordNamed(hash: string): TaggedKey {
   return { tag: hash, key: keyOf.apiKey(hash) };
 }
 

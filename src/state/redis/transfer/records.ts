@@ -3,7 +3,7 @@ import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.t
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
-import { judgeToken, KnownEntries } from '../../transfer/rules.ts';
+import { decideToken, KnownEntries } from '../../transfer/rules.ts';
 import { AuditEntries, LOGS, type LogName } from '../audit-entries.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
@@ -22,7 +22,7 @@ export async function takeTokens(
   const stored = await tokensIn(redis);
   const outcomes: Outcome[] = [];
   for (const token of given) {
-    const taken = judgeToken(token, stored);
+    const taken = decideToken(token, stored);
     if (taken === 'added' && !dryRun) await withTimeout(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
     if (taken === 'added') stored.push(token);
     outcomes.push(taken);
@@ -61,7 +61,7 @@ export class AuditTaking {
     const isFirst = this.#known === null;
     this.#known ??= await this.#read();
     const known = this.#known;
-    const outcomes = given.map((entry) => known.judge(entry));
+    const outcomes = given.map((entry) => known.decide(entry));
     if (dryRun) return outcomes;
     const [first] = given;
     if (isFirst && first && known.isEmpty)

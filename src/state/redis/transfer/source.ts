@@ -11,10 +11,10 @@ import { COUNTER_KEYS, keyOf, subjectIn } from '../key-names.ts';
 import { loadScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
 import { countsIn } from './counts.ts';
-import { readPlain } from './plain.ts';
+import { parseStoredCounters } from './stored-counters.ts';
 
 /** Names that a cursor looks at in one step. */
-const STEP = 1_000;
+const SCAN_COUNT = 1_000;
 
 const COUNTERS_OF = loadScript('ledgers-n.lua');
 
@@ -26,7 +26,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
     isChecked: false,
     counts: () => countsIn(redis),
     async *read() {
-      yield* heldIn(redis);
+      yield* recordsIn(redis);
       yield* countersIn(redis);
       yield* usesIn(redis);
     },
@@ -35,7 +35,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
 }
 
 /** Keys, tokens and entries. */
-export async function* heldIn(redis: Connection): AsyncGenerator<Batch> {
+export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* keysIn(redis);
   yield { type: 'token', values: await tokensIn(redis) };
   yield* entriesIn(redis, 'audit');
@@ -45,7 +45,7 @@ export async function* heldIn(redis: Connection): AsyncGenerator<Batch> {
 /** A key is one only if its id leads to its record; half a key is none. */
 async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', STEP));
+  const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', SCAN_COUNT));
   for await (const found of members) {
     const ids = found.filter((_, i) => i % 2 === 0).filter((id) => met.add(id));
     const hashes = await getAll(
@@ -102,14 +102,14 @@ export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerat
 export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
   const met = new Fingerprints();
   for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', STEP))) {
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT))) {
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
       // A name with braces has another slot than its subject.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
       const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
       const answers = await scriptOnAll(redis, COUNTERS_OF, named);
       const values: SubjectCounters[] = whole.flatMap((subject, i) => {
-        const stored = readPlain(answers[i]);
+        const stored = parseStoredCounters(answers[i]);
         if (stored === null) return [];
         // It is left out later, and told.
         return [{ subject, ledger: stored === 'foreign' ? newCounters([]) : stored.ledger }];
@@ -121,7 +121,7 @@ export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { t
 
 async function* usesIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', STEP))) {
+  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', SCAN_COUNT))) {
     const values = found.flatMap((id, i) => (i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : []));
     if (values.length > 0) yield { type: 'use', values };
   }

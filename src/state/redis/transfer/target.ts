@@ -3,17 +3,17 @@ import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.t
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, LastUse, SubjectCounters } from '../../transfer/records.ts';
-import { Banned } from '../ban-list.ts';
+import { BanList } from '../ban-list.ts';
 import type { Connection } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
-import { ANYTHING_CHANGED } from '../messages.ts';
+import { EVERYTHING_CHANGED } from '../messages.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
 import { countsIn } from './counts.ts';
 import { takeKeys } from './keys.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
-import { heldIn } from './source.ts';
+import { recordsIn } from './source.ts';
 
 /** A Redis as a target, also while gateways use it; at the end they hear that anything may have changed. */
 export async function redisTarget(
@@ -26,8 +26,8 @@ export async function redisTarget(
   // Now, while there is little, if there is no index of bans yet.
   if (!dryRun) await new RedisState(redis).bans();
   // It only notes bans here.
-  const index = new Banned(redis, { clock: () => '', banOf: async () => null });
-  const note = (bans: Parameters<Banned['add']>[0]) => index.add(bans);
+  const index = new BanList(redis, { clock: () => '', banOf: async () => null });
+  const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;
 
   function takeAll({ type, values }: Batch): Promise<Outcome[]> {
@@ -50,7 +50,7 @@ export async function redisTarget(
   async function tell(): Promise<void> {
     if (!hasChanged) return;
     hasChanged = false;
-    await withTimeout(redis.publish(CHANNEL, ANYTHING_CHANGED));
+    await withTimeout(redis.publish(CHANNEL, EVERYTHING_CHANGED));
   }
 
   return {
@@ -60,7 +60,7 @@ export async function redisTarget(
         (await withTimeout(redis.exists(keyOf.tokens))) +
         (await withTimeout(redis.exists(keyOf.audit))) >
       0,
-    held: () => heldIn(redis),
+    held: () => recordsIn(redis),
     async take(batch) {
       // What fails half-way may have changed something too.
       hasChanged ||= !dryRun;

@@ -5,7 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { transaction } from '../../../common/transaction.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { Bits } from './bits.ts';
-import { FORMAT, type Freshness, freshnessIn, KEY_COPY } from './freshness.ts';
+import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
 import { hashColumn, pack } from './packing.ts';
 
 const LAYOUT = `
@@ -29,13 +29,13 @@ const LAYOUT = `
   PRAGMA user_version = ${FORMAT};`;
 
 /** Rows looked at in one turn when those are removed that no sweep has seen. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 /**
  * The copy of the keys, for the one process that writes it. A row has the record of a key under the hash of its secret, and
  * of the one before its rotation. Methods throw what SQLite throws.
  */
-export class KeyCopyFile {
+export class KeyCacheFile {
   readonly #db: DatabaseSync;
   readonly #file: string;
   readonly #find: StatementSync;
@@ -53,29 +53,29 @@ export class KeyCopyFile {
   }
 
   /** Opens the copy in `folder`, made where it is missing; a copy of another layout or source is made anew. */
-  static open(folder: string, source: string): KeyCopyFile {
+  static open(folder: string, source: string): KeyCacheFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, KEY_COPY);
+    const file = join(folder, KEY_CACHE_FILE);
     const kept = openAt(file);
-    if (isOf(kept, source)) return new KeyCopyFile(kept, file);
+    if (isOf(kept, source)) return new KeyCacheFile(kept, file);
     kept.close();
-    KeyCopyFile.discard(folder);
+    KeyCacheFile.discard(folder);
     const db = openAt(file);
     db.exec(LAYOUT);
     db.prepare("INSERT INTO standing VALUES (?, 0, 0, 0, 1, '[]')").run(source);
-    return new KeyCopyFile(db, file);
+    return new KeyCacheFile(db, file);
   }
 
   /** Removes the copy: none is better than one that may be wrong. Nobody may have it open for writing. */
   static discard(folder: string): void {
-    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${KEY_COPY}${end}`), { force: true });
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${KEY_CACHE_FILE}${end}`), { force: true });
   }
 
-  get standing(): Freshness {
+  get freshness(): Freshness {
     return freshnessIn(this.#db.prepare('SELECT * FROM standing').get());
   }
 
-  stand({ swept, fresh, imported, gateways, tokens }: Omit<Freshness, 'source'>): void {
+  setFreshness({ swept, fresh, imported, gateways, tokens }: Omit<Freshness, 'source'>): void {
     const change = this.#db.prepare('UPDATE standing SET swept = ?, fresh = ?, imported = ?, gateways = ?, tokens = ?');
     change.run(swept, fresh, Number(imported), gateways, JSON.stringify(tokens));
   }
@@ -88,21 +88,23 @@ export class KeyCopyFile {
   }
 
   /** Writes records that were read at this time, as far as they are not there already. `seen` has all their rows then. */
-  keep(records: readonly KeyRecord[], at: number, seen: Bits): void {
+  put(records: readonly KeyRecord[], at: number, seen: Bits): void {
     transaction(this.#db, () => {
       for (const record of records) seen.add(this.#keepOne(record, at));
     });
   }
 
   /** Removes the rows that are not among `seen`, a page of them from `after` on. Answers the last one; `null`: that was all. */
-  forgetUnseen(seen: Bits, after: number): number | null {
-    const page = this.#db.prepare('SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?').all(after, PAGE);
+  removeUnseen(seen: Bits, after: number): number | null {
+    const page = this.#db
+      .prepare('SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?')
+      .all(after, PAGE_SIZE);
     const numbers = (page as { number: number }[]).map(({ number }) => number);
     const remove = this.#db.prepare('DELETE FROM keys WHERE number = ?');
     transaction(this.#db, () => {
       for (const number of numbers) if (!seen.has(number)) remove.run(number);
     });
-    return numbers.length < PAGE ? null : numbers.at(-1)!;
+    return numbers.length < PAGE_SIZE ? null : numbers.at(-1)!;
   }
 
   /** What was written survives the machine from now on, and not only the process. */

@@ -2,8 +2,8 @@ import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
 /** The file of the copy in the data folder, and the lock of the one process that writes it. */
-export const KEY_COPY = 'keys-copy.db';
-export const KEY_COPY_LOCK = 'keys-copy.lock';
+export const KEY_CACHE_FILE = 'keys-copy.db';
+export const KEY_CACHE_LOCK = 'keys-copy.lock';
 
 /** The layout of the file. A file of another one is made anew. */
 export const FORMAT = 1;

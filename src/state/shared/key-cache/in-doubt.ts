@@ -1,5 +1,5 @@
 /** Changed keys whose change the copy may not have yet. Bounded: what is forgotten makes all other rows as old as it doubtful. */
-const MOST = 50_000;
+const MAX_KEYS = 50_000;
 
 /** Keys that were changed, and when that was heard: a row of the copy is true only if it was read later. Unix milliseconds. */
 export class KeysInDoubt {
@@ -10,7 +10,7 @@ export class KeysInDoubt {
   note(hash: string, now: number): void {
     this.#heard.delete(hash);
     this.#heard.set(hash, now);
-    if (this.#heard.size <= MOST) return;
+    if (this.#heard.size <= MAX_KEYS) return;
     const [oldest, at] = this.#heard.entries().next().value!;
     this.#heard.delete(oldest);
     this.#floor = at;

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked, lockFile } from '../../../common/lock.ts';
-import { KeyCopyFile } from './file.ts';
-import { KEY_COPY_LOCK } from './freshness.ts';
+import { KeyCacheFile } from './file.ts';
+import { KEY_CACHE_LOCK } from './freshness.ts';
 
 export interface OwnedFileOptions {
   readonly folder: string;
@@ -18,7 +18,7 @@ export interface OwnedFileOptions {
 export class OwnedFile {
   readonly #options: OwnedFileOptions;
   #lock: { release(): void } | null = null;
-  #file: KeyCopyFile | null = null;
+  #file: KeyCacheFile | null = null;
   /** Changed keys whose rows are to be removed. */
   #changed: string[] = [];
 
@@ -27,7 +27,7 @@ export class OwnedFile {
   }
 
   /** `null`: another process has it, or it is to be opened (again). */
-  get file(): KeyCopyFile | null {
+  get file(): KeyCacheFile | null {
     return this.#file;
   }
 
@@ -35,7 +35,7 @@ export class OwnedFile {
   open(): boolean {
     const { folder, source } = this.#options;
     this.#lock ??= lockIn(folder);
-    if (this.#lock) this.#file = KeyCopyFile.open(folder, source);
+    if (this.#lock) this.#file = KeyCacheFile.open(folder, source);
     return this.#file !== null;
   }
 
@@ -51,7 +51,7 @@ export class OwnedFile {
     this.#changed = [];
     if (!this.#lock) return;
     try {
-      KeyCopyFile.discard(this.#options.folder);
+      KeyCacheFile.discard(this.#options.folder);
     } catch (undeleted) {
       this.#options.failed(undeleted);
     }
@@ -81,7 +81,7 @@ export class OwnedFile {
 function lockIn(folder: string): { release(): void } | null {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return lockFile(join(folder, KEY_COPY_LOCK));
+    return lockFile(join(folder, KEY_CACHE_LOCK));
   } catch (error) {
     if (isLocked(error)) return null;
     throw error;

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { KeyRecord } from '../../../keys/key.ts';
-import { FORMAT, type Freshness, freshnessIn, KEY_COPY } from './freshness.ts';
+import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
 import { hashColumn, type PackedKey, unpack } from './packing.ts';
 
 /** Milliseconds for which the standing is not read again. */
-const LOOK_AGAIN = 1_000;
+const REREAD_INTERVAL = 1_000;
 /** Rows read in one turn when all are read: requests are served in between. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 interface Opened {
   readonly db: DatabaseSync;
@@ -24,7 +24,7 @@ type Row = PackedKey & { readonly at: number };
  * The copy of the keys, for every process that looks keys up: it only reads, while another process may write. It finds a
  * file that was made, or made anew, within a second. A file that cannot be read is no copy; `failed` is told why.
  */
-export class KeyCopyReader {
+export class KeyCacheReader {
   readonly #file: string;
   readonly #failed: (error: unknown) => void;
   readonly #clock: () => number;
@@ -34,16 +34,16 @@ export class KeyCopyReader {
 
   /** `clock`: monotonic milliseconds. */
   constructor(folder: string, failed: (error: unknown) => void, clock: () => number = () => performance.now()) {
-    this.#file = join(folder, KEY_COPY);
+    this.#file = join(folder, KEY_CACHE_FILE);
     this.#failed = failed;
     this.#clock = clock;
   }
 
   /** What the copy said of itself at most a second ago; `null`: there is no copy. */
-  get standing(): Freshness | null {
+  get freshness(): Freshness | null {
     const now = this.#clock();
     if (now < this.#lookAgainAt) return this.#standing;
-    this.#lookAgainAt = now + LOOK_AGAIN;
+    this.#lookAgainAt = now + REREAD_INTERVAL;
     this.#standing = this.#read(({ db }) => freshnessOf(db));
     return this.#standing;
   }
@@ -89,7 +89,7 @@ export class KeyCopyReader {
       const of = (column: string) =>
         db.prepare(`SELECT hash, previous, at, record FROM keys WHERE ${column} = ? AND ${column} IS NOT NULL`);
       const page = db.prepare(
-        `SELECT number, hash, previous, record FROM keys WHERE number > ? ORDER BY number LIMIT ${PAGE}`,
+        `SELECT number, hash, previous, record FROM keys WHERE number > ? ORDER BY number LIMIT ${PAGE_SIZE}`,
       );
       this.#opened = { db, inode, byHash: of('hash'), byPrevious: of('previous'), page };
       return this.#opened;

@@ -2,25 +2,25 @@ import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
 import type { Bus } from '../bus.ts';
 import { Bits } from './bits.ts';
-import type { KeyCopyFile } from './file.ts';
+import type { KeyCacheFile } from './file.ts';
 import type { KeySource } from './freshness.ts';
 import { OwnedFile } from './owned-file.ts';
 
 /** Milliseconds between two notes of how fresh the copy is. Longer than a dead connection of the bus stays unnoticed. */
 const FRESHNESS_INTERVAL = 5_000;
 /** Milliseconds until a backend that is away is asked again, and a file that cannot be written is tried again. */
-const ASK_AGAIN = 1_000;
-const WRITE_AGAIN = 30_000;
+const READ_RETRY_DELAY = 1_000;
+const WRITE_RETRY_DELAY = 30_000;
 /**
  * Milliseconds from a message to the reading of its key, so that every process of this machine has heard of it before: what was read is
  * later. Messages of a flood are read together.
  */
-const SETTLE = 100;
+const SETTLE_TIME = 100;
 /** Changed keys read at once; and so many changes since the last sweep that another one is due. */
-const AT_ONCE = 500;
-const MANY = 20_000;
+const BATCH_SIZE = 500;
+const SWEEP_AFTER_CHANGES = 20_000;
 /** Milliseconds for which changes may wait while a sweep is under way. */
-const WAITING = 1_000;
+const MAX_CHANGE_DELAY = 1_000;
 
 export interface KeyCacheSynchronizerOptions {
   readonly folder: string;
@@ -69,18 +69,18 @@ export class KeyCacheSynchronizer {
       unforgotten: (error) => this.#discard(error),
     });
     this.#stopListening = options.bus.listen((message) => {
-      if (message.type === 'key') this.hear(message.hash);
+      if (message.type === 'key') this.refresh(message.hash);
       else if (message.type === 'anything') this.#broken();
     });
     void this.#run();
   }
 
   /** A key was changed: what the copy has of it goes at once. */
-  hear(hash: string): void {
+  refresh(hash: string): void {
     if (!this.#file) return;
     this.#owned.forgetSoon(hash);
     this.#heard.add(hash);
-    if (++this.#changes % MANY === 0) this.#giveUpHeard();
+    if (++this.#changes % SWEEP_AFTER_CHANGES === 0) this.#giveUpHeard();
     this.#sleep.wake();
   }
 
@@ -92,7 +92,7 @@ export class KeyCacheSynchronizer {
     this.#owned.close();
   }
 
-  get #file(): KeyCopyFile | null {
+  get #file(): KeyCacheFile | null {
     return this.#owned.file;
   }
 
@@ -143,10 +143,10 @@ export class KeyCacheSynchronizer {
   #afterFailure(error: unknown): number {
     if (error instanceof Outage) {
       if (this.#heard.size > 0) this.#giveUpHeard();
-      return ASK_AGAIN;
+      return READ_RETRY_DELAY;
     }
     this.#discard(error);
-    return WRITE_AGAIN;
+    return WRITE_RETRY_DELAY;
   }
 
   #discard(error: unknown): void {
@@ -158,11 +158,11 @@ export class KeyCacheSynchronizer {
   /** Reads the keys that were changed, and keeps what they are now. */
   async #readHeard(): Promise<void> {
     this.#lastReading = performance.now();
-    const heard = [...this.#heard];
-    if (heard.length === 0) return;
-    await this.#sleep.sleepWhole(SETTLE);
-    for (let from = 0; from < heard.length && this.#file; from += AT_ONCE) {
-      const hashes = heard.slice(from, from + AT_ONCE);
+    const changed = [...this.#heard];
+    if (changed.length === 0) return;
+    await this.#sleep.sleepWhole(SETTLE_TIME);
+    for (let from = 0; from < changed.length && this.#file; from += BATCH_SIZE) {
+      const hashes = changed.slice(from, from + BATCH_SIZE);
       const at = this.#clock();
       for (const hash of hashes) this.#heard.delete(hash);
       try {
@@ -177,10 +177,10 @@ export class KeyCacheSynchronizer {
   }
 
   /** Records of keys that were changed meanwhile may be from before the change, and are left out: they are read again. */
-  #keep(records: Parameters<KeyCopyFile['keep']>[0], at: number): void {
+  #keep(records: Parameters<KeyCacheFile['put']>[0], at: number): void {
     const isOld = (hash: string | undefined) => hash !== undefined && this.#heard.has(hash);
     const current = records.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
-    this.#file?.keep(current, at, this.#seen);
+    this.#file?.put(current, at, this.#seen);
   }
 
   /** Compares everything with the backend. Begins again where messages were lost meanwhile. */
@@ -195,7 +195,7 @@ export class KeyCacheSynchronizer {
       if (!(await this.#takePages())) return;
       if (!(await this.#removeUnseen())) return;
       const file = this.#file!;
-      file.stand({ ...file.standing, swept: began, fresh: began, imported, tokens });
+      file.setFreshness({ ...file.freshness, swept: began, fresh: began, imported, tokens });
     } catch (error) {
       this.#nextSweep = 0;
       throw error;
@@ -211,7 +211,7 @@ export class KeyCacheSynchronizer {
       this.#keep(page, at);
       // Requests have at least half of the time.
       await this.#sleep.sleepWhole(performance.now() - began);
-      if (performance.now() - this.#lastReading > WAITING) await this.#readHeard();
+      if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
       if (!this.#goesOn()) return false;
       at = this.#clock();
       began = performance.now();
@@ -221,7 +221,7 @@ export class KeyCacheSynchronizer {
 
   async #removeUnseen(): Promise<boolean> {
     for (let after: number | null = 0; after !== null; ) {
-      after = this.#file!.forgetUnseen(this.#seen, after);
+      after = this.#file!.removeUnseen(this.#seen, after);
       await this.#sleep.sleepWhole(1);
       if (!this.#goesOn()) return false;
     }
@@ -239,10 +239,10 @@ export class KeyCacheSynchronizer {
     const { source } = this.#options;
     const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
     if (!this.#file) return;
-    const { standing } = this.#file;
-    const isUnbroken = this.#options.bus.isLive && this.#unbrokenSince <= standing.swept && this.#heard.size === 0;
-    const fresh = isUnbroken && this.#lastBeat > standing.swept ? this.#lastBeat : standing.fresh;
-    this.#file.stand({ ...standing, fresh, gateways: Math.max(1, gateways), tokens });
+    const { freshness } = this.#file;
+    const isUnbroken = this.#options.bus.isLive && this.#unbrokenSince <= freshness.swept && this.#heard.size === 0;
+    const fresh = isUnbroken && this.#lastBeat > freshness.swept ? this.#lastBeat : freshness.fresh;
+    this.#file.setFreshness({ ...freshness, fresh, gateways: Math.max(1, gateways), tokens });
     this.#lastBeat = now;
     this.#nextBeat = performance.now() + FRESHNESS_INTERVAL;
   }

@@ -1,10 +1,10 @@
 import type { Admission } from '../../../limits/admission.ts';
 import type { Limits } from '../../../limits/limits.ts';
-import type { Living } from '../../journal/compactor.ts';
+import type { CurrentEntries } from '../../journal/compactor.ts';
 import type { Reconciliation } from '../backend.ts';
 
 /** How a subject stood last. */
-export interface Known {
+export interface LastAdmission {
   readonly admission: Pick<Admission, 'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'> &
     Partial<Pick<Admission, 'violated'>>;
   /** What is left in it is already this gateway's share, and must not be divided again. */
@@ -12,23 +12,23 @@ export interface Known {
 }
 
 /** What the backend must add for a subject. */
-export interface Due {
+export interface PendingReconciliation {
   readonly limits: Limits;
   readonly reconciliation: Reconciliation;
 }
 
 /** What a gateway keeps of a subject across a restart. */
 export interface LastKnownEntry {
-  readonly known: Known | null;
+  readonly known: LastAdmission | null;
   /** What it admitted alone and the backend may not have yet, in the order in which it is to be sent. */
-  readonly dues: readonly Due[];
+  readonly dues: readonly PendingReconciliation[];
 }
 
 /** Keeps standings while no process has them. */
 export interface LastKnownCounters {
   /** What was kept, to be called once. Then `begin` says where the standings are that are to be kept from now on. */
   load(): Iterable<readonly [subject: string, kept: LastKnownEntry]>;
-  begin(living: Living<LastKnownEntry>): void;
+  begin(living: CurrentEntries<LastKnownEntry>): void;
   /** It has changed, and is to be written soon. Called for every request. */
   mark(subject: string): void;
   /** Writes what is left, as far as that can be. */
@@ -36,18 +36,18 @@ export interface LastKnownCounters {
 }
 
 /** `kept` without what has passed at `now`; `null`: nothing is left. */
-export function stillTrue({ known, dues }: LastKnownEntry, now: number): LastKnownEntry | null {
-  const left = known && isOver(known, now) ? null : known;
+export function withoutOutdated({ known, dues }: LastKnownEntry, now: number): LastKnownEntry | null {
+  const left = known && isOutdated(known, now) ? null : known;
   const open = dues.map((due) => withoutExpired(due, now)).filter((due) => due !== null);
   return left === null && open.length === 0 ? null : { known: left, dues: open };
 }
 
-function isOver({ admission: { readings, retryAt, bannedUntil } }: Known, now: number): boolean {
+function isOutdated({ admission: { readings, retryAt, bannedUntil } }: LastAdmission, now: number): boolean {
   return readings.every(({ resetAt }) => resetAt <= now) && retryAt <= now && bannedUntil <= now;
 }
 
 /** Windows that are over ask for nothing any more: the backend may have forgotten that it has added them. */
-function withoutExpired({ limits, reconciliation }: Due, now: number): Due | null {
+function withoutExpired({ limits, reconciliation }: PendingReconciliation, now: number): PendingReconciliation | null {
   const windows = reconciliation.windows.map(({ units, openedAt }, i) => {
     const isPast = openedAt + limits.windows[i]!.span <= now;
     return { units: isPast ? 0 : units, openedAt };

@@ -1,13 +1,13 @@
 import { Compactor } from '../../journal/compactor.ts';
 import { Journal } from '../../journal/journal.ts';
-import { atPlace, leavePlace, type Place } from '../../journal/place.ts';
-import { inWords, readJournal } from '../../journal/read.ts';
+import { formatDamage, readJournal } from '../../journal/read.ts';
+import { closeSlot, type JournalSlot, openInSlot } from '../../journal/slot.ts';
 import type { LastKnownCounters, LastKnownEntry } from './entries.ts';
-import { stillTrue } from './entries.ts';
+import { withoutOutdated } from './entries.ts';
 import { LastKnownPacker, unpackLastKnown } from './packing.ts';
 
 /** Processes that may keep standings in one folder, beside as many that are about to end. */
-const PLACES = 4;
+const MAX_SLOTS = 4;
 
 export interface LastKnownCountersOptions {
   readonly folder: string;
@@ -22,43 +22,43 @@ export interface LastKnownCountersOptions {
 export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Date.now()): LastKnownCounters | null {
   const { folder, worker, workers, failed } = options;
   // A process that is about to end may still have this worker's.
-  const numbers = { first: worker, step: workers, most: PLACES * workers };
-  return atPlace(
+  const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
+  return openInSlot(
     { folder, kind: 'standings', numbers },
-    (place) => lastKnownCountersAt(folder, place, failed, now),
+    (slot) => lastKnownCountersAt(folder, slot, failed, now),
     failed,
   );
 }
 
 function lastKnownCountersAt(
   folder: string,
-  place: Place,
+  slot: JournalSlot,
   failed: (error: unknown) => void,
   now: number,
 ): LastKnownCounters {
-  let keeper: Compactor<LastKnownEntry> | null = null;
+  let compactor: Compactor<LastKnownEntry> | null = null;
   let loaded = new Map<string, LastKnownEntry>();
-  const { generations } = readJournal(folder, place.name, () => {
+  const { generations } = readJournal(folder, slot.name, () => {
     loaded = new Map();
     return {
       batch: (payload: Buffer, file: string) =>
-        unpackLastKnown(payload, file, (subject, kept) => void loaded.set(subject, kept)),
-      damaged: (damage) => failed(new Error(inWords(damage))),
+        unpackLastKnown(payload, file, (subject, entry) => void loaded.set(subject, entry)),
+      damaged: (damage) => failed(new Error(formatDamage(damage))),
     };
   });
-  const journal = new Journal({ folder, name: place.name, older: generations, unsaved: failed });
+  const journal = new Journal({ folder, name: slot.name, older: generations, unsaved: failed });
   return {
     *load() {
-      for (const [subject, kept] of loaded) {
-        const left = stillTrue(kept, now);
+      for (const [subject, entry] of loaded) {
+        const left = withoutOutdated(entry, now);
         if (left) yield [subject, left] as const;
       }
       loaded = new Map();
     },
     begin: (living) => {
-      keeper = new Compactor(journal, living, new LastKnownPacker());
+      compactor = new Compactor(journal, living, new LastKnownPacker());
     },
-    mark: (subject) => keeper?.mark(subject),
-    close: () => leavePlace(place, keeper),
+    mark: (subject) => compactor?.mark(subject),
+    close: () => closeSlot(slot, compactor),
   };
 }

@@ -3,7 +3,7 @@ import type { BanEscalation, Window } from '../../../limits/limits.ts';
 import type { Packer } from '../../journal/compactor.ts';
 import { JournalError } from '../../journal/format.ts';
 import type { Reconciliation } from '../backend.ts';
-import type { Due, Known, LastKnownEntry } from './entries.ts';
+import type { LastAdmission, LastKnownEntry, PendingReconciliation } from './entries.ts';
 
 /** The layout of a payload: JSON, where windows stand once and are named by their place. */
 const FORMAT = 1;
@@ -18,7 +18,7 @@ type PackedEntry = readonly [subject: string, known: PackedKnown | null, dues: r
 type PackedKnown = readonly [
   now: number,
   divided: boolean,
-  verdict: Known['admission']['verdict'],
+  verdict: LastAdmission['admission']['verdict'],
   retryAt: number,
   bannedUntil: number,
   readings: readonly (readonly [window: number, remaining: number, resetAt: number])[],
@@ -53,15 +53,15 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
     return Buffer.from(text);
   }
 
-  #known({ admission, divided }: Known): PackedKnown {
+  #known({ admission, divided }: LastAdmission): PackedKnown {
     const { now, verdict, retryAt, bannedUntil, readings, violated } = admission;
     const packed = readings.map(({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const);
     const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
     return violated?.scope === undefined ? all : [...all, this.#place(violated)];
   }
 
-  #due({ limits: { windows, ladder }, reconciliation }: Due): PackedDue {
-    return [windows.map((window) => this.#place(window)), ladder, reconciliation];
+  #due({ limits: { windows, escalation }, reconciliation }: PendingReconciliation): PackedDue {
+    return [windows.map((window) => this.#place(window)), escalation, reconciliation];
   }
 
   #place(window: Window): number {
@@ -84,9 +84,9 @@ export function unpackLastKnown(
   for (const [subject, known, dues] of entries)
     each(subject, {
       known: known && knownIn(known, windows),
-      dues: dues.map(([places, ladder, reconciliation]) => {
+      dues: dues.map(([places, escalation, reconciliation]) => {
         const own = places.map((place) => windows[place]!);
-        return { limits: { windows: own, ladder }, reconciliation: withLimitOf(own, reconciliation) };
+        return { limits: { windows: own, escalation }, reconciliation: withLimitOf(own, reconciliation) };
       }),
     });
 }
@@ -102,7 +102,7 @@ function withLimitOf(windows: readonly Window[], reconciliation: Reconciliation)
 function knownIn(
   [now, divided, verdict, retryAt, bannedUntil, packed, place]: PackedKnown,
   windows: readonly Window[],
-): Known {
+): LastAdmission {
   const readings = packed.map(([place, remaining, resetAt]) => ({ window: windows[place]!, remaining, resetAt }));
   const violated = place === undefined ? {} : { violated: windows[place]! };
   return { admission: { now, verdict, readings, retryAt, bannedUntil, ...violated }, divided };

@@ -3,7 +3,7 @@
  * that slot is due, the subject is looked at; if it still matters, it moves to the slot where it is due next. So requests
  * pay nothing for it, and nothing ever walks through all subjects.
  */
-export class Forgetting {
+export class TimerWheel {
   readonly #grain: number;
   readonly #slots = new Map<number, string[]>();
   #next = 0;
@@ -14,7 +14,7 @@ export class Forgetting {
   }
 
   /** Has `subject` looked at when `at` (Unix milliseconds) has passed. */
-  remind(subject: string, at: number): void {
+  schedule(subject: string, at: number): void {
     const slot = Math.max(Math.floor(at / this.#grain) + 1, this.#next);
     const subjects = this.#slots.get(slot);
     if (subjects) subjects.push(subject);
@@ -22,7 +22,7 @@ export class Forgetting {
   }
 
   /** Takes up to `most` subjects that are due at `now`. If it answers fewer, none is left. */
-  due(now: number, most: number): string[] {
+  takeDue(now: number, most: number): string[] {
     const current = Math.floor(now / this.#grain);
     const taken: string[] = [];
     for (const slot of [...this.#slots.keys()].filter((s) => s <= current).sort((a, b) => a - b)) {

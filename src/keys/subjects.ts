@@ -44,7 +44,7 @@ export function queueOwnerOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>,
  */
 export function limitsOf(
   windows: readonly Window[],
-  { ladder, scoped = [] }: Pick<Plans, 'ladder' | 'scoped'>,
+  { escalation, scoped = [] }: Pick<Plans, 'escalation' | 'scoped'>,
 ): Limits {
-  return { windows: withScoped(windows, scoped), ladder };
+  return { windows: withScoped(windows, scoped), escalation };
 }

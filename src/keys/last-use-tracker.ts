@@ -8,43 +8,43 @@ export interface LastUseStore {
 }
 
 /** Time of the last call of each deprecated operation, Unix milliseconds. */
-export type CallsOfDeprecated = ReadonlyMap<string, number>;
+export type DeprecatedCalls = ReadonlyMap<string, number>;
 
 /** Milliseconds between writes: the maximum age of "last used" at another gateway or after a crash. */
-const EVERY = 5_000;
+const FLUSH_INTERVAL = 5_000;
 /** Keys per write. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 /** Maximum keys whose deprecated calls are kept, and operations per key. */
-const MOST_KEYS = 10_000;
-const MOST_OPERATIONS = 50;
+const MAX_KEYS = 10_000;
+const MAX_OPERATIONS = 50;
 
-export interface UsesOptions {
+export interface LastUseTrackerOptions {
   readonly clock: () => number;
   /** Called when a write failed; the uses are stored with the next write. */
   readonly failed: (error: unknown) => void;
   /** Called for keys that were never used before, possibly by several processes. Optional. */
-  readonly first?: ((keyId: string, at: number) => void) | null;
+  readonly onFirstUse?: ((keyId: string, at: number) => void) | null;
 }
 
 /** When each key was last used, and the deprecated operations that it called. Recording a use costs one map entry. */
-export class Uses {
+export class LastUseTracker {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
-  readonly #failed: UsesOptions['failed'];
-  readonly #first: UsesOptions['first'] | null;
+  readonly #failed: LastUseTrackerOptions['failed'];
+  readonly #first: LastUseTrackerOptions['onFirstUse'] | null;
   readonly #deprecated = new Map<string, Map<string, number>>();
   readonly #timer: NodeJS.Timeout;
   #unsaved = new Map<string, number>();
   #flushing = Promise.resolve();
 
-  constructor(store: LastUseStore, { clock, failed, first = null }: UsesOptions) {
+  constructor(store: LastUseStore, { clock, failed, onFirstUse: first = null }: LastUseTrackerOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#failed = failed;
     this.#first = first;
     this.#timer = setInterval(() => {
       this.#flushing = this.#flushing.then(() => this.flush());
-    }, EVERY).unref();
+    }, FLUSH_INTERVAL).unref();
   }
 
   note(keyId: string): void {
@@ -54,15 +54,15 @@ export class Uses {
   noteDeprecated(keyId: string, operation: string): void {
     let calls = this.#deprecated.get(keyId);
     if (!calls) {
-      if (this.#deprecated.size >= MOST_KEYS) this.#deprecated.delete(this.#deprecated.keys().next().value!);
+      if (this.#deprecated.size >= MAX_KEYS) this.#deprecated.delete(this.#deprecated.keys().next().value!);
       calls = new Map();
       this.#deprecated.set(keyId, calls);
     }
-    if (calls.size < MOST_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
+    if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
   }
 
   /** Deprecated operations that the key called at this gateway since its start, with the last time. */
-  deprecatedBy(keyId: string): CallsOfDeprecated {
+  deprecatedBy(keyId: string): DeprecatedCalls {
     return this.#deprecated.get(keyId) ?? new Map();
   }
 
@@ -79,9 +79,9 @@ export class Uses {
   async flush(): Promise<void> {
     const uses = [...this.#unsaved];
     this.#unsaved = new Map();
-    for (let at = 0; at < uses.length; at += AT_ONCE) {
+    for (let at = 0; at < uses.length; at += BATCH_SIZE) {
       try {
-        const part = new Map(uses.slice(at, at + AT_ONCE));
+        const part = new Map(uses.slice(at, at + BATCH_SIZE));
         if (this.#first) await this.#tellFirst(part, this.#first);
         await this.#store.save(part);
       } catch (error) {

@@ -6,7 +6,7 @@ import type { AuditNote } from './operators/audit-log.ts';
 import { type KeyStore, KeyTaken } from './store.ts';
 
 /** A key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. */
-export interface ForeignKey extends KeyDraft {
+export interface ImportedKey extends KeyDraft {
   readonly hash: string;
   readonly disabled?: boolean;
 }
@@ -22,7 +22,7 @@ export interface ImportError {
 
 export interface ImportPlan {
   /** Keys to add. */
-  readonly fresh: readonly ForeignKey[];
+  readonly fresh: readonly ImportedKey[];
   /** Number of keys that already exist with equal fields. */
   readonly already: number;
   /** All mistakes of the remaining keys. */
@@ -33,10 +33,10 @@ export interface ImportPlan {
 export async function planImport(
   store: KeyStore,
   plans: Plans,
-  keys: readonly ForeignKey[],
+  keys: readonly ImportedKey[],
   now: number,
 ): Promise<ImportPlan> {
-  const fresh: ForeignKey[] = [];
+  const fresh: ImportedKey[] = [];
   const flaws: ImportError[] = [];
   let already = 0;
   const found = await store.findMany(keys.map(({ hash }) => hash));
@@ -61,7 +61,7 @@ export async function planImport(
  * Adds all keys of a plan or none, with one audit note that is made from their ids. `now` in Unix milliseconds. Throws
  * KeyError if another key has taken a hash in the meantime.
  */
-export async function importPlanned(
+export async function applyImport(
   store: KeyStore,
   { fresh }: Pick<ImportPlan, 'fresh'>,
   now: number,
@@ -82,7 +82,7 @@ export async function importPlanned(
 }
 
 /** Fields in which the key differs from the stored key with the same hash. */
-function differences(there: KeyRecord, key: ForeignKey): Omit<ImportError, 'index'>[] {
+function differences(there: KeyRecord, key: ImportedKey): Omit<ImportError, 'index'>[] {
   const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
   if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');
   if (there.revokedAt !== null) return differs('hash', 'which is revoked for good');

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { Outage } from '../../src/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
-import { checkDone, readBan, readLevel } from '../../src/state/redis/answers.ts';
 import { Batch } from '../../src/state/redis/batches.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { WrongAnswer } from '../../src/state/redis/shapes.ts';
+import { checkDone, readBan, readLevel } from '../../src/state/redis/replies.ts';
+import { UnexpectedReply } from '../../src/state/redis/shapes.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
@@ -38,7 +38,7 @@ describe('any answer of Redis', () => {
         try {
           batch.settle(batch.read(answer), () => {});
         } catch (error) {
-          expect(error).toBeInstanceOf(WrongAnswer);
+          expect(error).toBeInstanceOf(UnexpectedReply);
           expect(admissions).toEqual([]);
         }
         for (const { verdict, violated, readings } of admissions) {
@@ -60,7 +60,7 @@ describe('any answer of Redis', () => {
         try {
           read(answer);
         } catch (error) {
-          if (!(error instanceof CountersError)) expect(error).toBeInstanceOf(WrongAnswer);
+          if (!(error instanceof CountersError)) expect(error).toBeInstanceOf(UnexpectedReply);
         }
       }),
     );

@@ -1,12 +1,12 @@
 /** Most characters of a secret from another system. */
-export const MAX_FOREIGN_LENGTH = 512;
+export const MAX_IMPORTED_LENGTH = 512;
 
 /** Visible ASCII with inner spaces: nothing else survives unchanged in a header. */
 const PRESENTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** Whether a client can send this secret in a header. */
 export function isPresentable(secret: string): boolean {
-  return secret.length <= MAX_FOREIGN_LENGTH && PRESENTABLE.test(secret);
+  return secret.length <= MAX_IMPORTED_LENGTH && PRESENTABLE.test(secret);
 }
 
 const PREFIX = /^sha-?256[:=_-]/i;

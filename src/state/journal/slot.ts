@@ -1,54 +1,54 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked, lockFile } from '../../common/lock.ts';
-import { NotWritten } from './journal.ts';
+import { JournalWriteError } from './journal.ts';
 
 /** A name that no other process has, for the files of this one. */
-export interface Place {
+export interface JournalSlot {
   readonly name: string;
   release(): void;
 }
 
 /** Which numbers a process may take: from `first`, in steps of `step`, up to `most`. */
-export interface Numbers {
+export interface SlotNumbers {
   readonly first: number;
   readonly step: number;
   readonly most: number;
 }
 
 /** What is made at a place of this process in `folder`; `null`: it has none, or that failed, which `failed` is told. */
-export function atPlace<T>(
-  { folder, kind, numbers }: { readonly folder: string; readonly kind: string; readonly numbers: Numbers },
-  make: (place: Place) => T,
+export function openInSlot<T>(
+  { folder, kind, numbers }: { readonly folder: string; readonly kind: string; readonly numbers: SlotNumbers },
+  make: (slot: JournalSlot) => T,
   failed: (error: unknown) => void,
 ): T | null {
-  let place: Place | null = null;
+  let slot: JournalSlot | null = null;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    place = takePlace(folder, kind, numbers);
-    if (place) return make(place);
+    slot = takeSlot(folder, kind, numbers);
+    if (slot) return make(slot);
     failed(new Error('too many processes keep theirs there'));
   } catch (error) {
-    place?.release();
+    slot?.release();
     failed(error);
   }
   return null;
 }
 
 /** Writes what is left, as far as that can be, and lets others have the place. */
-export async function leavePlace(place: Place, keeper: { close(): Promise<void> } | null): Promise<void> {
+export async function closeSlot(slot: JournalSlot, compactor: { close(): Promise<void> } | null): Promise<void> {
   try {
-    await keeper?.close();
+    await compactor?.close();
   } catch (error) {
     // Whoever pushed what is not written was told.
-    if (!(error instanceof NotWritten)) throw error;
+    if (!(error instanceof JournalWriteError)) throw error;
   } finally {
-    place.release();
+    slot.release();
   }
 }
 
 /** The first `<kind>.<number>` in `folder` that no other process has; `null`: all are taken. Throws where the folder takes no files. */
-function takePlace(folder: string, kind: string, { first, step, most }: Numbers): Place | null {
+function takeSlot(folder: string, kind: string, { first, step, most }: SlotNumbers): JournalSlot | null {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;
     try {

@@ -1,40 +1,40 @@
-import { type Block, blockOf, lastOf, type Words } from '../common/ip.ts';
+import { type CidrRange, lastAddress, parseCidr, type Words } from '../common/ip.ts';
 
-export interface Found {
+export interface MatchedRange {
   readonly block: string;
   /** Index of its list. */
   readonly list: number;
 }
 
 /** More lists than settings can have. */
-const MOST_LISTS = 1_024;
+const MAX_LISTS = 1_024;
 
 /**
  * Lists of address blocks, searched in about fifteen steps whatever their size. Two blocks are either disjoint or
  * nested, so the outermost blocks in order are enough.
  */
-export class Blocks {
-  readonly #ipv4: Ipv4Blocks;
-  readonly #ipv6: Ipv6Blocks;
+export class CidrRanges {
+  readonly #ipv4: Ipv4Ranges;
+  readonly #ipv6: Ipv6Ranges;
 
   constructor(lists: readonly (readonly string[])[]) {
-    if (lists.length > MOST_LISTS) throw new TypeError(`${lists.length} lists of addresses are too many`);
+    if (lists.length > MAX_LISTS) throw new TypeError(`${lists.length} lists of addresses are too many`);
     const ipv4: number[] = [];
-    const ipv6: Listed[] = [];
+    const ipv6: RangeEntry[] = [];
     for (const [list, entries] of lists.entries()) {
       for (const text of entries) {
-        const block = blockOf(text);
+        const block = parseCidr(text);
         if (block === null) throw new TypeError(`${text} is no block of addresses`);
         if (block.first.length === 1) ipv4.push(keyOf(block, list));
         else ipv6.push({ ...block, text, list });
       }
     }
-    this.#ipv4 = new Ipv4Blocks(ipv4);
-    this.#ipv6 = new Ipv6Blocks(ipv6);
+    this.#ipv4 = new Ipv4Ranges(ipv4);
+    this.#ipv6 = new Ipv6Ranges(ipv6);
   }
 
   /** The largest block that contains the address; `null` if no block does. */
-  find(address: Words): Found | null {
+  find(address: Words): MatchedRange | null {
     return address.length === 1 ? this.#ipv4.find(address[0]!) : this.#ipv6.find(address);
   }
 }
@@ -43,15 +43,15 @@ export class Blocks {
  * Packs address, length and list into one 48-bit number, because numbers sort fastest. For equal addresses the largest
  * block comes first.
  */
-function keyOf({ first, bits }: Block, list: number): number {
-  return (first[0]! * 64 + bits) * MOST_LISTS + list;
+function keyOf({ first, bits }: CidrRange, list: number): number {
+  return (first[0]! * 64 + bits) * MAX_LISTS + list;
 }
 
 /** Number of IPv4 addresses in a key's block. */
-const sizeOf = (key: number): number => 2 ** (32 - (Math.floor(key / MOST_LISTS) % 64));
-const firstOf = (key: number): number => Math.floor(key / (64 * MOST_LISTS));
+const sizeOf = (key: number): number => 2 ** (32 - (Math.floor(key / MAX_LISTS) % 64));
+const firstOf = (key: number): number => Math.floor(key / (64 * MAX_LISTS));
 
-class Ipv4Blocks {
+class Ipv4Ranges {
   readonly #keys: Float64Array;
 
   constructor(keys: readonly number[]) {
@@ -65,41 +65,41 @@ class Ipv4Blocks {
       });
   }
 
-  find(address: number): Found | null {
+  find(address: number): MatchedRange | null {
     const behind = countUpTo(this.#keys.length, (i) => firstOf(this.#keys[i]!) <= address);
     if (behind === 0) return null;
     const key = this.#keys[behind - 1]!;
     const first = firstOf(key);
     if (address >= first + sizeOf(key)) return null;
     const bytes = [first >>> 24, (first >>> 16) & 255, (first >>> 8) & 255, first & 255].join('.');
-    const bits = Math.floor(key / MOST_LISTS) % 64;
-    return { block: bits === 32 ? bytes : `${bytes}/${bits}`, list: key % MOST_LISTS };
+    const bits = Math.floor(key / MAX_LISTS) % 64;
+    return { block: bits === 32 ? bytes : `${bytes}/${bits}`, list: key % MAX_LISTS };
   }
 }
 
-interface Listed extends Block {
+interface RangeEntry extends CidrRange {
   readonly text: string;
   readonly list: number;
 }
 
-class Ipv6Blocks {
-  readonly #blocks: readonly Listed[];
+class Ipv6Ranges {
+  readonly #blocks: readonly RangeEntry[];
 
-  constructor(blocks: readonly Listed[]) {
-    const outer: Listed[] = [];
+  constructor(ranges: readonly RangeEntry[]) {
+    const outer: RangeEntry[] = [];
     let last: Words | null = null;
-    for (const block of [...blocks].sort((a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list)) {
+    for (const block of [...ranges].sort((a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list)) {
       if (last !== null && compare(block.first, last) <= 0) continue;
       outer.push(block);
-      last = lastOf(block);
+      last = lastAddress(block);
     }
     this.#blocks = outer;
   }
 
-  find(address: Words): Found | null {
+  find(address: Words): MatchedRange | null {
     const behind = countUpTo(this.#blocks.length, (i) => compare(this.#blocks[i]!.first, address) <= 0);
     const block = this.#blocks[behind - 1];
-    if (block === undefined || compare(lastOf(block), address) < 0) return null;
+    if (block === undefined || compare(lastAddress(block), address) < 0) return null;
     return { block: block.text, list: block.list };
   }
 }

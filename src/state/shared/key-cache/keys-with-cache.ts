@@ -2,33 +2,33 @@ import { Outage } from '../../../errors/outage.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord, TokenStore } from '../../../keys/operators/tokens.ts';
 import type { KeyStore } from '../../../keys/store.ts';
-import type { KeyCopy } from './copy.ts';
+import type { KeyCache } from './key-cache.ts';
 
-export interface KeysWithCopyOptions {
-  readonly copy: Pick<KeyCopy, 'find' | 'imported' | 'doubt' | 'differs'>;
+export interface KeysWithCacheOptions {
+  readonly cache: Pick<KeyCache, 'find' | 'imported' | 'doubt' | 'differs'>;
   /** Hears of a key that the copy has otherwise than the store. */
-  readonly correct: (hash: string) => void;
+  readonly refresh: (hash: string) => void;
 }
 
 /**
  * Keys of a store that may be away: while it is, they are looked up in the copy. A key that the copy does not have stays
  * unknown, because it may have been made or changed since.
  */
-export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOptions): KeyStore {
+export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
   return {
     async find(hash, hasFallback = false) {
       let found: KeyRecord | null;
       try {
-        found = await keys.find(hash, hasFallback || copy.find(hash) !== null);
+        found = await keys.find(hash, hasFallback || cache.find(hash) !== null);
       } catch (error) {
-        const copied = error instanceof Outage ? copy.find(hash) : null;
-        if (!copied) throw error;
-        return copied;
+        const cached = error instanceof Outage ? cache.find(hash) : null;
+        if (!cached) throw error;
+        return cached;
       }
       // A message was lost if the copy lets in whom the store does not. That must not wait for the next sweep.
-      if (mayRefuse(found) && copy.differs(hash, found)) {
-        copy.doubt(hash);
-        correct(hash);
+      if (mayRefuse(found) && cache.differs(hash, found)) {
+        cache.doubt(hash);
+        refresh(hash);
       }
       return found;
     },
@@ -37,7 +37,7 @@ export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOpti
         return await keys.hasImported();
       } catch (error) {
         // The first import may be younger than the copy, so the copy cannot say that there was none.
-        if (error instanceof Outage && copy.imported) return true;
+        if (error instanceof Outage && cache.imported) return true;
         throw error;
       }
     },
@@ -57,7 +57,7 @@ export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOpti
  * The tokens of operators, while the store is away as this process knew them last, or else from the copy: metrics are read in an
  * outage too. The copy has them some seconds later than the store, so it must not bring back one that is known to be gone.
  */
-export function tokensWithCopy(tokens: TokenStore, copy: Pick<KeyCopy, 'tokens'>): TokenStore {
+export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'tokens'>): TokenStore {
   let last: readonly TokenRecord[] | null = null;
   return {
     async list() {
@@ -66,9 +66,9 @@ export function tokensWithCopy(tokens: TokenStore, copy: Pick<KeyCopy, 'tokens'>
         last = listed;
         return listed;
       } catch (error) {
-        const copied = error instanceof Outage ? (last ?? copy.tokens) : null;
-        if (copied === null) throw error;
-        return [...copied];
+        const cached = error instanceof Outage ? (last ?? cache.tokens) : null;
+        if (cached === null) throw error;
+        return [...cached];
       }
     },
     add: (record, note) => tokens.add(record, note),

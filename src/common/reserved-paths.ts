@@ -12,4 +12,4 @@ export const PAGE_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PAT
 export const USAGE_PATH = '/usage';
 
 /** Paths that the gateway serves itself, with everything below them. */
-export const OWN_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, USAGE_PATH] as const;
+export const RESERVED_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, USAGE_PATH] as const;

@@ -4,7 +4,7 @@ import { kindWithCode } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
-import { isInteger, isList, WrongAnswer } from './shapes.ts';
+import { isInteger, isList, UnexpectedReply } from './shapes.ts';
 
 /** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
 const NO_COUNTERS = -1;
@@ -34,12 +34,12 @@ export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdate
 
 function nameOf<N extends string>(script: string, names: Names<N>, answer: unknown): N {
   const name = typeof answer === 'number' ? names[answer] : undefined;
-  if (name === undefined) throw new WrongAnswer(script);
+  if (name === undefined) throw new UnexpectedReply(script);
   return name;
 }
 
 /** Why a subject was not answered. `error` is a LedgerError, or what Redis or the connection failed with. */
-export function unanswered(subject: string, error: unknown): Outage {
+export function unexpectedReply(subject: string, error: unknown): Outage {
   // Scripts that do not look first, such as `pardon`, end with Redis's own error, and it is about their only key.
   const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
   return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
@@ -64,7 +64,7 @@ type StrikeReading = readonly [
 
 function readStrikes(answer: unknown): StrikeReading {
   const isConduct = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
-  if (!isConduct || !(answer[7] === undefined || typeof answer[7] === 'string')) throw new WrongAnswer('conduct');
+  if (!isConduct || !(answer[7] === undefined || typeof answer[7] === 'string')) throw new UnexpectedReply('conduct');
   return answer as unknown as StrikeReading;
 }
 
@@ -86,20 +86,20 @@ const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
 /** Reads the answer of `admit`, `look` or `strike`, one request after the other. All throw WrongAnswer. */
-export class AnswerReader {
+export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
   #at = 1;
 
   constructor(answer: unknown) {
-    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0) throw new WrongAnswer('a decision');
+    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0) throw new UnexpectedReply('a decision');
     this.#numbers = answer;
     this.now = this.#numbers[0]!;
   }
 
   /** Nothing may be left. */
   end(): void {
-    if (this.#at !== this.#numbers.length) throw new WrongAnswer('a decision');
+    if (this.#at !== this.#numbers.length) throw new UnexpectedReply('a decision');
   }
 
   /** The next request's admission. Throws LedgerError. */
@@ -131,14 +131,14 @@ export class AnswerReader {
   #verdict(subject: string): number {
     const verdict = this.#next();
     if (verdict === NO_COUNTERS) throw foreignKey(subject);
-    if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES) throw new WrongAnswer('a decision');
+    if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES) throw new UnexpectedReply('a decision');
     return verdict;
   }
 
   #refused(verdict: Admission['verdict'], windows: readonly Window[], readings: Reading[]): Admission {
     const violated = this.#next();
     const isLimit = windows[violated - 1] !== undefined;
-    if (!isLimit && (violated !== 0 || verdict === 'limited')) throw new WrongAnswer('a decision');
+    if (!isLimit && (violated !== 0 || verdict === 'limited')) throw new UnexpectedReply('a decision');
     const fitsAt = this.#next();
     const strikes = this.#next();
     const bannedUntil = this.#next();
@@ -166,7 +166,7 @@ export class AnswerReader {
 
   #next(): number {
     const number = this.#numbers[this.#at++];
-    if (number === undefined) throw new WrongAnswer('a decision');
+    if (number === undefined) throw new UnexpectedReply('a decision');
     return number;
   }
 }

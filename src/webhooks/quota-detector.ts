@@ -1,25 +1,25 @@
 import { Cache } from '../common/cache.ts';
-import { targetIn } from '../keys/counting.ts';
+import { targetIn } from '../keys/subjects.ts';
 import type { Reading } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
-import { remembered, timeOf, type WebhookEvent } from './event.ts';
+import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 /** Percentages of a window that are reported. */
 const NOTIFY_AT = [80, 100] as const;
 /** Reported quotas by subject, window and percentage: clients at the edge of a quota reach it repeatedly. */
-const REMEMBERED = 10_000;
+const DEDUPLICATION_TIME = 10_000;
 
 /**
  * Detects the requests that use a quota to 80 or 100 %. Admission returns what remains after each request and charges
  * one after the other, so exactly one request of all gateways reaches the threshold.
  */
-export class Quotas {
+export class QuotaDetector {
   readonly #shortest: number;
   readonly #tell: (told: WebhookEvent) => void;
-  readonly #last = new Cache<number>(REMEMBERED);
+  readonly #last = new Cache<number>(DEDUPLICATION_TIME);
 
   /** `shortest`: milliseconds; shorter windows are not reported. */
   constructor(shortest: number, tell: (told: WebhookEvent) => void) {
@@ -84,7 +84,7 @@ export class Quotas {
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: the event is valid for one span.
-    this.#tell(remembered('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
+    this.#tell(uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
   }
 }
 

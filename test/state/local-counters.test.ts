@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import { LocalCounts } from '../../src/state/shared/local-counts.ts';
+import { LocalCounters } from '../../src/state/shared/local-counters.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 
 const PLANS = [
@@ -23,7 +23,7 @@ test('gateways that share what is left never admit more than is left, in any win
         const backend = new EmbeddedState({ clock: clock.read });
         const alone = Array.from(
           { length: gateways },
-          (_, i) => new LocalCounts({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
+          (_, i) => new LocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
         );
         backend.admit('a', plan, 0);
         for (const { pass, cost } of before) {
@@ -51,7 +51,7 @@ test('gateways that share what is left never admit more than is left, in any win
 
 test('the reconciliation for the backend is what was admitted alone, less what it has charged after all', () => {
   const clock = new TestClock();
-  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const backend = new EmbeddedState({ clock: clock.read });
   const plan = PLANS[0]!;
   counts.note('a', backend.admit('a', plan, 3));
@@ -70,7 +70,7 @@ test('the reconciliation for the backend is what was admitted alone, less what i
 
 test('the reconciliation has the ban that began here, with the limit as the backend knows it, and no older one', () => {
   const clock = new TestClock();
-  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 2 });
+  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
   const plan = limits([window(4, MINUTE), window(1000, HOUR)], { ...LADDER, grace: 0, strikes: 1 });
   const strikeOut = () => {
     while (counts.admit('a', plan, 1).verdict !== 'banned');
@@ -84,7 +84,7 @@ test('the reconciliation has the ban that began here, with the limit as the back
 
 test('a window that was over before the backend came back is not added', () => {
   const clock = new TestClock();
-  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const plan = PLANS[0]!;
   counts.admit('a', plan, 2);
   clock.pass(MINUTE);
@@ -93,7 +93,7 @@ test('a window that was over before the backend came back is not added', () => {
 
 test('of windows of a scope only what counted in them is added, less what was charged there after all', () => {
   const clock = new TestClock();
-  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const given = limits([window(20, MINUTE), scoped('login', 5, MINUTE), scoped('tag:search', 5, HOUR)]);
   const units = () => counts.due('a')?.reconciliation.windows.map((one) => one.units);
   counts.admit('a', given, 2);
@@ -113,7 +113,7 @@ test('of windows of a scope only what counted in them is added, less what was ch
 
 test('who was refused in a scope when the backend went away is no striker elsewhere', () => {
   const clock = new TestClock();
-  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const backend = new EmbeddedState({ clock: clock.read });
   const given = limits([window(4, MINUTE), scoped('login', 1, MINUTE)]);
   backend.admit('a', given, 1, ['login']);

@@ -6,21 +6,21 @@ import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BansAsOf } from '../state.ts';
 import type { InDoubtCharges } from './backend.ts';
-import type { Due, Known } from './last-known-counters/entries.ts';
+import type { LastAdmission, PendingReconciliation } from './last-known-counters/entries.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
 /** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
-const MOST = 200_000;
+const MAX_SUBJECTS = 200_000;
 /** Subjects whose last standing is kept in case the backend goes away. */
-const KNOWN = 50_000;
+const MAX_LAST_KNOWN = 50_000;
 
-interface Count {
+interface LocalCount {
   /** That of its reconciliation. */
   readonly number: number;
   readonly limits: Limits;
   /** What this gateway counts against: `limits`, or its share of them. */
   readonly share: Limits;
-  readonly ledger: Counters;
+  readonly counters: Counters;
   /** The cells when the backend was last heard. The difference is what this gateway admitted alone. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
@@ -28,7 +28,7 @@ interface Count {
   readonly charged: number[];
 }
 
-export interface LocalCountsOptions {
+export interface LocalCountersOptions {
   readonly gateway: string;
   readonly clock: () => number;
   /** Among how many gateways what is left is divided; 1: it is not divided. */
@@ -36,22 +36,22 @@ export interface LocalCountsOptions {
   /** Called when a standing or a count has changed. */
   readonly changed?: (subject: string) => void;
   /** Takes what was counted under limits that no longer hold: from now on the subject is counted under others. */
-  readonly superseded?: (subject: string, due: Due) => void;
+  readonly superseded?: (subject: string, due: PendingReconciliation) => void;
 }
 
 /** Counts in this process while the backend is away, on from what was last known. Adds up what the backend must be told. */
-export class LocalCounts {
+export class LocalCounters {
   readonly #gateway: string;
   readonly #clock: () => number;
   readonly #gateways: () => number;
-  readonly #known = new Cache<Known>(KNOWN);
-  readonly #counts = new Map<string, Count>();
+  readonly #known = new Cache<LastAdmission>(MAX_LAST_KNOWN);
+  readonly #counts = new Map<string, LocalCount>();
   readonly #inDoubt = new Map<string, number>();
   readonly #changed: (subject: string) => void;
-  readonly #superseded: (subject: string, due: Due) => void;
+  readonly #superseded: (subject: string, due: PendingReconciliation) => void;
   #reconciliations = 0;
 
-  constructor({ gateway, clock, gateways, changed = () => {}, superseded = () => {} }: LocalCountsOptions) {
+  constructor({ gateway, clock, gateways, changed = () => {}, superseded = () => {} }: LocalCountersOptions) {
     this.#changed = changed;
     this.#superseded = superseded;
     this.#gateway = gateway;
@@ -84,12 +84,12 @@ export class LocalCounts {
   }
 
   /** Puts back how a subject stood before a restart. */
-  restore(subject: string, known: Known): void {
+  restore(subject: string, known: LastAdmission): void {
     this.#known.set(subject, known);
   }
 
   /** How a subject stood last; `null`: that is not known. */
-  standing(subject: string): Known | null {
+  lastKnown(subject: string): LastAdmission | null {
     return this.#known.peek(subject) ?? null;
   }
 
@@ -114,7 +114,7 @@ export class LocalCounts {
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const now = this.#clock();
     const count = this.#countOf(subject, limits, now);
-    const decided = admit(count.ledger, count.share, cost, now, scopes);
+    const decided = admit(count.counters, count.share, cost, now, scopes);
     const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
     this.#known.set(subject, { admission, divided: count.share !== limits });
     this.#changed(subject);
@@ -144,7 +144,7 @@ export class LocalCounts {
   };
 
   /** What the backend must add for a subject, which is then no longer counted here. `null`: nothing, or not yet known. */
-  take(subject: string): Due | null {
+  take(subject: string): PendingReconciliation | null {
     if (this.#inDoubt.has(subject)) return null;
     const due = this.due(subject);
     this.#counts.delete(subject);
@@ -152,18 +152,18 @@ export class LocalCounts {
   }
 
   /** The same as far as it is known by now; it is counted on. */
-  due(subject: string): Due | null {
+  due(subject: string): PendingReconciliation | null {
     const count = this.#counts.get(subject);
     if (!count) return null;
     const now = this.#clock();
-    const { number, ledger, before, bannedBefore, limits, charged } = count;
+    const { number, counters, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
-    eachWindow(ledger.windows, (window, at, meter) => {
+    eachWindow(counters.windows, (window, at, meter) => {
       const known = charged[windows.length]!;
-      const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - known;
-      windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(ledger.cells, at, now) });
+      const units = meter.used(counters.cells, at, window, now) - meter.used(before, at, window, now) - known;
+      windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(counters.cells, at, now) });
     });
-    const ban = banIn(ledger, bannedBefore, limits);
+    const ban = banIn(counters, bannedBefore, limits);
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
     return { limits, reconciliation: { gateway: this.#gateway, number, ban, windows } };
   }
@@ -174,10 +174,10 @@ export class LocalCounts {
     this.#changed(subject);
   }
 
-  #countOf(subject: string, limits: Limits, now: number): Count {
+  #countOf(subject: string, limits: Limits, now: number): LocalCount {
     const counted = this.#counts.get(subject);
     if (counted?.limits === limits) return counted;
-    if (!counted && this.#counts.size >= MOST)
+    if (!counted && this.#counts.size >= MAX_SUBJECTS)
       throw new Outage('state_unavailable', { cause: 'too many subjects to count here' });
     const past = counted ? this.due(subject) : null;
     if (past) this.#superseded(subject, past);
@@ -185,14 +185,14 @@ export class LocalCounts {
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);
     const sharers = known?.divided ? 1 : gateways;
-    const ledger = known ? countersFrom(known.admission, share, sharers, now) : newCounters(share.windows);
+    const counters = known ? countersFrom(known.admission, share, sharers, now) : newCounters(share.windows);
     const count = {
       number: ++this.#reconciliations,
       limits,
       share,
-      ledger,
-      before: [...ledger.cells],
-      bannedBefore: ledger.conduct?.bannedUntil ?? 0,
+      counters,
+      before: [...counters.cells],
+      bannedBefore: counters.conduct?.bannedUntil ?? 0,
       charged: limits.windows.map(() => 0),
     };
     this.#counts.set(subject, count);
@@ -200,6 +200,6 @@ export class LocalCounts {
   }
 }
 
-function addCharge({ limits: { windows }, charged }: Count, units: number, scopes: Scopes): void {
+function addCharge({ limits: { windows }, charged }: LocalCount, units: number, scopes: Scopes): void {
   for (const [i, window] of windows.entries()) if (countsIn(window, scopes)) charged[i]! += units;
 }

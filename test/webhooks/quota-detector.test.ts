@@ -6,17 +6,17 @@ import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import type { WebhookEvent } from '../../src/webhooks/event.ts';
-import { Quotas } from '../../src/webhooks/quotas.ts';
+import { QuotaDetector } from '../../src/webhooks/quota-detector.ts';
 import { DAY, HOUR, limits, MINUTE, scoped, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
 let found: WebhookEvent[];
-let quotas: Quotas;
+let quotas: QuotaDetector;
 beforeEach(() => {
   found = [];
-  quotas = new Quotas(DAY, (told) => void found.push(told));
+  quotas = new QuotaDetector(DAY, (told) => void found.push(told));
 });
 
 /** The event of a request that admission decided. */
@@ -65,7 +65,7 @@ describe('a quota', () => {
 
   test('is each window that is long enough, and none that is shorter', () => {
     expect(told(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
-    quotas = new Quotas(HOUR, (one) => void found.push(one));
+    quotas = new QuotaDetector(HOUR, (one) => void found.push(one));
     expect(told(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
   });
 
@@ -79,7 +79,7 @@ describe('a quota', () => {
     for (let i = 0; i < 5; i++) {
       ask(['searchPets']);
       const before = found.length;
-      quotas = new Quotas(DAY, (one) => void found.push(one));
+      quotas = new QuotaDetector(DAY, (one) => void found.push(one));
       for (let j = 0; j < 3; j++) ask(NO_SCOPES);
       expect(found).toHaveLength(before);
     }
@@ -127,7 +127,7 @@ describe('a quota', () => {
   test('has another name in the next window, and the same for all who find it', () => {
     const given = limits([window(1, DAY)]);
     for (const at of [T, T, T + DAY]) {
-      quotas = new Quotas(DAY, (one) => void found.push(one));
+      quotas = new QuotaDetector(DAY, (one) => void found.push(one));
       told(given, [1], at);
     }
     const names = found.map(({ once }) => once.name);
@@ -145,7 +145,7 @@ describe('a quota', () => {
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 80 }),
         (kind, limit, costs) => {
           found = [];
-          quotas = new Quotas(DAY, (one) => void found.push(one));
+          quotas = new QuotaDetector(DAY, (one) => void found.push(one));
           const given = limits([window(limit, DAY, kind)]);
           const ledger = newCounters(given.windows);
           let used = 0;

@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
-import type { KeyCopyReader } from './reader.ts';
+import type { KeyCacheReader } from './reader.ts';
 
 /** Records handed on at once. */
-const PART = 100;
+const PAGE_SIZE = 100;
 
-type Place = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
+type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
 
 /**
  * All keys of the copy. The copy has no order of age and finds no id, as requests need neither: both are found by reading all
  * rows, in parts. Of each row only its place is kept meanwhile.
  */
-export function copiedKeys(reader: Pick<KeyCopyReader, 'after' | 'find'>, asOf: number): KeysAsOf {
+export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf: number): KeysAsOf {
   async function* records(): AsyncGenerator<KeyRecord> {
     for (let number = 0; ; ) {
       const rows = reader.after(number);
@@ -31,15 +31,16 @@ export function copiedKeys(reader: Pick<KeyCopyReader, 'after' | 'find'>, asOf: 
     },
     async *read({ account, newestFirst = false, after }: KeyQuery = {}) {
       const direction = newestFirst ? -1 : 1;
-      const compare = (one: Omit<Place, 'hash'>, other: Omit<Place, 'hash'>) => direction * byAge(one, other);
-      const places: Place[] = [];
+      const compare = (one: Omit<KeyPosition, 'hash'>, other: Omit<KeyPosition, 'hash'>) =>
+        direction * byAge(one, other);
+      const places: KeyPosition[] = [];
       for await (const { id, createdAt, hash, account: owner } of records()) {
         if (account !== undefined && owner !== account) continue;
         if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
       }
       places.sort(compare);
-      for (let at = 0; at < places.length; at += PART) {
-        const found = places.slice(at, at + PART).map(({ hash }) => reader.find(hash)?.record);
+      for (let at = 0; at < places.length; at += PAGE_SIZE) {
+        const found = places.slice(at, at + PAGE_SIZE).map(({ hash }) => reader.find(hash)?.record);
         yield found.filter((record) => record !== undefined);
         await setImmediate();
       }
@@ -47,6 +48,6 @@ export function copiedKeys(reader: Pick<KeyCopyReader, 'after' | 'find'>, asOf: 
   };
 }
 
-function byAge(one: Omit<Place, 'hash'>, other: Omit<Place, 'hash'>): number {
+function byAge(one: Omit<KeyPosition, 'hash'>, other: Omit<KeyPosition, 'hash'>): number {
   return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type LastUseStore, Uses } from '../../src/keys/uses.ts';
+import { type LastUseStore, LastUseTracker } from '../../src/keys/last-use-tracker.ts';
 import { TestClock } from '../support/limits.ts';
 
 /** A store in memory that a test can make fail. */
@@ -17,7 +17,7 @@ function open() {
   };
   const clock = new TestClock();
   const failures: unknown[] = [];
-  const uses = new Uses(store, { clock: clock.read, failed: (error) => failures.push(error) });
+  const uses = new LastUseTracker(store, { clock: clock.read, failed: (error) => failures.push(error) });
   return { store, kept, clock, uses, failures };
 }
 

@@ -1,12 +1,12 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { KeysAsOf } from '../../../keys/store.ts';
-import { copiedKeys } from './copied-keys.ts';
+import { cachedKeys } from './cached-keys.ts';
 import type { Freshness } from './freshness.ts';
 import { KeysInDoubt } from './in-doubt.ts';
-import { KeyCopyReader } from './reader.ts';
+import { KeyCacheReader } from './reader.ts';
 
-export interface KeyCopyOptions {
+export interface KeyCacheOptions {
   /** The data folder. */
   readonly folder: string;
   /** The backend whose keys these must be, see `KeySource.name`. */
@@ -23,23 +23,23 @@ export interface KeyCopyOptions {
  * What the copy of the keys says while the backend cannot be asked. It says nothing about a key where it may be wrong: if it
  * is too old, of another backend, or has yet to take in a change that was heard here.
  */
-export class KeyCopy {
-  readonly #options: KeyCopyOptions;
+export class KeyCache {
+  readonly #options: KeyCacheOptions;
   readonly #clock: () => number;
-  readonly #reader: KeyCopyReader;
+  readonly #reader: KeyCacheReader;
   readonly #doubts = new KeysInDoubt();
 
-  constructor(options: KeyCopyOptions) {
+  constructor(options: KeyCacheOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
-    this.#reader = new KeyCopyReader(options.folder, options.failed, options.monotonic);
+    this.#reader = new KeyCacheReader(options.folder, options.failed, options.monotonic);
   }
 
   /** The record of a key; `null` says nothing about the key. */
   find(hash: string): KeyRecord | null {
-    const standing = this.#usable();
-    const row = standing && this.#reader.find(hash);
-    return row && this.#doubts.isTrue(hash, Math.max(row.at, standing.swept)) ? row.record : null;
+    const freshness = this.#usable();
+    const row = freshness && this.#reader.find(hash);
+    return row && this.#doubts.isTrue(hash, Math.max(row.at, freshness.swept)) ? row.record : null;
   }
 
   /** Whether any key came from another system; `null`: not known. */
@@ -70,22 +70,22 @@ export class KeyCopy {
 
   /** Milliseconds since every change is known to have been heard; Infinity: there is no copy of this backend's keys. */
   get age(): number {
-    const standing = this.#ofThisSource();
-    return standing ? Math.abs(this.#clock() - standing.fresh) : Number.POSITIVE_INFINITY;
+    const freshness = this.#ofThisSource();
+    return freshness ? Math.abs(this.#clock() - freshness.fresh) : Number.POSITIVE_INFINITY;
   }
 
   /** What operators are shown while the backend is away, however old it is; `null`: there is no copy of this backend's keys. */
   get asOf(): KeysAsOf | null {
-    const standing = this.#ofThisSource();
-    return standing && copiedKeys(this.#reader, standing.fresh);
+    const freshness = this.#ofThisSource();
+    return freshness && cachedKeys(this.#reader, freshness.fresh);
   }
 
   /** Why keys cannot be looked up here, in words for operators; `null`: they can. */
   get unusable(): string | null {
     const { folder, maxAge } = this.#options;
-    const standing = this.#reader.standing;
-    if (!standing || standing.swept === 0) return `there is no copy of its keys in ${folder} yet`;
-    if (standing.source !== this.#options.source) return `the copy of keys in ${folder} is of another Redis`;
+    const freshness = this.#reader.freshness;
+    if (!freshness || freshness.swept === 0) return `there is no copy of its keys in ${folder} yet`;
+    if (freshness.source !== this.#options.source) return `the copy of keys in ${folder} is of another Redis`;
     const { age } = this;
     if (age <= maxAge) return null;
     const hours = (milliseconds: number) => `${Math.round(milliseconds / 36_000) / 100} h`;
@@ -97,14 +97,14 @@ export class KeyCopy {
   }
 
   #ofThisSource(): Freshness | null {
-    const standing = this.#reader.standing;
-    return standing && standing.swept > 0 && standing.source === this.#options.source ? standing : null;
+    const freshness = this.#reader.freshness;
+    return freshness && freshness.swept > 0 && freshness.source === this.#options.source ? freshness : null;
   }
 
   #usable(): Freshness | null {
-    const standing = this.#ofThisSource();
-    if (!standing || this.age > this.#options.maxAge) return null;
-    this.#doubts.settle(standing.swept);
-    return standing;
+    const freshness = this.#ofThisSource();
+    if (!freshness || this.age > this.#options.maxAge) return null;
+    this.#doubts.settle(freshness.swept);
+    return freshness;
   }
 }

@@ -6,7 +6,7 @@ import type { RedisSettings } from '../../src/config/config.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { KeyCopyReader } from '../../src/state/shared/key-cache/reader.ts';
+import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -19,10 +19,10 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'storegate-'));
 
 async function untilCopied(folder: string, record: KeyRecord): Promise<void> {
   const failures: unknown[] = [];
-  const reader = new KeyCopyReader(folder, (error) => failures.push(error));
+  const reader = new KeyCacheReader(folder, (error) => failures.push(error));
   await until('the copy has it', () => {
     expect(failures).toEqual([]);
-    return reader.find(record.hash)?.record.version === record.version && (reader.standing?.swept ?? 0) > 0;
+    return reader.find(record.hash)?.record.version === record.version && (reader.freshness?.swept ?? 0) > 0;
   });
   reader.close();
 }
@@ -125,7 +125,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     await expect(second.keys.find('unseen')).rejects.toThrow(Outage);
     await expect(second.keys.hasImported()).rejects.toThrow(Outage);
     await expect(second.keys.list()).rejects.toThrow(Outage);
-    const limits = { windows: [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }], ladder: null };
+    const limits = { windows: [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }], escalation: null };
     expect((await second.state.admit('key:1', limits, 1)).verdict).toBe('admitted');
 
     for (const server of set.servers) server.signal('SIGCONT');

@@ -11,45 +11,45 @@ export interface StoredCounters {
 }
 
 /** What a script tells of a ledger, see lua/rules/plain.lua. `null`: there is none; `foreign`: the key holds something else. */
-export function readPlain(answer: unknown): StoredCounters | null | 'foreign' {
+export function parseStoredCounters(answer: unknown): StoredCounters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
   if (lines.length !== 6) return 'foreign';
   const [digest, ids, cells, limits, conduct, ban] = lines as [string, string, string, string, string, string];
-  const told = conduct === '' ? null : readStrikeState(numbersIn(conduct), ban);
+  const strikeState = conduct === '' ? null : readStrikeState(numbersIn(conduct), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
   const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
   const counted = ids === '' ? new Array<number>(size).fill(0) : numbersIn(cells);
-  if (told === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
+  if (strikeState === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
-  if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: told } };
+  if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: strikeState } };
   // What was told about coming back belongs to other limits: it is void with the next request.
-  return { digest, ledger: { windows, cells: counted, conduct: { ...told, refusedAt: 0, refusedUntil: 0 } } };
+  return { digest, ledger: { windows, cells: counted, conduct: { ...strikeState, refusedAt: 0, refusedUntil: 0 } } };
 }
 
 /** Arguments 3 to 7 of lua/put-1.lua. */
-export function writePlain({ windows, cells, conduct }: Counters): string[] {
-  const [ids, limits] = packLimits({ windows, ladder: null });
+export function formatCounters({ windows, cells, conduct }: Counters): string[] {
+  const [ids, limits] = packLimits({ windows, escalation: null });
   if (conduct === null) return [ids, JSON.stringify(cells), '', '', ''];
   const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = conduct;
   const numbers = [refusedAt, refusedUntil, bannedUntil, rung, cleanSince, ...strikes];
-  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), readBan(conduct)];
+  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), formatBan(conduct)];
 }
 
-function readBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
+function formatBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
   if (bannedSince === 0) return '';
   const cause = bannedFor ? [kindOf(bannedFor).code, bannedFor.span, bannedFor.limit] : [];
   const scope = bannedFor?.scope === undefined ? [] : [bannedFor.scope];
   return JSON.stringify([bannedUntil, bannedSince, ...cause, ...scope]);
 }
 
-function readStrikeState(numbers: readonly number[], told: string): StrikeState {
+function readStrikeState(numbers: readonly number[], strikeState: string): StrikeState {
   const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
   const conduct = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
-  const [, , , , , scope] = told.split(',');
-  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(told);
+  const [, , , , , scope] = strikeState.split(',');
+  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(strikeState);
   // Older gateways write the ban alone.
   if (until !== bannedUntil) return conduct;
   const kind = code === undefined ? null : kindWithCode(code);

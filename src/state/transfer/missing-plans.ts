@@ -1,12 +1,12 @@
-import { windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
+import { windowsOf } from '../../keys/subjects.ts';
 import type { Plans } from '../../limits/plans.ts';
 
 /** Names remembered of each sort; a state with more of them is not meant for this configuration at all. */
-const MOST = 1_000;
+const MAX_NAMES = 1_000;
 
 /** What keys name and a configuration does not have: their requests would be refused there. */
-export class Missing {
+export class MissingPlans {
   readonly #plans: Plans;
   /** Plans that are not there. */
   readonly plans = new Set<string>();
@@ -21,6 +21,6 @@ export class Missing {
     if (key.revokedAt !== null) return;
     const [names, name] = this.#plans.plans.has(key.plan) ? [this.accounts, key.account] : [this.plans, key.plan];
     if (names === this.accounts && windowsOf(key, this.#plans) !== null) return;
-    if (names.size < MOST) names.add(name);
+    if (names.size < MAX_NAMES) names.add(name);
   }
 }

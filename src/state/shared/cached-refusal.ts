@@ -4,13 +4,13 @@ import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
 /** A refusal by the backend that is repeated here. */
-export interface Entry {
+export interface CachedRefusal {
   readonly limits: Limits;
   readonly cost: number;
   readonly scopes: Scopes;
   readonly admission: Admission;
   /** When windows of a scope, or own ones (`undefined`), refused first, and when the caller was told to come back. */
-  readonly told: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
+  readonly firstRefusals: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
   /** When the backend may say something else, by its clock. */
   readonly until: number;
   /** A ban began with strikes that were sent on, and the caller does not know yet. */
@@ -22,27 +22,33 @@ function allResetAsWhole({ windows }: Limits): boolean {
 }
 
 /** What the backend would say now to a request that counts in these scopes; `null`: it may be anything. */
-export function repeated(entry: Entry, cost: number, scopes: Scopes, now: number): Admission | null {
-  return allResetAsWhole(entry.limits) ? recount(entry.admission, cost, scopes, now) : repeat(entry, cost, scopes, now);
+export function repeatRefusal(entry: CachedRefusal, cost: number, scopes: Scopes, now: number): Admission | null {
+  return allResetAsWhole(entry.limits)
+    ? recount(entry.admission, cost, scopes, now)
+    : repeatSameCharge(entry, cost, scopes, now);
 }
 
 /** Whether a refusal holds although a request in these scopes was admitted since. Without `recount` the answer may be another now. */
-export function goesOn({ limits, admission: { verdict, violated } }: Entry, given: Limits, scopes: Scopes): boolean {
+export function stillRefuses(
+  { limits, admission: { verdict, violated } }: CachedRefusal,
+  given: Limits,
+  scopes: Scopes,
+): boolean {
   if (limits !== given || verdict !== 'limited' || violated === null) return false;
   return !countsIn(violated, scopes) && allResetAsWhole(limits);
 }
 
 /** The refusal with how the windows stand after a request that does not count in the one that refused. */
-export function refreshed(entry: Entry, { readings, now }: Admission): Entry {
+export function withReadings(entry: CachedRefusal, { readings, now }: Admission): CachedRefusal {
   const admission = { ...entry.admission, readings, now };
-  return { ...entry, admission, until: Math.min(entry.admission.retryAt, ...givesBackAt(admission)) };
+  return { ...entry, admission, until: Math.min(entry.admission.retryAt, ...partialResets(admission)) };
 }
 
 /**
  * When what was answered may be another: where any window gives units back bit by bit, with the next units of any window. Else
  * `recount` knows what has come back.
  */
-export function givesBackAt({ readings }: Admission): number[] {
+export function partialResets({ readings }: Admission): number[] {
   if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return [];
   return readings.filter(({ window, remaining }) => remaining < window.limit).map(({ resetAt }) => resetAt);
 }
@@ -64,7 +70,12 @@ function current(reading: Reading, now: number): Reading {
 }
 
 /** With a window whose units return bit by bit, only the same charge gets the same answer; the state decides any other. */
-function repeat({ admission, ...refused }: Entry, cost: number, scopes: Scopes, now: number): Admission | null {
+function repeatSameCharge(
+  { admission, ...refused }: CachedRefusal,
+  cost: number,
+  scopes: Scopes,
+  now: number,
+): Admission | null {
   if (cost !== refused.cost || scopes !== refused.scopes) return null;
   return { ...admission, now, readings: admission.readings.map((reading) => current(reading, now)) };
 }

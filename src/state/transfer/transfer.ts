@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { FileWriter } from './file-target.ts';
-import type { Missing } from './missing.ts';
-import { refuseOthers } from './others.ts';
+import { rejectMerge } from './merge-check.ts';
+import type { MissingPlans } from './missing-plans.ts';
 import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
 import { prefetch } from './prefetch.ts';
 import { type Batch, type Counts, noCounts, type RecordType, TYPES } from './records.ts';
 import { validIn } from './validate.ts';
 
 /** Sentences that are kept for people; what is beyond them is only counted. */
-const MOST_REPORTED = 100;
+const MAX_REPORTED = 100;
 
 /** Some sentences, and how many there would be. */
 export interface ReportLines {
@@ -18,7 +18,7 @@ export interface ReportLines {
 }
 
 /** What a move has done, or would do. */
-export interface Moved {
+export interface TransferResult {
   readonly given: Counts;
   readonly outcomes: Readonly<Record<RecordType, Readonly<Record<Outcome, number>>>>;
   /** Records that no file may have, such as those whose form is wrong. */
@@ -27,8 +27,8 @@ export interface Moved {
   readonly has: Counts;
 }
 
-export interface MoveOptions {
-  readonly missing: Missing;
+export interface TransferOptions {
+  readonly missing: MissingPlans;
   /** Is called with how many records are through. */
   readonly pass: (records: number) => void;
   /** Who moves it, as the audit log names operators. */
@@ -43,7 +43,7 @@ export interface MoveOptions {
 export async function writeFile(
   source: Source,
   file: FileWriter,
-  pass: MoveOptions['pass'],
+  pass: TransferOptions['pass'],
 ): Promise<{ readonly has: Counts; readonly leftOut: ReportLines }> {
   const leftOut = new ReportCollector();
   let through = 0;
@@ -57,22 +57,22 @@ export async function writeFile(
 }
 
 /** Takes all of a source into a target, which must be empty or an earlier copy of it. Throws TransferError if it holds anything else. */
-export async function move(source: Source, target: Target, options: MoveOptions): Promise<Moved> {
-  await refuseOthers(source, target);
-  const moving = new Moving(options);
+export async function transferState(source: Source, target: Target, options: TransferOptions): Promise<TransferResult> {
+  await rejectMerge(source, target);
+  const progress = new TransferProgress(options);
   for await (const batch of prefetch(source.read())) {
-    const sound = source.isChecked ? batch : validIn(batch, moving.leftOut.add);
-    moving.note(sound, await target.take(sound));
+    const valid = source.isChecked ? batch : validIn(batch, progress.leftOut.add);
+    progress.note(valid, await target.take(valid));
     // Neither a file nor a folder is waited for, and a signal is heard only in between.
     await setImmediate();
   }
-  const has = await target.finish(options.dryRun || !moving.hasChanged ? null : moving.entry(source));
-  const { given, outcomes, leftOut } = moving;
+  const has = await target.finish(options.dryRun || !progress.hasChanged ? null : progress.entry(source));
+  const { given, outcomes, leftOut } = progress;
   return { given, outcomes, leftOut, has };
 }
 
 /** How many records of each type should be there after a move and are not. Ledgers and entries may have gone by themselves. */
-export function lost({ outcomes, has }: Moved): Partial<Counts> {
+export function missingRecords({ outcomes, has }: TransferResult): Partial<Counts> {
   const short: Partial<Record<RecordType, number>> = {};
   for (const type of ['key', 'token', 'use'] as const) {
     const { added, changed, same, kept } = outcomes[type];
@@ -82,17 +82,17 @@ export function lost({ outcomes, has }: Moved): Partial<Counts> {
   return short;
 }
 
-class Moving {
+class TransferProgress {
   readonly given = noCounts();
   readonly outcomes = Object.fromEntries(TYPES.map((type) => [type, noOutcomes()])) as Record<
     RecordType,
     Record<Outcome, number>
   >;
   readonly leftOut = new ReportCollector();
-  readonly #options: MoveOptions;
+  readonly #options: TransferOptions;
   #through = 0;
 
-  constructor(options: MoveOptions) {
+  constructor(options: TransferOptions) {
     this.#options = options;
   }
 
@@ -128,7 +128,7 @@ class ReportCollector implements ReportLines {
 
   readonly add = (sentence: string): void => {
     this.count += 1;
-    if (this.first.length < MOST_REPORTED) this.first.push(sentence);
+    if (this.first.length < MAX_REPORTED) this.first.push(sentence);
   };
 }
 

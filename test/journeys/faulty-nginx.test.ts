@@ -86,7 +86,7 @@ async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: T
   let seen: Told;
   await until(`${store.name} is away`, async () => {
     seen = await told(store);
-    if (seen.state === 'away') return true;
+    if (seen.state === 'down') return true;
     answers.push(...(await askTimes(2)));
     return false;
   });
@@ -187,7 +187,7 @@ describe('a store that hangs, with deadlines of five minutes', () => {
   test('is found by its checks, and nobody waits for it from then on', async () => {
     const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxStore, NginxStore];
     await a.fail('hang');
-    await until('it is away', async () => (await told(a)).state === 'away');
+    await until('it is away', async () => (await told(a)).state === 'down');
     expect(await told(a)).toMatchObject({ reason: 'check' });
     expect(await askTimes(50)).toEqual(Array(50).fill({ status: 200, by: 'b' }));
     await a.mend();
@@ -197,7 +197,7 @@ describe('a store that hangs, with deadlines of five minutes', () => {
   test('alone, all are told so at once', async () => {
     const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxStore];
     await a.fail('hang');
-    await until('it is away', async () => (await told(a)).state === 'away');
+    await until('it is away', async () => (await told(a)).state === 'down');
     const answers = await askTimes(50);
     expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
     await a.mend();

@@ -153,11 +153,11 @@ describe('stores', () => {
     await store.fail('hang');
     await until('it is not ready', async () => (await readiness()).status === 503);
     expect(await readiness()).toEqual({ status: 503, body: { status: 'upstreams_down', down: ['upstream default'] } });
-    await until('both workers say so', async () => (await listed())[0].away === 2);
+    await until('both workers say so', async () => (await listed())[0].down === 2);
     const processes = (await listed())[0].processes as { worker: number; state: string; reason: string }[];
     expect(processes.map((one) => [one.worker, one.state, one.reason])).toEqual([
-      [1, 'away', 'check'],
-      [2, 'away', 'check'],
+      [1, 'down', 'check'],
+      [2, 'down', 'check'],
     ]);
     await store.mend();
     await isReady();

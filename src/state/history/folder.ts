@@ -5,19 +5,19 @@ import { Journal } from '../journal/journal.ts';
 import { formatDamage, readJournal } from '../journal/read.ts';
 import { closeSlot, type JournalSlot, openInSlot } from '../journal/slot.ts';
 
-/** Gateways that may keep their history in one folder, beside as many that are about to end. */
+/** Maximum processes that keep history in one folder, including gateways that are stopping. */
 const MAX_SLOTS = 8;
 
 export interface StoredHistory {
-  /** A minute, told by its start, has changed. */
+  /** Marks the minute with this start as changed. */
   mark(start: number): void;
-  /** Writes what is left, as far as that can be. */
+  /** Writes remaining minutes if possible. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps a history in files of the data folder, which the next gateway there goes on with; what they have of the last day is added to it
- * now. A minute is written when it has ended, by the thread pool. `failed` is told what went wrong; the gateway goes on without.
+ * Persists the history in the data folder, and loads the last day from there. The thread pool writes each minute after
+ * it ends. Errors are passed to `failed` and do not stop the gateway.
  */
 export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
   const numbers = { first: 1, step: 1, most: MAX_SLOTS };
@@ -47,7 +47,7 @@ function storeInSlot(
   };
 }
 
-/** Of each minute the last that was written. */
+/** Keeps the last version of each minute. */
 function readBatch(
   payload: Buffer,
   file: string,
@@ -87,7 +87,7 @@ function entriesOf(history: History) {
   };
 }
 
-/** Minutes one after the other, each behind its start. */
+/** Packs each minute after its start. */
 class MinutePacker implements Packer<Buffer> {
   #packing = new Packing();
   #size = 0;

@@ -7,25 +7,24 @@ import { withTimeout } from './timeouts.ts';
 
 const APPEND = loadScript('append-n.lua');
 const ENTRIES = loadScript('entries-2.lua');
-/** The logs, each by its list and the number of entries that were dropped. */
+/** The Redis keys of each log: its list, and the number of dropped entries. */
 export const LOGS = {
   audit: [keyOf.audit, keyOf.auditDropped],
   bans: [keyOf.banLog, keyOf.banLogDropped],
 } as const;
 
-/** What people did, and all bans. */
+/** `audit`: actions of operators; `bans`: all bans. */
 export type LogName = keyof typeof LOGS;
 
-/** How many of the newest entries may hold that of an unfinished change. */
+/** How many of the newest entries are searched for the entry of an unfinished change. */
 const RECENT = '10000';
-/** Entries dropped in one step. A longer step would keep requests waiting. */
+/** Maximum entries dropped in one step. A longer step would delay requests. */
 const DROP_BATCH = 1_000;
-/** Milliseconds that many entries together may take. */
+/** Timeout of a bulk append, in milliseconds. */
 const BULK_TIMEOUT = 20_000;
 
-/** A part of a log. */
 export interface EntriesPart {
-  /** Numbers of the oldest and the newest entry of the whole log; it is empty where the newest comes before the oldest. */
+  /** Entry numbers in the whole log. The log is empty if `newest` is less than `oldest`. */
   readonly oldest: number;
   readonly newest: number;
   /** Oldest first. */
@@ -33,9 +32,8 @@ export interface EntriesPart {
 }
 
 /**
- * The entries of a log in Redis: a list. What is appended to the audit log and is about bans is appended to the log of bans in the
- * same step. An entry's number is its place in the list of all that ever were; how many
- * of them were dropped stands beside it.
+ * Entries of a log, in a Redis list. Bans in the audit log are appended to the log of bans in the same step. An entry's
+ * number is its list position plus the number of dropped entries.
  */
 export class AuditEntries {
   readonly #redis: Connection;
@@ -53,19 +51,19 @@ export class AuditEntries {
     await withTimeout(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
   }
 
-  /** Appends many entries in their order, to this log alone. */
+  /** Appends entries in order, to this log only. */
   async appendAll(entries: readonly AuditDraft[]): Promise<void> {
     await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), BULK_TIMEOUT);
   }
 
-  /** Appends an entry that may be there already. */
+  /** Appends an entry unless the log has it already. */
   async appendOnce(entry: AuditDraft): Promise<void> {
     const text = JSON.stringify(entry);
     const at = await withTimeout(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
     if (at === null) await this.append(entry);
   }
 
-  /** The entries with these numbers, both included, as far as they are there. */
+  /** Returns the available entries with these numbers, both included. */
   async read(from: number, to: number): Promise<EntriesPart> {
     const answer = await withTimeout(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
     const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];

@@ -2,10 +2,10 @@ import { type AuditEntry, type AuditLog, type AuditQuery, isAbout } from '../../
 import type { AuditEntries } from './audit-entries.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 
-/** Entries read at once while the audit log is searched. */
+/** Entries read at once during a search. */
 const PAGE = 500;
 
-/** A log of all gateways. */
+/** The audit log of all gateways. */
 export function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
   auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,

@@ -13,16 +13,15 @@ import { keyOf } from './key-names.ts';
 import { withLocks } from './lock.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** A change, with the note that is kept with it. */
 export interface AuditedChange<C> {
   readonly note: AuditNote;
-  /** Names of what nobody else may change meanwhile. */
+  /** Names to lock during the change. */
   readonly locks: readonly string[];
-  /** Reads what is there and answers the change, or throws why it is refused. Writes nothing. */
+  /** Reads the current state and returns the change, or throws the refusal. Writes nothing. */
   readonly plan: () => Promise<C>;
 }
 
-/** An answer as it is kept. Until its change is known to be whole, it has all that is needed to make it. */
+/** A stored answer. It contains everything needed to apply its change until the change is complete. */
 type StoredAnswer<C> = IdempotentAnswer & {
   readonly pending?: C;
   readonly entry?: AuditDraft;
@@ -30,19 +29,20 @@ type StoredAnswer<C> = IdempotentAnswer & {
 };
 
 /**
- * Makes changes that no single step of Redis covers, because a Cluster keeps their parts in different places. The order:
- * 1. The change is planned. A refused one has written nothing.
- * 2. If the call must not be done twice, its answer is written, together with the entry and the change.
- * 3. The audit entry is written, before the change, so that no change goes unnoticed.
- * 4. The change is made.
- * A call that died after the second step is finished when it is made again.
+ * Makes changes that span several slots of a Cluster, which Redis cannot apply in one step. The order:
+ * 1. Plan the change. A refused change has written nothing.
+ * 2. If the call must not be repeated, store its answer with the audit entry and the change.
+ * 3. Write the audit entry before the change, so that every change is logged.
+ * 4. Apply the change.
+ *
+ * A repeated call completes a change that failed after step 2.
  */
 export class AuditedChanges<C> {
   readonly #redis: Connection;
   readonly #entries: Pick<AuditEntries, 'append' | 'appendOnce'>;
   readonly #apply: (change: C) => Promise<void>;
 
-  /** `apply` makes a change; making it twice must be as good as once. */
+  /** `apply` must be idempotent. */
   constructor(
     redis: Connection,
     entries: Pick<AuditEntries, 'append' | 'appendOnce'>,
@@ -53,7 +53,7 @@ export class AuditedChanges<C> {
     this.#apply = apply;
   }
 
-  /** Throws IdempotencyConflict, before anything that `plan` or `apply` throw. */
+  /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
   async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
     const { entry, idempotent } = note;
     const all = idempotent ? [...locks, idempotent.name] : locks;
@@ -65,7 +65,7 @@ export class AuditedChanges<C> {
         await this.#entries.append(entry);
         await this.#apply(change);
       } catch (error) {
-        // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
+        // After an outage the result is unknown. The change stays pending, and the next call completes it.
         if (!(error instanceof Outage)) await this.#takeBack(note);
         throw error;
       }
@@ -73,12 +73,12 @@ export class AuditedChanges<C> {
     });
   }
 
-  /** The answer that is kept under a name. Finishes its change where that died half-way. */
+  /** Returns the answer stored under a name, and completes its change if necessary. */
   async answered(name: string): Promise<IdempotentAnswer | null> {
     const kept = await this.#read(name);
     if (kept?.pending === undefined) return kept;
     return withLocks(this.#redis, kept.locks ?? [name], async () => {
-      // Whoever held the locks has finished, or is dead.
+      // The previous holder of the locks has finished or died.
       const still = await this.#read(name);
       if (still?.pending === undefined) return still;
       return this.#finish(still);
@@ -89,7 +89,7 @@ export class AuditedChanges<C> {
     await withTimeout(this.#redis.del(keyOf.idempotentAnswer(name)));
   }
 
-  /** The change could not be made after its entry was written. */
+  /** Logs the failure of a change and removes its stored answer. */
   async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
     await this.#entries.append(failedEntry(entry));
     if (idempotent) await this.forget(idempotent.name);

@@ -7,23 +7,23 @@ import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('banned-1.lua');
 
-/** Names looked at in one step, and bans noted in one. */
+/** Maximum names read, or bans indexed, in one step. */
 const SCAN_COUNT = 1_000;
-/** Bans that this process knows to be noted, and bans that wait to be noted. */
+/** Maximum bans that this process remembers as indexed, and maximum bans that wait for indexing. */
 const MAX_RECORDED = 20_000;
-/** Milliseconds until bans that could not be noted are noted again. */
+/** Retry delay in milliseconds after a failed write to the index. */
 const RETRY_DELAY = 1_000;
 
 export interface BanListOptions {
-  /** The time for the scripts; `''`: Redis's own. */
+  /** The time for scripts; `''`: the clock of Redis. */
   readonly clock: () => number | string;
-  /** The ban of a subject that is in force. */
+  /** Returns the subject's active ban. */
   readonly banOf: (subject: string) => Promise<Ban | null>;
 }
 
 /**
- * The index of all who are banned, beside their ledgers, because a search through all ledgers takes seconds. A ledger alone
- * says who is banned: what the index holds is asked there.
+ * Index of banned subjects, because a scan of all counters takes seconds. Only a subject's counters are authoritative,
+ * so each indexed ban is checked there.
  */
 export class BanList {
   readonly #redis: Connection;
@@ -38,7 +38,7 @@ export class BanList {
     this.#options = options;
   }
 
-  /** Notes a ban soon, if it is not noted yet. `until` in Unix milliseconds. */
+  /** Queues a ban for the index unless it is indexed already. `until` in Unix milliseconds. */
   note(subject: string, until: number): void {
     if (this.#noted.get(subject) === until) return;
     this.#noted.set(subject, until);
@@ -46,7 +46,7 @@ export class BanList {
     this.#open.set(subject, until);
   }
 
-  /** Sends what is to be noted for the last time. */
+  /** Writes queued bans to the index a last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#flush();
@@ -59,7 +59,7 @@ export class BanList {
     try {
       await this.add([...open].map(([subject, until]) => ({ subject, until })));
     } catch {
-      // No request waits for this. What fits is noted later, the rest when its subject is refused again.
+      // No request waits for this. Bans that fit in the queue are retried, others when their subject is refused again.
       for (const [subject, until] of open) {
         if (this.#open.size >= MAX_RECORDED) this.#noted.delete(subject);
         else if (!this.#open.has(subject)) this.#open.set(subject, until);
@@ -68,7 +68,7 @@ export class BanList {
     }
   }
 
-  /** Notes bans at once. Rejects where Redis does not answer. */
+  /** Rejects if Redis does not respond. */
   async add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
     for (let at = 0; at < bans.length; at += SCAN_COUNT) {
       const step = bans.slice(at, at + SCAN_COUNT).flatMap(({ subject, until }) => [until, subject]);
@@ -76,14 +76,17 @@ export class BanList {
     }
   }
 
-  /** Marks the index of a Redis that holds little as whole, so that its first list takes no walk when it holds much. */
+  /**
+   * Marks the index of a nearly empty Redis as complete, so that the first list needs no scan after Redis has filled
+   * up.
+   */
   async markWhole(): Promise<void> {
     if (await this.#redis.exists(keyOf.bansWhole)) return;
     const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
     if (sizes.reduce((sum, size) => sum + size, 0) <= SCAN_COUNT) await this.list();
   }
 
-  /** All who are banned. The first time it walks through all ledgers, for bans from before there was an index. */
+  /** The first call scans all counters, for bans that are older than the index. */
   async list(): Promise<Ban[]> {
     if (await this.#redis.exists(keyOf.bansWhole)) {
       const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');
@@ -98,7 +101,7 @@ export class BanList {
     return bans;
   }
 
-  /** Walks through the ledgers of every master. SCAN may name a ledger twice. */
+  /** SCAN may return a name twice. */
   async #walk(): Promise<Ban[]> {
     const banned = new Map<string, Ban>();
     for (const node of mastersOf(this.#redis)) {

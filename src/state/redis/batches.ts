@@ -5,7 +5,7 @@ import type { InDoubtCharges } from '../shared/backend.ts';
 import { CountersError, startedBan } from '../state.ts';
 import { ReplyReader, unexpectedReply } from './replies.ts';
 
-/** Requests in one script call. A longer call would keep all others waiting for too long. */
+/** Maximum requests in one script call. A longer call would delay all other requests. */
 const MAX_BATCH = 200;
 
 interface Request {
@@ -17,16 +17,16 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** The admission of each request, or why there is none. */
+/** The admission or error of each request. */
 type Decisions = readonly (Admission | CountersError)[];
 
-/** The requests that one script call decides, in their order. */
+/** The requests of one script call, in order. */
 export class Batch {
   readonly requests: Request[] = [];
-  /** The different limits among them, numbered from 1. Callers of one plan share theirs. */
+  /** Distinct limits, numbered from 1. Clients of one plan share an object. */
   readonly sets = new Map<Limits, number>();
 
-  /** One of the subjects: all are in one place. */
+  /** Any of the subjects: all are on one node. */
   get subject(): string {
     return this.requests[0]!.subject;
   }
@@ -36,7 +36,7 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** What Redis answered, in the order of the requests. Throws WrongAnswer. */
+  /** Returns decisions in the order of the requests. Throws WrongAnswer. */
   read(answer: unknown): Decisions {
     const reader = new ReplyReader(answer);
     const decisions = this.requests.map(({ subject, limits }) => {
@@ -51,7 +51,9 @@ export class Batch {
     return decisions;
   }
 
-  /** Gives each request its admission, and `banned` the ends of bans. One whose Redis key is foreign fails alone. */
+  /**
+   * Resolves each request, and calls `banned` for bans. If a Redis key holds other data, only its own request fails.
+   */
   settle(decisions: Decisions, banned: (subject: string, until: number) => void): void {
     for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
       const admission = decisions[i]!;
@@ -68,13 +70,13 @@ export class Batch {
     for (const { reject } of this.requests) reject(error);
   }
 
-  /** Nobody waits for the answer any more, but what Redis charged must not be charged again. */
+  /** Requests have stopped waiting for the reply. Charges that Redis made must not be repeated. */
   inDoubt(running: Promise<Decisions>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (decisions: Decisions) => {
       for (const [i, { subject, limits, cost, scopes }] of this.requests.entries()) {
         const found = decisions[i];
-        // Where the key is foreign, nothing was charged, and the request has failed already.
+        // A request whose key holds other data was not charged and has already failed.
         const admission = found === undefined || found instanceof CountersError ? null : found;
         inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
         const ban = admission && startedBan(subject, limits, admission);
@@ -85,20 +87,20 @@ export class Batch {
   }
 }
 
-/** Gathers the requests of one turn of the event loop into one call. */
+/** Collects the requests of one event loop turn into one call. */
 export class Batches {
   readonly #apart: boolean;
   readonly #send: (batch: Batch) => void;
   #open = new Map<string, Batch>();
 
-  /** With `apart`, only requests of one subject share a call. */
+  /** With `apart`, a call contains requests of one subject only. */
   constructor({ apart, send }: { apart: boolean; send: (batch: Batch) => void }) {
     this.#apart = apart;
     this.#send = send;
   }
 
   add(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
-    // This runs after all sockets of the turn were read. A microtask would run after each of them.
+    // Runs after all sockets of this turn were read. A microtask would run after each socket.
     if (this.#open.size === 0) setImmediate(() => this.flush());
     return new Promise((resolve, reject) => {
       const name = this.#apart ? subject : '';

@@ -5,22 +5,22 @@ import { checkShape, isList, UnexpectedReply } from './shapes.ts';
 import { slotOf } from './slots.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** Milliseconds that many commands together may take. */
+/** Timeout of a bulk operation, in milliseconds. */
 const BULK_TIMEOUT = 20_000;
-/** Keys in one command. More would keep requests waiting. */
+/** Maximum keys in one command. More keys would delay requests. */
 const MAX_KEYS = 100;
 
-/** A key of Redis, and the arguments that belong to it. */
+/** A Redis key and its arguments. */
 export interface TaggedKey {
-  /** What decides the slot of the key: the text in braces, or the whole name. */
+  /** Decides the slot of the key: the text in braces, or the whole name. */
   readonly tag: string;
   readonly key: string;
   readonly args?: readonly (string | number)[];
 }
 
 /**
- * Runs a script on many keys, and answers for each what the script answers for it. In a Cluster only keys of one slot go
- * together. Throws `Outage` where a part of it fails; nobody knows then what was done.
+ * Runs a script on many keys and returns its result for each. In a Cluster a call contains keys of one slot only.
+ * Throws `Outage` if a part fails; it is then unknown which parts were applied.
  */
 export function scriptOnAll(redis: Connection, script: Script, all: readonly TaggedKey[]): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
@@ -34,7 +34,7 @@ export function scriptOnAll(redis: Connection, script: Script, all: readonly Tag
   });
 }
 
-/** The texts under these names; `null` where there is none. Throws `Outage`. */
+/** Returns the text of each name; `null`: missing. Throws `Outage`. */
 export async function getAll(redis: Connection, all: readonly TaggedKey[]): Promise<(string | null)[]> {
   return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
 }
@@ -62,7 +62,7 @@ async function inGroups(
   return answers;
 }
 
-/** What a cursor walks through, part after part; something may come twice. Throws `Outage`. */
+/** Yields the pages of a cursor; an item may occur twice. Throws `Outage`. */
 export async function* walk(
   step: (cursor: string) => Promise<[next: string, found: string[]]>,
 ): AsyncGenerator<string[]> {
@@ -74,7 +74,6 @@ export async function* walk(
   } while (cursor !== '0');
 }
 
-/** Every Redis that has names of its own. */
 export function mastersOf(redis: Connection): Exclude<Connection, Cluster>[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }

@@ -4,7 +4,10 @@ import { CHANNEL } from './key-names.ts';
 import { readMessage } from './messages.ts';
 import type { Subscriber, Subscription } from './subscriber.ts';
 
-/** The changes that gateways make, as a subscriber hears them. While it is cut off they are lost, and then any may have been. */
+/**
+ * Publishes and receives the changes of all gateways. Messages are lost during a disconnection; then anything may have
+ * changed.
+ */
 export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
   const listeners = new Set<(message: Message) => void>();
   const tell = (message: Message) => {

@@ -7,14 +7,14 @@ import { RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
-/** The first version whose scripts may write after they have read the clock, and that passes on to replicas what was written. */
+/** The first version whose scripts may write after reading the clock, and replicate their effects. */
 const MIN_VERSION = '6.2';
-/** Milliseconds until the settings of Redis are looked at again: people change them while it runs. */
+/** Milliseconds between two checks of the Redis settings, which can change at run time. */
 const CHECK_INTERVAL = MINUTE;
 
 type Report = (warning: string) => void;
 
-/** Checks that Redis can do what the gateway needs. Answers warnings; throws RedisError where it cannot. */
+/** Returns warnings. Throws RedisError if Redis lacks what the gateway needs. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
@@ -22,7 +22,7 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
   return warningsIn(infos);
 }
 
-/** Looks again every `every` milliseconds, and tells each warning when it begins to hold. Returns a function that ends this. */
+/** Repeats the check every `every` milliseconds and reports each new warning. Returns a function that stops it. */
 export function watchWarnings(
   redis: Connection,
   told: readonly string[],
@@ -36,7 +36,7 @@ export function watchWarnings(
       for (const warning of warnings) if (!known.includes(warning)) tell(warning);
       known = warnings;
     });
-    // While Redis is away, requests tell of it.
+    // During an outage, requests report it.
     look.catch(() => {});
   }, every);
   timer.unref();
@@ -52,7 +52,7 @@ function warningsIn(infos: readonly string[]): string[] {
   return [...new Set(infos.flatMap(evictionWarning))];
 }
 
-/** A Redis user without the right to INFO gets no warnings. What the gateway needs is tried out all the same. */
+/** Without the right to INFO there are no warnings. `tryScript` still checks the required permissions. */
 function unavailableInfo(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
   throw error;
@@ -77,7 +77,7 @@ function evictionWarning(info: string): string[] {
   ];
 }
 
-/** Runs a real script, with the rights and the key names that requests will need. */
+/** Runs a real script with the permissions and key names that requests need. */
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   try {
@@ -88,7 +88,7 @@ async function tryScript(redis: Connection): Promise<void> {
   }
 }
 
-/** Says in one sentence why Redis refused something that the gateway needs. */
+/** Explains in one sentence why Redis refused a required command. */
 export function unusable(error: unknown): RedisError {
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))

@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net';
 import { Redis, SentinelConnector } from 'ioredis';
 
-/** Milliseconds. A connection that owes answers and stays silent for so long is dropped: a machine that stopped sends no reset. */
+/**
+ * Milliseconds. A connection with pending replies that stays silent for this long is dropped: a stopped machine sends
+ * no reset.
+ */
 export const SILENCE_TIMEOUT = 2_000;
 
 /**
- * The client listens to Sentinels on connections of its own, and prints their errors as plain text between the lines of the log
- * if nobody listens. A Sentinel that is down matters when the master is asked for, and that tells of it.
+ * The client uses separate connections to Sentinels, and prints their unhandled errors as plain text between log lines.
+ * A Sentinel that is down matters only during the look-up of the master, which reports it.
  */
 export class QuietSentinelConnector extends SentinelConnector {}
 const connectors = QuietSentinelConnector.prototype as unknown as {
@@ -18,8 +21,8 @@ connectors.connectToSentinel = function (...given) {
 };
 
 /**
- * The client drops a silent connection from a plain timer, and so also when this process was held up for that long while the
- * answer lay there. Here the event loop reads what has arrived before the connection is judged.
+ * The client drops a silent connection from a plain timer, also if this process was blocked while the reply had
+ * arrived. With this patch the event loop reads pending data first.
  */
 const watched = Redis.prototype as unknown as Watched;
 interface Watched {
@@ -35,7 +38,7 @@ watched.setSocketTimeout = function () {
     if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));
   };
   this.socketTimeoutTimer = timer;
-  // After the listener that reads the answers.
+  // Runs after the listener that reads replies.
   stream.once('data', () => {
     clearTimeout(timer);
     this.socketTimeoutTimer = undefined;

@@ -14,20 +14,20 @@ const CONNECT_TIMEOUT = 1_000;
 export const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
-/** Milliseconds before the next try; grows to two seconds. The jitter keeps many gateways from coming back in step. */
+/** Retry delay in milliseconds, up to two seconds. Jitter keeps gateways from reconnecting at the same time. */
 function retryDelay(times: number): number {
   return Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.5 + Math.random() / 2);
 }
 
 /**
- * By default the client queues commands without bound while Redis is away, waits for an answer without end, and sends a
- * charge again when its answer was lost. With these options a command is written at once or fails at once, and only once.
+ * By default the client queues commands without bound during an outage, waits for replies without a timeout, and
+ * resends a charge whose reply was lost. These options send each command at once and only once, or fail it.
  */
 const COMMON = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // The client's own renewal leaves a rejection unhandled when the connection breaks again meanwhile.
+  // The client's own resubscription leaves an unhandled rejection if the connection breaks again meanwhile.
   autoResubscribe: false,
   connectTimeout: CONNECT_TIMEOUT,
   socketTimeout: SILENCE_TIMEOUT,
@@ -37,17 +37,17 @@ const COMMON = {
 
 const lastErrors = new WeakMap<Connection, unknown>();
 
-/** The last error that a connection told of; `undefined`: none yet. */
+/** `undefined` before the first error. */
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
-/** Opens a connection that comes as soon as it can, and comes back by itself until `disconnect`. */
+/** Connects in the background, and reconnects until `disconnect`. */
 export function openConnection(settings: RedisSettings): Connection {
   const redis = create(settings);
   begin(redis);
   return redis;
 }
 
-/** The same, and waits until it can be used. Throws RedisError, and leaves nothing open then. */
+/** Opens a connection and waits until it is ready. Throws RedisError after closing the connection. */
 export async function connect(settings: RedisSettings): Promise<Connection> {
   const redis = openConnection(settings);
   try {
@@ -59,7 +59,7 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
   }
 }
 
-/** Waits for a connection, but at most `patience` milliseconds, or until trying again cannot help. Throws RedisError. */
+/** Waits at most `patience` milliseconds, or until a retry cannot help. Throws RedisError. */
 export async function untilReady(redis: Connection, settings: RedisSettings, patience: number): Promise<void> {
   const giveUpAt = performance.now() + patience;
   try {
@@ -75,7 +75,7 @@ export async function untilReady(redis: Connection, settings: RedisSettings, pat
   }
 }
 
-/** Begins to connect. The connection comes back by itself until `disconnect`. */
+/** Starts connecting, and reconnects until `disconnect`. */
 export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note);
@@ -84,7 +84,7 @@ export function begin(redis: Connection): void {
   redis.connect().catch(() => {});
 }
 
-/** A second connection with the same settings, which is yet to begin. */
+/** Returns an unconnected copy with the same settings. */
 export function standbyOf(redis: Connection): Connection {
   return redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
 }
@@ -116,7 +116,7 @@ function create(settings: RedisSettings): Connection {
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
     Connector: QuietSentinelConnector as unknown as NonNullable<RedisOptions['Connector']>,
-    // The Sentinels tell of a failover at once; otherwise a refused write would be the first sign.
+    // Sentinels report a failover at once; otherwise a refused write would be its first sign.
     failoverDetector: true,
     ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
     ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
@@ -124,9 +124,9 @@ function create(settings: RedisSettings): Connection {
 }
 
 /**
- * Says which name a certificate must have. The nodes of a Cluster are one service and share the URL's name, because they
- * are often known by address only. Sentinels and the Redis they name are several servers, each with a name of its own. An
- * address is never sent as a server name (RFC 6066 section 3); then the certificate is checked against the node's address.
+ * Sets the name that a certificate must have. Nodes of a Cluster share the URL's name, because often only their
+ * addresses are known. Sentinels and the servers they return have separate names. An address is never sent as a server
+ * name (RFC 6066 section 3); the certificate is then checked against the node's address.
  */
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
@@ -139,12 +139,12 @@ function clusterOptions(credentials: Credentials) {
   return {
     enableOfflineQueue,
     lazyConnect: true,
-    // The client would take the first address of a name alone.
+    // The client would use only the first address of a name.
     dnsLookup: (name, found) => found(null, name),
     redisOptions: { ...redisOptions, ...credentials },
     clusterRetryStrategy: retryDelay,
     slotsRefreshInterval: SLOTS_REFRESH,
-    // Above 0, a command would be sent again when its connection closes, and it may have been charged already.
+    // Values above 0 resend a command after its connection closes, and may charge it twice.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 4,
@@ -155,7 +155,7 @@ function defaultPort({ topology }: RedisSettings): number {
   return topology === 'sentinel' ? 26379 : 6379;
 }
 
-/** Reads `host:port`, `[v6]:port`, or a host alone. */
+/** Reads `host:port`, `[v6]:port` or a host. */
 function address(node: string, otherwise: number): { host: string; port: number } {
   const { hostname, port } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || otherwise) };

@@ -5,23 +5,23 @@ import { reconnect } from './reconnect.ts';
 import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 export interface ClusterDataOptions {
-  /** Called when a master has lost its data. */
+  /** Called after a master has lost its data. */
   readonly lost?: () => void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * As DataMark, for each master of a Cluster: a key that a master does not have is unknown only if the master has the data of
- * a master that was known before. Redis gives data an id, `master_replid`. A replica that takes over names the id of its master in
- * `master_replid2`, and so does a master that has loaded its data after a restart. One that has come up empty names none.
+ * Like DataMark, for each master of a Cluster: a missing key is unknown only if the master has the data of a known
+ * master. Redis identifies data by `master_replid`. A promoted replica reports the id of its former master in
+ * `master_replid2`, as does a master that loaded its data after a restart. A master that starts empty reports none.
  */
 export class ClusterData implements DataCheck {
   readonly #redis: Cluster;
   readonly #lost: () => void;
   readonly #clock: () => number;
   readonly #known = new Set<string>();
-  /** Since when other ids are there. */
+  /** Time of the first reading of each unknown id. */
   readonly #unknownSince = new Map<string, number>();
 
   constructor(redis: Cluster, { lost = () => {}, clock = () => performance.now() }: ClusterDataOptions = {}) {
@@ -37,7 +37,7 @@ export class ClusterData implements DataCheck {
   readonly lookUp = async (name: string): Promise<string | null> => {
     const text = this.#shaped(await this.#redis.get(name));
     if (text !== null) return text;
-    // On one connection, so that one master answers both.
+    // On one connection, so that the same master replies to both.
     const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
     const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
     if (failure !== null) throw failure;
@@ -69,7 +69,7 @@ export class ClusterData implements DataCheck {
     this.#unknownSince.delete(id);
   }
 
-  /** Throws LedgerError until the data of that id was unknown for long enough. */
+  /** Throws CountersError until this id was unknown for `LOST_AFTER`. */
   #await(id: string): void {
     const since = this.#unknownSince.get(id) ?? this.#clock();
     this.#unknownSince.set(id, since);
@@ -85,7 +85,6 @@ export class ClusterData implements DataCheck {
   }
 }
 
-/** What a node reports of its data. */
 interface ShardData {
   readonly isMaster: boolean;
   readonly id: string;
@@ -97,7 +96,7 @@ function dataOf(info: unknown): ShardData {
   return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
 }
 
-/** While a slot moves to another master, the first look-up was sent on to that one. */
+/** During the migration of the slot, the first look-up was redirected to the new master. */
 function isMigrating(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('ASK ');
 }

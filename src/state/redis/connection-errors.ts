@@ -1,21 +1,21 @@
 import type { RedisSettings } from '../../config/config.ts';
 
-/** Whether waiting cannot help at a start. */
+/** Whether waiting cannot help at startup. */
 export function isFinal(error: unknown): boolean {
   return isRefusal(error) || /ECONNREFUSED|ENOTFOUND/.test(messages(error));
 }
 
-/** Whether somebody must change something before this connection can be used. */
+/** Whether the connection needs a change of configuration. */
 export function isRefusal(error: unknown): boolean {
   return /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|cluster support disabled|certificate/i.test(
     messages(error),
   );
 }
 
-/** How OpenSSL says that it does not know who issued a certificate. */
+/** OpenSSL's messages for an unknown certificate issuer. */
 const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
-/** Says what is wrong in the words of the settings, and never with the password of the URL. */
+/** Describes the error in terms of the settings, without the URL's password. */
 export function explain(settings: RedisSettings, error: unknown): string {
   const text = messages(error);
   const where = new URL(settings.url).host;
@@ -30,7 +30,7 @@ export function explain(settings: RedisSettings, error: unknown): string {
   return `cannot use Redis at ${where}: ${text}`;
 }
 
-/** The text of an error. A Cluster's has that of its node in `lastNodeError`; a refused connection may have a code only. */
+/** Includes `lastNodeError` of a Cluster error, and the code of a refused connection. */
 export function messages(error: unknown): string {
   const { message, code, lastNodeError } = Object(error) as {
     message?: string;

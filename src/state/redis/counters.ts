@@ -34,17 +34,15 @@ const SCRIPTS = {
 type Arguments = readonly (string | number)[];
 
 export interface RedisStateOptions {
-  /** Milliseconds that an answer may take. In a hiccup of Redis requests wait once more. */
+  /** Timeout of a reply, in milliseconds. If Redis is slow, requests wait once more. */
   readonly deadline?: number;
-  /** For tests: the scripts go by this clock instead of Redis's own. */
+  /** For tests: replaces the clock of Redis in scripts. */
   readonly clock?: (() => number) | null;
 }
 
 const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
 
-/**
- * State in Redis: every step is one script on one hash. Whatever keeps Redis from answering in time is an `Outage`.
- */
+/** Keeps counters in Redis: each step is one script on one hash. Every late or missing reply is an `Outage`. */
 export class RedisState implements SharedBackend {
   readonly #redis: Connection;
   readonly #patience: OutageGrace;
@@ -57,7 +55,7 @@ export class RedisState implements SharedBackend {
     this.#redis = redis;
     this.#patience = graceWith(redis, deadline);
     this.#clock = clock ?? (() => '');
-    // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
+    // In a Cluster all keys of a script must share a slot, so a batch contains one subject only.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
     this.#banned = new BanList(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
   }
@@ -103,7 +101,7 @@ export class RedisState implements SharedBackend {
     return this.#run('conduct', subject, args, (answer) => readLevel(answer));
   }
 
-  /** Has no deadline: the first time it walks through every master from end to end. */
+  /** Without a timeout: the first call scans every master. */
   async bans(): Promise<Ban[]> {
     try {
       return await this.#banned.list();
@@ -112,7 +110,7 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  /** To be called at a start. */
+  /** Call at startup. */
   async prepareBans(): Promise<void> {
     await this.#banned.markWhole();
   }
@@ -143,7 +141,7 @@ export class RedisState implements SharedBackend {
     if (ban) this.#banned.note(subject, ban.until);
   }
 
-  /** Leaves the connection open: whoever opened it closes it. */
+  /** Leaves the connection open for its owner to close. */
   async close(): Promise<void> {
     this.#batches.flush();
     await this.#banned.close();
@@ -161,14 +159,14 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  /** The ban in force. Without limits the script answers about the ban alone. */
+  /** Without limits, the script returns only the ban. */
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
     const asked = runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
     return this.#read(asked, (answer) => readBan(subject, answer));
   }
 
-  /** Ends the connection where an answer cannot be that of its command. */
+  /** Drops the connection if a reply does not fit its command. */
   async #read<T>(asked: Promise<unknown>, read: (answer: unknown) => T): Promise<T> {
     const answer = await asked;
     try {
@@ -219,7 +217,7 @@ export class RedisState implements SharedBackend {
   }
 }
 
-/** What scripts call a window of these limits: its number from 1; 0: none of them. */
+/** The window's number in scripts, from 1; 0: not in these limits. */
 function numberOf({ windows }: Limits, window: Window | null): number {
   return window === null ? 0 : windows.indexOf(window) + 1;
 }

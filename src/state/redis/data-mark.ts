@@ -6,41 +6,41 @@ import { reconnect } from './reconnect.ts';
 import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 /**
- * Milliseconds for which one connection must find no mark until the data is taken for lost. Sentinels make a replica of a
- * master that has come up again sooner.
+ * Milliseconds for which one connection must miss the mark before the data counts as lost. Sentinels demote a restarted
+ * master to a replica sooner.
  */
 export const LOST_AFTER = 30_000;
 
-/** The text under a name; `null`: there is none, and Redis is known to have its data. */
+/** Returns the text of a name; `null`: missing, and Redis has its data. */
 export type LookUp = (name: string) => Promise<string | null>;
 
-/** Distinguishes keys that do not exist from keys that Redis has lost. */
+/** Distinguishes unknown keys from keys that Redis has lost. */
 export interface DataCheck {
-  /** Takes the data that is there now for the data to come. */
+  /** Accepts the current data as complete. */
   learn(): Promise<void>;
-  /** Throws LedgerError where there is no text, and Redis is not known to have its data. */
+  /** Throws CountersError if the text is missing and Redis may have lost its data. */
   readonly lookUp: LookUp;
-  /** Throws LedgerError where Redis is not known to have its data. */
+  /** Throws CountersError if Redis may have lost its data. */
   confirm(): Promise<void>;
 }
 
 export interface DataMarkOptions {
-  /** Told that Redis has lost its data. */
+  /** Called after Redis has lost its data. */
   readonly lost?: () => void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * A text that lies beside the keys. A Redis that has come up without its data does not have it, nor has a replica that lags
- * behind the last say: that such a Redis has no key means nothing.
+ * Stores a marker next to the keys. A Redis without its data lacks the marker, as does a replica that lags behind the
+ * latest mark; a key missing there may still exist.
  */
 export class DataMark implements DataCheck {
   readonly #redis: Redis;
   readonly #lost: () => void;
   readonly #clock: () => number;
   #known: string | null = null;
-  /** Since when this connection has not found the mark. */
+  /** Time of the first miss on this connection. */
   #missingSince: number | null = null;
 
   constructor(redis: Redis, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
@@ -52,7 +52,7 @@ export class DataMark implements DataCheck {
     });
   }
 
-  /** Marks the data if it has no mark. */
+  /** Stores a mark unless the data has one. */
   async learn(): Promise<void> {
     await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
     this.#known = await this.#redis.get(keyOf.dataMark);
@@ -71,7 +71,7 @@ export class DataMark implements DataCheck {
   }
 
   async #read(name: string) {
-    // On one connection, so that one Redis answers both.
+    // On one connection, so that the same Redis replies to both.
     const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
     const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
     if (failure) throw failure;

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 
-/** Redis cannot be used as it is set up. The message says in one sentence what to change. */
+/** Redis cannot be used with this configuration. The message describes in one sentence what to change. */
 export class RedisError extends ExpectedError {
   override name = 'RedisError';
-  /** Redis does not answer, or not now; otherwise it refuses, and will until somebody changes something. */
+  /** Whether Redis does not respond, or cannot serve yet. If false, it refuses until its configuration changes. */
   readonly isAway: boolean;
 
   constructor(message: string, { isAway = false, ...options }: ErrorOptions & { readonly isAway?: boolean } = {}) {

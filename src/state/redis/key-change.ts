@@ -10,23 +10,23 @@ import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
-/** A change of a key that can be made again where nobody knows whether it was made. */
+/** An idempotent change of a key: it can be repeated if its result is unknown. */
 export interface KeyChange {
   readonly record: KeyRecord;
-  /** Where the record stands, by its hash; `null`: the key is new, and an older version has begun to add it. */
+  /** Hash of the current record; `null`: the key is new. An older version planned its addition. */
   readonly at: string | null;
-  /** Hashes of the secrets that the key forgets. */
+  /** Hashes of secrets that become invalid. */
   readonly forgotten: readonly string[];
 }
 
-/** Keys that are added together. It can be made again where nobody knows whether it was made. */
+/** An idempotent addition of keys. */
 export interface NewKeys {
   readonly records: readonly KeyRecord[];
 }
 
 /**
- * Plans how keys are added, all of them or none. Throws KeyTaken. An id that leads to no record is taken too: its key was begun,
- * and may yet be finished.
+ * Plans the addition of all keys or none. Throws KeyTaken, also if an id has no record: its unfinished addition may
+ * still complete.
  */
 export async function planNewKeys(redis: Connection, records: readonly KeyRecord[]): Promise<NewKeys> {
   const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
@@ -45,10 +45,7 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
   return { records };
 }
 
-/**
- * Makes a change that may have been made already, whole or in part. Throws KeyTaken. As with one key, the record is written
- * last.
- */
+/** Idempotent. Writes the records last, as for one key. Throws KeyTaken. */
 export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
   if (records.length === 0) return;
   if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
@@ -69,7 +66,7 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
   );
 }
 
-/** Plans how a record takes the place of the one before. Throws KeyConflict, KeyTaken, and where there is no such key. */
+/** Plans the replacement of a record. Throws KeyConflict, KeyTaken, and Error for an unknown key. */
 export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
   const at = await hashOf(redis, record.id);
   const before = at === null ? null : await recordAt(redis, at);
@@ -82,7 +79,7 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
   return { record, at, forgotten };
 }
 
-/** Makes a change that may have been made already, whole or in part. Throws KeyTaken, KeyConflict. */
+/** Idempotent. Throws KeyTaken and KeyConflict. */
 export async function applyKeyChange(redis: Connection, { record, at, forgotten }: KeyChange): Promise<void> {
   if (at === null) return applyNewKeys(redis, { records: [record] });
   if (record.imported) await withTimeout(redis.set(keyOf.imported, '1'));
@@ -93,7 +90,7 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
   }
 }
 
-/** The record is changed where it stands, which decides between two changes at once. Then it moves with its secret. */
+/** Changes the record in place, which decides between concurrent changes, and then moves it to its new hash. */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
   const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
@@ -104,7 +101,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
   }
   if (record.previous && record.previous.hash !== at) {
-    // Its copy must not take the place of that of a later change.
+    // The copy must not overwrite the copy of a later change.
     await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', JSON.stringify(record)]));
   }
 }
@@ -129,7 +126,7 @@ function changedMeanwhile({ id }: KeyRecord): KeyConflict {
   return new KeyConflict(`key ${id} was changed meanwhile`);
 }
 
-/** Writes what is not there. `isOurs` tells whether what is there was written by an earlier try. Throws KeyTaken. */
+/** Writes missing texts. `isOurs` returns whether an earlier attempt wrote the existing text. Throws KeyTaken. */
 async function takeAll(
   redis: Connection,
   pairs: readonly (readonly [name: string, text: string])[],

@@ -8,21 +8,21 @@ import { keyOf } from './key-names.ts';
 import { checkShape, isTextOrNull } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** Reads the text under a name as a record. */
+/** Parses the text of a Redis key. */
 type Read = (name: string, text: string | null) => KeyRecord | null;
 
-/** The hash under which the record of an id stands; `null`: there is no such key. */
+/** Returns the hash of an id; `null`: unknown id. */
 export function hashOf(redis: Connection, id: string): Promise<string | null> {
   return withTimeout(textAt(redis, keyOf.apiKeyId(id)));
 }
 
-/** The record under a hash. Throws as `recordIn`. */
+/** Throws as `recordIn`. */
 export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
   const name = keyOf.apiKey(hash);
   return recordIn(name, await withTimeout(textAt(redis, name)));
 }
 
-/** The records under hashes, in their order. */
+/** Returns records in the order of the hashes. */
 export async function recordsAt(
   redis: Connection,
   hashes: readonly string[],
@@ -33,7 +33,7 @@ export async function recordsAt(
   return texts.map((text, i) => read(named[i]!.key, text));
 }
 
-/** The keys of these secrets, in their order. */
+/** Returns keys in the order of the hashes of their secrets. */
 export async function keysAt(
   redis: Connection,
   hashes: readonly string[],
@@ -43,7 +43,7 @@ export async function keysAt(
   return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
 }
 
-/** The keys with these ids, without those that were never finished. */
+/** Omits keys whose addition was not completed. */
 export async function keysOf(
   redis: Connection,
   ids: readonly string[],
@@ -59,11 +59,11 @@ export async function keysOf(
     begun.map(({ hash }) => hash),
     read,
   );
-  // An id whose key was never finished may point to a hash that became another key's.
+  // The id of an incomplete key may point to a hash that now belongs to another key.
   return records.filter((record, i): record is KeyRecord => record?.id === begun[i]!.id);
 }
 
-/** The record in the text under a name. Throws an Outage whose cause is a LedgerError if the text is not a record. */
+/** Throws an Outage with a CountersError as its cause if the text is not a valid record. */
 export function recordIn(name: string, text: string | null): KeyRecord | null {
   try {
     return text === null ? null : readRecord(text);
@@ -74,7 +74,7 @@ export function recordIn(name: string, text: string | null): KeyRecord | null {
   }
 }
 
-/** A half-finished change may have left a record under a secret that it no longer names. */
+/** An incomplete change may have left a record under a secret that the record does not list. */
 export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
   return hash === asked || previous?.hash === asked;
 }
@@ -83,7 +83,7 @@ function textAt(redis: Connection, name: string): Promise<string | null> {
   return checkShape(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
 }
 
-/** Looks up whatever a Redis has, for whoever knows no mark of its data. */
+/** Looks up a text without a check for lost data. */
 export const textIn =
   (redis: Connection): LookUp =>
   (name) =>

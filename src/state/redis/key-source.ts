@@ -11,16 +11,16 @@ import { checkShape, isInteger } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 import { tokensIn } from './tokens.ts';
 
-/** Keys read at once: what they cost the event loop must not be felt by requests. */
+/** Keys read at once, few enough not to delay requests. */
 const PAGE = 100;
 
 export interface KeySourceOptions {
-  /** Whether Redis has passed the checks of a start. */
+  /** Whether Redis has passed the startup checks. */
   readonly isFit: () => boolean;
   readonly data: Pick<DataCheck, 'lookUp' | 'confirm'>;
 }
 
-/** All keys in Redis, for the copy of them. */
+/** Reads all keys in Redis for their local copy. */
 export function keySource(redis: Connection, settings: RedisSettings, { isFit, data }: KeySourceOptions): KeySource {
   async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
@@ -36,12 +36,12 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
     async *pages() {
       const members = walk((cursor) => readIfFit(() => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', PAGE)));
       for await (const found of members) {
-        // Each member comes with its score.
+        // Members alternate with scores.
         const ids = found.filter((_, i) => i % 2 === 0);
         for (let from = 0; from < ids.length; from += PAGE)
           yield await keysOf(redis, ids.slice(from, from + PAGE), lenient);
       }
-      // The copy must not lose the keys that a Redis without its data does not have.
+      // The copy must keep its keys if Redis has lost its data.
       await readIfFit(() => data.confirm());
     },
     hasImported: async () => (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
@@ -50,7 +50,7 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
   };
 }
 
-/** What is no record makes no key usable, here as in Redis. */
+/** Skips invalid records: they make a key unusable in Redis too. */
 function lenient(_name: string, text: string | null): KeyRecord | null {
   try {
     return text === null ? null : readRecord(text);
@@ -60,7 +60,7 @@ function lenient(_name: string, text: string | null): KeyRecord | null {
   }
 }
 
-/** Where Redis is, without user and password: names the backend whose keys a copy has. */
+/** Identifies the Redis of a key copy, without user and password. */
 export function nameOf({ topology, url, master }: RedisSettings): string {
   const { host, pathname } = new URL(url);
   return JSON.stringify([topology, host, pathname.slice(1) || '0', topology === 'sentinel' ? master : null]);

@@ -13,29 +13,29 @@ import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-reco
 import { checkShape, isInteger } from './shapes.ts';
 import { graceWith, orOutage, withOutageDeadline, withTimeout } from './timeouts.ts';
 
-/** Keys read at once: what they cost the event loop must not be felt by requests. */
+/** Keys read at once, few enough not to delay requests. */
 const PAGE_SIZE = 500;
-/** Milliseconds that a look-up takes at most of a key that is known nowhere else: without an answer its request is 503. */
+/** Timeout in milliseconds for a key that is not cached. Without a reply its request fails with 503. */
 const LOOKUP_TIMEOUT = 1_000;
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
   readonly breakers: CircuitBreakers;
   /**
-   * Milliseconds that a look-up on the request path may take if a fallback is known. In a hiccup of Redis it waits once more. Without a
-   * fallback it waits for `UNSEEN`, also while a circuit breaker is open.
+   * Timeout in milliseconds of a look-up with a fallback; if Redis is slow, the look-up waits once more. Without a
+   * fallback it waits for `UNSEEN`, even if a circuit breaker is open.
    */
   readonly deadline: number;
-  /** Whether Redis has passed the checks of a start. */
+  /** Whether Redis has passed the startup checks. */
   readonly isFit: () => boolean;
-  /** For what requests need. */
+  /** The look-up on the request path. */
   readonly lookUp: LookUp;
 }
 
 /**
- * API keys in Redis. In a Cluster a key's record, its id and the list of all are in different slots, and no step covers
- * them together. So the record, which alone makes a key usable, is written last: half a key is no key. A key between two
- * secrets has its record under the hash of each.
+ * API keys in Redis. In a Cluster a key's record, its id and the list of keys are in different slots and cannot be
+ * written in one step. The record makes a key usable and is written last. During rotation, the record is stored under
+ * the hash of both secrets.
  */
 export function keysInRedis(
   redis: Connection,
@@ -48,11 +48,11 @@ export function keysInRedis(
   async function get(id: string): Promise<KeyRecord | null> {
     const hash = await hashOf(redis, id);
     const found = hash === null ? null : await recordAt(redis, hash);
-    // An id whose key was never finished may point to a hash that became another key's.
+    // The id of an incomplete key may point to a hash that now belongs to another key.
     return found?.id === id ? found : null;
   }
 
-  /** By their places in the list of all, which change while keys are added: so each part is found by the last key before it. */
+  /** Finds each page by the last key before it, because positions change as keys are added. */
   async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
     let last = after?.id;
     for (;;) {
@@ -111,7 +111,7 @@ interface Part {
   readonly isLast: boolean;
 }
 
-/** Ids of the next part; `last`: of the last key before it. */
+/** Returns the ids after `last`. */
 async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<Part> {
   const { apiKeys } = keyOf;
   const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
@@ -122,7 +122,7 @@ async function idsAfter(redis: Connection, last: string | undefined, newestFirst
     const ids = await withTimeout(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
     const isLast = ids.length <= PAGE_SIZE;
     if (last === undefined) return { ids, isLast };
-    // Keys that were added between the two questions have moved it.
+    // Added keys may have moved `last` since its position was read.
     const found = ids.indexOf(last);
     if (found !== -1) return { ids: ids.slice(found + 1), isLast };
   }

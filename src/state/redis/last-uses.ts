@@ -6,7 +6,6 @@ import { withTimeout } from './timeouts.ts';
 /** Times read or written in one command. */
 const BATCH = 1_000;
 
-/** When keys were last used, in Redis. */
 export function usesInRedis(redis: Connection): LastUseStore {
   return {
     async save(uses) {

@@ -4,14 +4,14 @@ import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { allWithTimeout } from './timeouts.ts';
 
-/** Milliseconds: longest wait for somebody else's change, and between two tries. */
+/** Milliseconds: maximum wait for a lock, and the delay between attempts. */
 const LOCK_WAIT = 2_000;
 const RETRY_DELAY = 10;
 
 /**
- * Runs `work` while no other process runs work under one of the same names. So what was checked first still holds when the
- * audit entry is written. The data itself needs no lock: each write of it checks for itself. A holder that died keeps a lock
- * for at most `LOCK_LIFE`. Throws `Outage` where somebody else holds one for too long.
+ * Runs `work` under exclusive locks, so that its checks still hold when the audit entry is written. Writes need no lock
+ * for the data itself, because each write checks its own condition. The lock of a dead holder expires after
+ * `LOCK_LIFE`. Throws `Outage` if a lock stays taken for too long.
  */
 export async function withLocks<T>(redis: Connection, names: readonly string[], work: () => Promise<T>): Promise<T> {
   const keys = [...new Set(names)].map(keyOf.lock);
@@ -20,12 +20,12 @@ export async function withLocks<T>(redis: Connection, names: readonly string[], 
   try {
     return await work();
   } finally {
-    // Later they may be somebody else's.
+    // After that time, the locks may belong to another process.
     if (performance.now() < until) await release(redis, keys);
   }
 }
 
-/** Takes all of them at once or none: who waits holds nothing, so no two wait for each other. */
+/** Takes all locks or none. A waiting process holds no lock, which prevents deadlocks. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
   for (;;) {
@@ -44,7 +44,7 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   }
 }
 
-/** A lock that cannot be given back ends by itself. */
+/** A lock that cannot be released expires. */
 async function release(redis: Connection, keys: readonly string[]): Promise<void> {
   try {
     await allWithTimeout(

@@ -12,10 +12,10 @@ export function keyChanged(hash: string): string {
   return `k:${hash}`;
 }
 
-/** Every version reads a message that it does not know so. */
+/** Every version reads unknown messages as this one. */
 export const EVERYTHING_CHANGED = '*';
 
-/** Reads a message of the channel. One that it does not know means that anything may have changed. */
+/** An unknown message means that anything may have changed. */
 export function readMessage(text: string): Message {
   const rest = text.slice(2);
   if (text.startsWith('s:')) return { type: 'subject', subject: rest, banned: false };

@@ -21,7 +21,7 @@ import { type Started, startRedis } from './start.ts';
 import { shardsAfter } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
-/** Milliseconds that a command may wait for the state. */
+/** Timeout of a command in milliseconds. */
 const COMMAND_WAIT = 2_000;
 
 interface Managed extends Records {
@@ -29,14 +29,14 @@ interface Managed extends Records {
   close(): void;
 }
 
-/** What a command can manage in a Redis, beside the gateways that share it. */
+/** State that a command can manage while gateways share the Redis. */
 export interface OfflineState extends Managed {
-  /** The gateways that run, to be asked by a command. */
+  /** The running gateways, for queries. */
   readonly fleet: () => Peers;
   readonly outbox: Storage['outbox'];
 }
 
-/** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
+/** Opens the state for commands. Throws RedisError after closing all connections. */
 export async function openOffline(settings: RedisSettings, audit: AuditSettings): Promise<OfflineState> {
   const redis = await connect(settings);
   const managed = openManaged(redis, settings, audit);
@@ -56,7 +56,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
   };
 }
 
-/** What people manage, where nothing is remembered that a change elsewhere could make wrong: so nobody listens. */
+/** Opens records without a cache, so it needs no messages about changes. */
 function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
@@ -77,20 +77,20 @@ function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSet
 export interface OpenOptions {
   readonly observe: Observe;
   readonly audit: AuditSettings;
-  /** The data folder, for the copy of the keys; `null`: no copy is kept. */
+  /** The data folder for the key copy; `null`: no copy. */
   readonly folder?: string | null;
   /**
-   * How many workers this gateway has. Each opens the state for itself. While Redis is away each gives out its share, all
-   * together what one process would. The primary that started them checks Redis, and keeps the copy of the keys.
+   * Number of workers. Each opens the state separately. During an outage each worker admits its share of the limits;
+   * together they admit as much as one process. The primary checks Redis and maintains the key copy.
    */
   readonly workers?: number;
-  /** Which of them this one is, from 1. */
+  /** The number of this worker, from 1. */
   readonly worker?: number;
-  /** For tests: milliseconds until the settings of Redis are looked at again. */
+  /** For tests: milliseconds between two checks of the Redis settings. */
   readonly lookAgain?: number;
 }
 
-/** What a gateway has from one start on Redis, whether it carries requests itself or its workers do. */
+/** Parts that a process with or without request traffic needs. */
 interface Opened {
   readonly started: Started;
   readonly cache: KeyCache | null;
@@ -127,8 +127,8 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
 }
 
 /**
- * Opens what the primary needs: it serves operators while its workers carry the requests. Checks that Redis can do what the
- * workers need, and keeps the copy of its keys. Throws RedisError, and leaves nothing open then.
+ * Opens the state of the primary, which serves operators while workers process requests. It checks Redis for the
+ * workers and maintains the key copy. Throws RedisError after closing all connections.
  */
 export async function openForWorkers(
   settings: RedisSettings,
@@ -140,7 +140,7 @@ export async function openForWorkers(
     ...managed,
     ...parts,
     tokens: cache ? tokensWithCache(managed.tokens, cache) : managed.tokens,
-    // The workers know of bans.
+    // Bans are known to the workers only.
     lastKnown: { keys: () => cache?.asOf ?? null, bans: () => null },
     close() {
       managed.close();
@@ -149,7 +149,7 @@ export async function openForWorkers(
   };
 }
 
-/** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
+/** Opens the state shared by gateways. Throws RedisError after closing all connections. */
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
   const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
@@ -163,7 +163,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
       ? null
       : openLastKnownCounters(folder, { worker, workers, observe });
   const backend = new RedisState(redis, { deadline });
-  // If it fails, the first list of bans does it.
+  // After a failure, the first list of bans does this.
   if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
     ...{ backend, breakers, bus, observe, lastKnown, gateway: id },
@@ -199,12 +199,12 @@ function outboxIn(redis: Connection): Storage['outbox'] {
   return async () => (await import('./outbox.ts')).outboxInRedis(redis);
 }
 
-/** What kind of state it is, in words for people. */
+/** Describes the kind of state for operators. */
 export function kindOf({ topology }: RedisSettings): string {
   return `redis, ${topology}`;
 }
 
-/** Names a Redis for people, without user and password. */
+/** Describes a Redis for operators, without user and password. */
 export function redisName({ url }: Pick<RedisSettings, 'url'>): string {
   const { host, pathname } = new URL(url);
   const database = pathname.length > 1 ? `, database ${pathname.slice(1)}` : '';

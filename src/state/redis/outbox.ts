@@ -17,10 +17,10 @@ const TAKE = loadScript('take-3.lua');
 const SETTLE = loadScript('settle-4.lua');
 const MOVE = loadScript('move-1.lua');
 
-/** A job as it is written. */
+/** A stored job. */
 type StoredJob = Message & { readonly at: number };
 
-/** The outbox of all gateways on one Redis. All of it is in one slot. */
+/** The outbox of all gateways, in one slot. */
 export function outboxInRedis(redis: Connection): Outbox {
   const { names, told: reply, counter, marks, due, came, jobs, standing } = keyOf.outbox;
 
@@ -81,7 +81,7 @@ export function outboxInRedis(redis: Connection): Outbox {
     async move(name, from, to) {
       return (await withTimeout(runScript(redis, MOVE, [marks], [name, from ?? '', to]))) === 1;
     },
-    // Whoever opened the connection closes it.
+    // The connection belongs to the caller.
     close: () => {},
   };
 }
@@ -103,7 +103,7 @@ function stateOf(standing: unknown, waiting: unknown, first: unknown): EndpointS
   };
 }
 
-/** A pipeline gives an object, a single call a list of names and values. */
+/** A pipeline returns an object, a single call a list of names and values. */
 function fieldsIn(answer: unknown): ReadonlyMap<string, string> {
   if (!Array.isArray(answer)) return new Map(Object.entries(answer as Record<string, string>));
   const list = answer as readonly string[];

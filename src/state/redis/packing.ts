@@ -2,12 +2,12 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
-/** A set of limits as scripts take it: ids of the windows, windows, ladder. */
+/** Limits as arguments of scripts. */
 export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
 
 const packed = new WeakMap<Limits, PackedLimits>();
 
-/** Packs each set of limits once; the clients of a plan share theirs. */
+/** Packs each set of limits once; clients of a plan share an object. */
 export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {
@@ -23,7 +23,7 @@ export function packLimits(limits: Limits): PackedLimits {
 
 const masks = new WeakMap<Limits, WeakMap<Scopes, string>>();
 
-/** A charge as scripts take it: the units alone where a request counts in no scope, as most do; else with the windows it counts in. */
+/** A charge as an argument of scripts: its units; with scopes, also the windows that it counts in. */
 export function packCharge(limits: Limits, cost: number, scopes: Scopes): number | string {
   if (scopes.length === 0) return cost;
   const known = masks.get(limits) ?? new WeakMap<Scopes, string>();
@@ -36,7 +36,7 @@ export function packCharge(limits: Limits, cost: number, scopes: Scopes): number
   return `${cost}:${mask}`;
 }
 
-/** What `windowId` is in process: the same kind, span and scope is the same counter. */
+/** Like `windowId` in process: windows with the same kind, span and scope share a counter. */
 export function idOf(window: Window): string {
   const id = `${kindOf(window).mark}${window.span}`;
   return window.scope === undefined ? id : `${id}@${window.scope}`;

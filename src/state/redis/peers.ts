@@ -9,17 +9,17 @@ import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
 import { withOutageDeadline, withTimeout } from './timeouts.ts';
 
-/** Milliseconds that gateways have for an answer, the way there and back included. */
+/** Timeout of a reply in milliseconds, including both ways. */
 const ANSWER_TIMEOUT = 1_500;
-/** Characters of the largest message: Redis hands each to every listener. */
+/** Maximum message length in characters: Redis sends each message to every listener. */
 const MAX_MESSAGE = 1_000_000;
-/** Answers under way at a time: anybody who reaches Redis can ask. Further questions stay unanswered. */
+/** Maximum concurrent replies, because every client of Redis can send queries. Further queries get no reply. */
 const MAX_ANSWERS = 32;
 
 export interface PeersOptions {
-  /** This gateway's name among all, and its answers; `null`: a command asks, which answers nobody. */
+  /** This gateway's name and replies; `null`: a command, which sends queries only. */
   readonly self: Self | null;
-  /** Told of an answer that could not be made. */
+  /** Called if a reply could not be created. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ interface PeerAnswer {
 
 type Lost = Pick<PeerAnswers<unknown>, 'lost'>;
 
-/** Answers that are waited for. */
+/** Pending replies. */
 interface PendingQuestion {
   readonly missing: Set<string>;
   readonly found: Map<string, unknown>;
@@ -46,14 +46,14 @@ interface PendingQuestion {
 }
 
 /**
- * The gateways that share a Redis, asked through its channels. A gateway that can be asked says so every few seconds, so it is
- * known who has not answered.
+ * Queries gateways through channels of Redis. Gateways announce themselves every few seconds, so missing replies are
+ * detected.
  */
 export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
   const me = randomUUID();
   const waiting = new Map<string, PendingQuestion>();
   const gateways = self && joinGateways(redis, keyOf.fleet, self.name);
-  // If this fails, it is said again soon.
+  // A failed announcement is repeated soon.
   gateways?.announce().catch(() => {});
   let isClosed = false;
   let answering = 0;
@@ -73,7 +73,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     if (own === null) return;
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
-    // A gateway whose answer does not arrive is told as silent.
+    // The asking gateway reports a missing reply as silent.
     if (text) await withOutageDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
     answering--;
   }
@@ -97,7 +97,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     try {
       const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
-      // Those that are missing then are told as silent.
+      // Gateways without a reply are reported as silent.
       await withOutageDeadline(all, ANSWER_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
@@ -105,14 +105,14 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     return { missing, found, lost };
   }
 
-  /** All others of the last day: those that were heard lately, and those that were not and did not stop. */
+  /** Returns the other gateways of the last day: recent ones, and silent ones without a clean stop. */
   async function others(): Promise<Lost & { readonly here: readonly string[] }> {
     const list = await withTimeout(
       checkShape(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
       ANSWER_TIMEOUT,
     );
     const received = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
-    // The times are those of the clock of Redis, and the newest is at most a moment old where a gateway runs.
+    // Times come from the clock of Redis. While any gateway runs, the newest is recent.
     const newest = Math.max(...received.map(({ at }) => at));
     const rest = received.filter(({ gateway }) => gateway !== self?.name);
     const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_TTL;
@@ -142,14 +142,13 @@ async function ownAnswer({ name, answer }: Self, question: string, argument: unk
   return [{ gateway: name, answer: await answer(question, argument) }];
 }
 
-/** The message with the answer. */
 function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unknown): string {
   const text = JSON.stringify({ id, gateway: name, answer } satisfies PeerAnswer);
   if (text.length > MAX_MESSAGE) throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
 }
 
-/** `null` for what is no question: anybody who reaches Redis can send anything. */
+/** Returns `null` for invalid queries: every client of Redis can send any text. */
 function readQuestion(text: string): PeerQuestion | null {
   const { from, id, question, argument = null } = objectIn(text);
   if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;

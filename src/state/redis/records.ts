@@ -9,14 +9,13 @@ import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 import { usesInRedis } from './last-uses.ts';
 import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 
-/** Whatever a call that died half-way may have left to be made; `null`: something that is kept elsewhere. */
+/** A change that an interrupted call may have left incomplete; `null`: its data is not in Redis. */
 type Change = KeyChange | NewKeys | TokenChange | null;
 
 export interface RecordsInRedisOptions extends KeysInRedisOptions {
   readonly audit: AuditSettings;
 }
 
-/** What people manage, in Redis. */
 export function recordsInRedis(redis: Connection, { audit, ...options }: RecordsInRedisOptions): Records {
   const entries = new AuditEntries(redis, audit);
   const banEntries = new AuditEntries(redis, audit, 'bans');

@@ -6,12 +6,11 @@ import { type Ban, CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
 import { isInteger, isList, UnexpectedReply } from './shapes.ts';
 
-/** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
+/** Returned if the Redis key holds another type of data. The script has changed nothing then. */
 const NO_COUNTERS = -1;
 
 type Names<N extends string> = Readonly<Record<number, N>>;
 
-/** What the numbers mean that scripts answer. */
 const DONE: Names<'done'> = { 1: 'done' };
 const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_COUNTERS]: 'foreign' };
 const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_COUNTERS]: 'foreign' };
@@ -19,15 +18,15 @@ const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'm
 
 const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
 
-/** Scripts that change a subject's ledger and answer one number. */
+/** Scripts that change a subject's counters and return one number. */
 export type CounterScript = keyof typeof BY_SCRIPT;
 
-/** Reads what a script answered about a subject's ledger. Throws LedgerError where it found none, and WrongAnswer. */
+/** Throws CountersError if the key holds other data, and WrongAnswer. */
 export function checkDone(script: CounterScript, answer: unknown, subject: string): void {
   if (nameOf(script, BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
 }
 
-/** Reads what `change` answered: done; there is no record; another version is there. Throws WrongAnswer. */
+/** Throws WrongAnswer. */
 export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdated' {
   return nameOf('change', CHANGED, answer);
 }
@@ -38,9 +37,9 @@ function nameOf<N extends string>(script: string, names: Names<N>, answer: unkno
   return name;
 }
 
-/** Why a subject was not answered. `error` is a LedgerError, or what Redis or the connection failed with. */
+/** `error` is a CountersError, or an error of Redis or the connection. */
 export function unexpectedReply(subject: string, error: unknown): Outage {
-  // Scripts that do not look first, such as `pardon`, end with Redis's own error, and it is about their only key.
+  // Scripts that do not check the type first, such as `pardon`, fail with WRONGTYPE. It refers to their only key.
   const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
   return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
 }
@@ -68,12 +67,12 @@ function readStrikes(answer: unknown): StrikeReading {
   return answer as unknown as StrikeReading;
 }
 
-/** Reads the rung of the ladder that `conduct` answered. Throws WrongAnswer. */
+/** Reads the ban level in the reply of `conduct`. Throws WrongAnswer. */
 export function readLevel(answer: unknown): number {
   return readStrikes(answer)[1];
 }
 
-/** Reads the ban in force that `conduct` answered. Throws WrongAnswer. */
+/** Reads the active ban in the reply of `conduct`. Throws WrongAnswer. */
 export function readBan(subject: string, answer: unknown): Ban | null {
   const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
@@ -85,7 +84,7 @@ const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
-/** Reads the answer of `admit`, `look` or `strike`, one request after the other. All throw WrongAnswer. */
+/** Reads the reply of `admit`, `look` or `strike` request by request. All methods throw WrongAnswer. */
 export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
@@ -97,12 +96,12 @@ export class ReplyReader {
     this.now = this.#numbers[0]!;
   }
 
-  /** Nothing may be left. */
+  /** Checks that the reply has no further numbers. */
   end(): void {
     if (this.#at !== this.#numbers.length) throw new UnexpectedReply('a decision');
   }
 
-  /** The next request's admission. Throws LedgerError. */
+  /** Throws CountersError. */
   admission(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
     const readings = this.#readings(windows);
@@ -122,7 +121,7 @@ export class ReplyReader {
     return this.#refused(VERDICTS[verdict]!, windows, readings);
   }
 
-  /** The next request's standing: an admission with all about its conduct, whatever the verdict. Throws LedgerError. */
+  /** Reads an admission with the complete strike state, whatever the verdict. Throws CountersError. */
   standing(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
     return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));

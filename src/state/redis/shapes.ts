@@ -2,8 +2,8 @@ import type { Connection } from './client.ts';
 import { reconnect } from './reconnect.ts';
 
 /**
- * Redis gave an answer that its command cannot have. The answers of such a connection belong to other commands, so whoever
- * sees this ends the connection.
+ * A reply that its command cannot have. The replies on this connection belong to other commands, so the connection must
+ * be dropped.
  */
 export class UnexpectedReply extends Error {
   override name = 'UnexpectedReply';
@@ -21,7 +21,7 @@ export const isTextList = (answer: unknown): answer is string[] =>
 export const isHash = (answer: unknown): answer is Record<string, string> =>
   typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
 
-/** The answer to `what`, in words. Throws WrongAnswer if it has another shape, and ends the connection then. */
+/** `what` describes the command. Throws WrongAnswer for a reply of the wrong type, and drops the connection. */
 export async function checkShape<T>(
   redis: Connection,
   what: string,

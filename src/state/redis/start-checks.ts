@@ -2,18 +2,18 @@ import type { Shards } from '../shared/backend.ts';
 import { unusable } from './checks.ts';
 import { RedisError } from './error.ts';
 
-/** Milliseconds that a later check waits for Redis, and until the next one. */
+/** Timeout of a repeated check, and the delay until the next check, in milliseconds. */
 const CHECK_INTERVAL = 200;
 
 export interface StartChecksOptions<T> {
-  /** Checks once, and waits at most `patience` milliseconds for a Redis that does not answer. */
+  /** Checks once. Waits at most `patience` milliseconds for Redis. */
   readonly check: (patience: number) => Promise<T>;
   readonly passed: (found: T) => void;
-  /** Told why Redis cannot be used although it answers, whenever there is another reason. Not of the first check. */
+  /** Called with each new reason why a responding Redis cannot be used, except by the first check. */
   readonly unfit: (reason: string) => void;
 }
 
-/** The checks of a start: the first, which the start may wait for, and further ones until Redis has passed. */
+/** Startup checks: the first, which startup may wait for, and repeated checks until Redis passes. */
 export class StartChecks<T> {
   readonly #options: StartChecksOptions<T>;
   #passed = false;
@@ -25,7 +25,7 @@ export class StartChecks<T> {
     this.#options = options;
   }
 
-  /** Whether Redis has answered, and can do what the gateway needs. */
+  /** Whether Redis has responded and supports the gateway. */
   get passed(): boolean {
     return this.#passed;
   }
@@ -42,7 +42,7 @@ export class StartChecks<T> {
     }
   }
 
-  /** Checks again until Redis passes: somebody may mend it meanwhile. */
+  /** Repeats the check: an operator may correct Redis at any time. */
   async untilPassed(): Promise<void> {
     try {
       await this.first(CHECK_INTERVAL);
@@ -61,7 +61,7 @@ export class StartChecks<T> {
   }
 }
 
-/** The shards, once Redis has passed the checks; before that it is one shard, which is away. */
+/** Before Redis has passed the checks, it is one shard that is down. */
 export function shardsAfter(checks: Pick<StartChecks<unknown>, 'passed'>, shards: Shards): Shards {
   return {
     shardOf: (name) => (checks.passed ? shards.shardOf(name) : ''),

@@ -15,39 +15,38 @@ import { disconnect, onDisconnect } from './reconnect.ts';
 import { StartChecks } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
-/** Milliseconds that a start waits for a Redis that hangs, where it can go on without. */
+/** Timeout in milliseconds of the first check if the gateway can start without Redis. */
 const FIRST_CHECK_TIMEOUT = 2_000;
 
-/** What a gateway has of Redis from its start on. */
 export interface Started {
   readonly redis: Connection;
   readonly subscriber: Subscriber;
   readonly bus: Bus;
   readonly gateways: Pick<Gateways, 'count'>;
-  /** Why Redis is away since the start; `null`: it was there. */
+  /** Why Redis was unavailable at startup; `null`: it was available. */
   readonly absence: RedisError | null;
   readonly data: DataCheck;
-  /** Whether Redis has passed the checks of a start. One that was away at the start is checked when it is there. */
+  /** Whether Redis has passed the startup checks. If it was down at startup, it is checked when it is up. */
   readonly checks: { readonly passed: boolean };
   close(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly observe: Observe;
-  /** Names this gateway among all that share Redis; `null`: it is none of them, because its workers are. */
+  /** Unique id of this gateway; `null`: not counted as a gateway, because its workers are. */
   readonly id: string | null;
-  /** Whether a primary process tells what there is to tell. */
+  /** Whether the primary process reports instead of this one. */
   readonly isWorker: boolean;
-  /** What to serve from where Redis is away; `null`: then there is no start. */
+  /** The key copy to use during an outage; `null`: the gateway cannot start during an outage. */
   readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'gateways'> | null;
-  /** For tests: milliseconds until the settings of Redis are looked at again. */
+  /** For tests: milliseconds between two checks of the Redis settings. */
   readonly lookAgain?: number;
 }
 
 /**
- * Starts on Redis: connects in the background, and waits for the first check. Where Redis is away then and the copy of its keys can
- * be used, the start is over, and the checks go on until Redis is there. Throws RedisError, and leaves nothing open then:
- * where Redis refuses, or there is no copy to use.
+ * Connects in the background and waits for the first check. If Redis is down and the key copy is usable, startup
+ * completes and the checks continue. Throws RedisError after closing all connections, if Redis refuses or no copy is
+ * usable.
  */
 export async function startRedis(settings: RedisSettings, options: StartOptions): Promise<Started> {
   const { copy, isWorker, observe } = options;
@@ -116,7 +115,7 @@ function dataIn(redis: Connection, observe: Observe): DataCheck {
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
 }
 
-/** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
+/** Reports current warnings, and later each new warning. Returns a function that stops it. */
 function reportWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
   const tell = (warning: string) => observe({ type: 'state.warning', warning });
   for (const warning of warnings) tell(warning);

@@ -2,9 +2,9 @@ import { Cluster } from 'ioredis';
 import { begin, type Connection, lastErrorOf, standbyOf } from './client.ts';
 import { disconnect, onDisconnect } from './reconnect.ts';
 
-/** Milliseconds between two proofs that a silent connection is alive. */
+/** Milliseconds between two pings. */
 const HEARTBEAT = 1_000;
-/** Milliseconds until a subscription that Redis refused is tried again. */
+/** Retry delay in milliseconds after a refused subscription. */
 const RETRY_DELAY = 1_000;
 const POLL_INTERVAL = 10;
 
@@ -13,24 +13,26 @@ export interface Listener {
   readonly onMessage: (text: string, channel: string) => void;
   /** Messages may have been lost until now. */
   readonly onMissed?: () => void;
-  /** The subscription is lost, or confirmed (again). */
+  /** Called after the subscription is lost, confirmed or restored. */
   readonly onDisconnect?: (isCut: boolean) => void;
 }
 
-/** What one listener hears. Each has a subscription of its own, so that one that Redis refuses holds up no other. */
+/**
+ * The subscription of one listener. Subscriptions are separate, so that a refused subscription does not delay others.
+ */
 export interface Subscription {
-  /** Whether every message arrives now, as far as is known. */
+  /** Whether all messages arrive, as far as is known. */
   readonly isLive: boolean;
-  /** Resolves as soon as that is so. */
+  /** Resolves when `isLive` is true. */
   live(): Promise<void>;
-  /** Waits at most `patience` milliseconds for the first confirmation. Throws why there is none. */
+  /** Waits at most `patience` milliseconds for the first confirmation. Throws the reason if it is missing. */
   begun(patience: number): Promise<void>;
 }
 
 /**
- * The connection on which a process hears all messages, as Redis sends them only on connections that do nothing else. It
- * begins when the connection of requests is ready for the first time. From then on it comes back by itself, and subscribes
- * anew. Messages that are sent meanwhile are lost, and listeners are told so.
+ * A connection for messages only, as Redis requires for subscriptions. It connects after the connection for requests is
+ * ready, then reconnects and resubscribes automatically. Messages during a disconnection are lost, and listeners are
+ * notified.
  */
 export class Subscriber {
   readonly #connection: Connection;
@@ -53,7 +55,7 @@ export class Subscriber {
       for (const one of this.#all) one.set(false);
     });
     if (connection instanceof Cluster) {
-      // A Cluster moves the subscription to another node and says nothing. These events are the only sign of it.
+      // A Cluster moves the subscription to another node without a message. These events are its only sign.
       const moved = () => {
         for (const { listener } of this.#all) listener.onMissed?.();
       };
@@ -77,7 +79,7 @@ export class Subscriber {
   close(): void {
     clearInterval(this.#heartbeat);
     this.#notBegun();
-    // Whoever still waits for the first confirmation waits for nothing.
+    // Ends `begun` calls that still wait.
     this.#failure ??= new Error('the subscriber is closed');
     disconnect(this.#connection);
   }
@@ -92,15 +94,15 @@ export class Subscriber {
       one.set(true);
     } catch (error) {
       this.#failure = error;
-      // If the connection was lost meanwhile, `ready` comes again.
+      // After a lost connection, `ready` follows again.
       if (this.#isReady) setTimeout(() => this.#isReady && void this.#subscribe(one), RETRY_DELAY).unref();
     }
   }
 
-  /** If the other side is dead the ping stays unanswered; then the client drops the connection and makes a new one. */
+  /** If the peer is dead, the ping gets no reply, and the client replaces the connection. */
   async #beat(): Promise<void> {
     if (this.#connection instanceof Cluster || !this.#isReady) return;
-    // A failure needs nothing here: the client connects again, and that is seen.
+    // The client reconnects after a failure, which `whenCut` detects.
     await this.#connection.ping().catch(() => {});
   }
 }

@@ -5,12 +5,12 @@ import { OutageGrace } from '../shared/outage-grace.ts';
 import type { Connection } from './client.ts';
 import { shardsOf } from './shards.ts';
 
-/** Milliseconds that operators' commands may take. */
+/** Timeout of operators' commands in milliseconds. */
 const COMMAND_TIMEOUT = 2_000;
 
 const SERVICE = 'Redis';
 
-/** Waits for Redis, but at most `deadline` milliseconds; then rejects with DeadlineError. */
+/** Waits at most `deadline` milliseconds; then rejects with DeadlineError. */
 export function withOutageDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   return withDeadline(work, deadline, SERVICE);
 }
@@ -20,12 +20,12 @@ export function graceWith(redis: Connection, deadline: number): OutageGrace {
   return new OutageGrace({ deadline, service: SERVICE, shardOf: shardsOf(redis).shardOf });
 }
 
-/** An answer of Redis in time, or an `Outage`. `wait` in milliseconds. */
+/** Rejects with `Outage` after `wait` milliseconds or an error. */
 export async function withTimeout<T>(work: Promise<T>, wait = COMMAND_TIMEOUT): Promise<T> {
   return orOutage(withOutageDeadline(work, wait));
 }
 
-/** What Redis answers, or an `Outage`. */
+/** Converts errors to `Outage`. */
 export async function orOutage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -34,12 +34,12 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A command, its name in small letters, with its arguments. */
+/** The command name is lower case. */
 export type Command = readonly [name: string, ...args: string[]];
 
 /**
- * What Redis answers to many commands, in their order, in time, or an `Outage`. A single Redis gets them in one write; nodes
- * of a Cluster have to be asked each for its own.
+ * Returns the replies in the order of the commands. Throws `Outage`. A single Redis gets all commands in one write; in
+ * a Cluster each goes to its own node.
  */
 export async function allWithTimeout(redis: Connection, commands: readonly Command[]): Promise<unknown[]> {
   if (commands.length < 2 || redis instanceof Cluster)

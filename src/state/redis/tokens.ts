@@ -5,19 +5,18 @@ import { keyOf } from './key-names.ts';
 import { checkShape, isHash } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** A token that is added, or the name of one that is taken away. */
+/** An added token, or the name of a removed token. */
 export type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
 
-/** The name is taken, or there is none of this name. */
+/** The name is taken or unknown. */
 class WrongName extends Error {}
 
-/** All tokens, in the order of their names. */
+/** Sorted by name. */
 export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
   const texts = Object.values(await checkShape(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash));
   return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Operators' tokens in Redis. */
 export function tokensInRedis(
   redis: Connection,
   auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
@@ -59,7 +58,7 @@ export function tokensInRedis(
 
 const lockOf = (name: string): string => `token:${name}`;
 
-/** Makes a change that may have been made already. */
+/** Idempotent. */
 export async function applyTokenChange(redis: Connection, change: TokenChange): Promise<void> {
   if ('ended' in change) {
     await withTimeout(redis.hdel(keyOf.tokens, change.ended));

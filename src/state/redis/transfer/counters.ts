@@ -14,11 +14,11 @@ const PUT = loadScript('put-n.lua');
 const DONE = '1';
 
 export interface CounterImportOptions extends Pick<TargetOptions, 'escalation' | 'clock' | 'dryRun'> {
-  /** Notes bans that were written. */
+  /** Adds written bans to the index. */
   readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
 }
 
-/** A ledger on its way: what is known to be there, and what became of it. */
+/** The state of one import: the counters known to be stored, and the outcome. */
 interface Attempt extends SubjectCounters {
   stored: StoredCounters | null;
   write: Counters | null;
@@ -26,8 +26,8 @@ interface Attempt extends SubjectCounters {
 }
 
 /**
- * Takes ledgers in, many at once. Gateways may charge them meanwhile: a ledger is written only where it is still what was read, and
- * otherwise judged again.
+ * Imports counters in bulk while gateways may charge them. Counters are written only if they are unchanged since they
+ * were read, and are otherwise judged again.
  */
 export async function importCounters(
   redis: Connection,
@@ -74,7 +74,7 @@ export async function importCounters(
       attempt.write = null;
     }
   }
-  // Also those that were there: a move that ended half-way may have left them unnoted.
+  // Includes existing bans: an interrupted transfer may not have indexed them.
   for (const { subject, stored, taken } of attempts)
     if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.ledger, now))
       written.push({ subject, until: stored.ledger.conduct!.bannedUntil });

@@ -4,10 +4,10 @@ import type { Connection } from '../client.ts';
 import { COUNTER_KEYS, keyOf } from '../key-names.ts';
 import { withTimeout } from '../timeouts.ts';
 
-/** Names looked at in one step. */
+/** Names read in one step. */
 const SCAN_COUNT = 1_000;
 
-/** How much there is; walks through all names for the ledgers. */
+/** Scans all names to count counters. */
 export async function countsIn(redis: Connection): Promise<Counts> {
   let ledger = 0;
   for (const master of mastersOf(redis)) {

@@ -14,18 +14,18 @@ const NEW = loadScript('new-n.lua');
 const ANY_OLDER = '';
 const DONE = 1;
 
-/** A key that is given, what is there, and what to do. */
+/** A given key, the stored key, and the decision. */
 interface KeyDecision {
   readonly key: KeyRecord;
-  /** Where the record of its id stands, by its hash; `null`: there is no such id. */
+  /** Hash of the record of its id; `null`: unknown id. */
   readonly at: string | null;
   readonly stored: KeyRecord | null;
   readonly taken: Outcome;
 }
 
 /**
- * Takes keys in, many at once. In a Cluster a key's parts are in different places, so the record, which alone makes a key usable, is
- * written last, as in key-change.ts; what died half-way is finished when it is taken in again.
+ * Imports keys in bulk. In a Cluster a key's parts are in different slots, so the record, which makes a key usable, is
+ * written last, as in key-change.ts. A repeated import completes an interrupted one.
  */
 export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Outcome[]> {
   const judged = await judge(redis, keys);
@@ -52,7 +52,7 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
     const found = at === null ? null : records.get(at)!;
     const stored = found?.id === key.id ? found : null;
     const owners = [key.hash, key.previous?.hash].filter(isText).map((hash) => owner(records.get(hash)!, hash));
-    // The id may have been written, and its record not: then this finishes it.
+    // If the id exists without its record, this import completes it.
     if (at !== null && stored === null && at !== key.hash)
       throw somethingElse(
         `in the target, the id ${key.id} is that of a key with another secret, which was never finished`,
@@ -61,7 +61,7 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
   });
 }
 
-/** A change that was not finished may have left a record under a secret that it no longer names. */
+/** An incomplete change may have left a record under a secret that the record does not list. */
 function owner(record: KeyRecord | null, hash: string): KeyRecord | null {
   return record && (record.hash === hash || record.previous?.hash === hash) ? record : null;
 }
@@ -71,7 +71,7 @@ async function recordsAt(redis: Connection, hashes: readonly string[]): Promise<
   return new Map(hashes.map((hash, i) => [hash, texts[i] ? readRecord(texts[i]) : null]));
 }
 
-/** Throws TransferError if somebody else has begun to add other keys there. */
+/** Throws TransferError if another process has started to add different keys. */
 async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void> {
   if (keys.length === 0) return;
   if (keys.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
@@ -81,7 +81,7 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
     keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] })),
   );
   await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
-  // The record to which the id leads comes last: it alone tells a repeat that nothing is left to do.
+  // The record of the id comes last: it shows a repeated import that nothing remains to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
   const records = [...earlier, ...keys.map((key) => ({ key, hash: key.hash }))];
   const put = ({ key, hash }: (typeof records)[number]) => ({ ...recordNamed(hash), args: [JSON.stringify(key)] });
@@ -91,13 +91,13 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
     ...keys.filter((_, i) => begun[i] !== DONE),
     ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
   ]);
-  // Those that are whole now were only begun before.
+  // Keys that are complete now were incomplete before.
   if (inDoubt.size > 0) await judge(redis, [...inDoubt]);
 }
 
 /**
- * Throws TransferError, and changes nothing, if somebody else has made a change of the same or a later version meanwhile. The record to which the id leads
- * is written when all others are right: it alone tells a repeat that nothing is left to do.
+ * Throws TransferError without changes after a concurrent change to the same or a later version. The record of the id
+ * is written last: it shows a repeated import that nothing remains to do.
  */
 async function change(redis: Connection, { key, at }: KeyDecision): Promise<void> {
   await withLocks(redis, [key.id, key.hash], async () => {
@@ -120,7 +120,7 @@ function newer({ id }: KeyRecord): Error {
   return somethingElse(`key ${id} was changed in the target`);
 }
 
-/** Ends a change: the id leads to the key's hash, and no longer to `at`. */
+/** Completes a change: points the id to the key's hash instead of `at`. */
 async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void> {
   await withTimeout(redis.set(keyOf.apiKeyId(key.id), key.hash));
   if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
@@ -134,7 +134,7 @@ function recordNamed(hash: string): TaggedKey {
   return { tag: hash, key: keyOf.apiKey(hash) };
 }
 
-/** The hashes under which a key's record stands. */
+/** Hashes that store the key's record. */
 function places({ hash, previous }: KeyRecord): string[] {
   return previous ? [hash, previous.hash] : [hash];
 }

@@ -42,7 +42,7 @@ export async function takeUses(redis: Connection, given: readonly LastUse[], dry
   return outcomes;
 }
 
-/** Takes entries into a log; into an empty log with their numbers, as far as these have no gaps. */
+/** Imports entries into a log. An empty log keeps their numbers, up to the first gap. */
 export class AuditTaking {
   readonly #redis: Connection;
   readonly #entries: AuditEntries;

@@ -13,12 +13,12 @@ import { withTimeout } from '../timeouts.ts';
 import { countsIn } from './counts.ts';
 import { parseStoredCounters } from './stored-counters.ts';
 
-/** Names that a cursor looks at in one step. */
+/** Names read in one step. */
 const SCAN_COUNT = 1_000;
 
 const COUNTERS_OF = loadScript('ledgers-n.lua');
 
-/** A Redis as a source. What gateways change meanwhile may be in it or not; everything else is. */
+/** Reads a Redis. Concurrent changes may be missing; all other data is included. */
 export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
   return {
     name,
@@ -34,7 +34,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
   };
 }
 
-/** Keys, tokens and entries. */
+/** Reads keys, tokens and entries. */
 export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* keysIn(redis);
   yield { type: 'token', values: await tokensIn(redis) };
@@ -42,7 +42,7 @@ export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* entriesIn(redis, 'bans');
 }
 
-/** A key is one only if its id leads to its record; half a key is none. */
+/** Skips incomplete keys, whose id does not lead to their record. */
 async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
   const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', SCAN_COUNT));
@@ -67,7 +67,7 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   }
 }
 
-/** What is no JSON becomes a record of which only the id is known: it is left out later, and told. */
+/** Returns a record with only an id for invalid JSON, which is later skipped and reported. */
 function recordIn(id: string, text: string): KeyRecord {
   try {
     return readRecord(text);
@@ -83,7 +83,7 @@ export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
 }
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
-  // Nothing is appended here, so no bound matters.
+  // The bounds do not matter, because nothing is appended.
   const log = new AuditEntries(
     redis,
     { maxEntries: Number.MAX_SAFE_INTEGER, bans: { maxEntries: 0, maxAge: 0 } },
@@ -94,7 +94,7 @@ export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerat
     newest = part.newest;
     const values = part.entries;
     if (values.length > 0) yield { type: name === 'audit' ? 'audit' : 'ban', values };
-    // Older ones may be dropped meanwhile.
+    // Older entries may be dropped meanwhile.
     from = Math.max((values.at(-1)?.number ?? from + BATCH - 1) + 1, part.oldest);
   }
 }
@@ -104,14 +104,14 @@ export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { t
   for (const master of mastersOf(redis)) {
     for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT))) {
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
-      // A name with braces has another slot than its subject.
+      // With braces in its name, a subject is in another slot than its key.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
       const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
       const answers = await scriptOnAll(redis, COUNTERS_OF, named);
       const values: SubjectCounters[] = whole.flatMap((subject, i) => {
         const stored = parseStoredCounters(answers[i]);
         if (stored === null) return [];
-        // It is left out later, and told.
+        // Skipped and reported later.
         return [{ subject, ledger: stored === 'foreign' ? newCounters([]) : stored.ledger }];
       });
       if (values.length > 0) yield { type: 'ledger', values };

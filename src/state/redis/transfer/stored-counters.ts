@@ -4,13 +4,13 @@ import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
 import { idOf, packLimits } from '../packing.ts';
 
-/** A ledger in Redis, with a digest of what is stored: whoever writes there says by it what was read before. */
+/** Counters with a digest of the stored data. A write sends the digest to prove which data it has read. */
 export interface StoredCounters {
   readonly digest: string;
   readonly ledger: Counters;
 }
 
-/** What a script tells of a ledger, see lua/rules/plain.lua. `null`: there is none; `foreign`: the key holds something else. */
+/** Reads the format of lua/rules/plain.lua. `null`: missing; `foreign`: the key holds other data. */
 export function parseStoredCounters(answer: unknown): StoredCounters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
@@ -25,11 +25,11 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   if (strikeState === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: strikeState } };
-  // What was told about coming back belongs to other limits: it is void with the next request.
+  // Reported retry times of other limits become invalid with the next request.
   return { digest, ledger: { windows, cells: counted, conduct: { ...strikeState, refusedAt: 0, refusedUntil: 0 } } };
 }
 
-/** Arguments 3 to 7 of lua/put-1.lua. */
+/** Arguments 3 to 7 of lua/put-n.lua. */
 export function formatCounters({ windows, cells, conduct }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
   if (conduct === null) return [ids, JSON.stringify(cells), '', '', ''];
@@ -50,7 +50,7 @@ function readStrikeState(numbers: readonly number[], strikeState: string): Strik
   const conduct = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
   const [, , , , , scope] = strikeState.split(',');
   const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(strikeState);
-  // Older gateways write the ban alone.
+  // Older gateways do not write the cause of a ban.
   if (until !== bannedUntil) return conduct;
   const kind = code === undefined ? null : kindWithCode(code);
   return {
@@ -60,7 +60,7 @@ function readStrikeState(numbers: readonly number[], strikeState: string): Strik
   };
 }
 
-/** Windows of `60000,s3600000,60000@login`; `null`: a newer version knows more kinds. */
+/** Reads windows such as `60000,s3600000,60000@login`; `null`: a kind from a newer version. */
 function idWindows(ids: string): Window[] | null {
   const windows = ids.split(',').map((id) => {
     const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
@@ -71,7 +71,7 @@ function idWindows(ids: string): Window[] | null {
   return windows.every((window) => window !== null) ? windows : null;
 }
 
-/** Windows of `[0,60000,60,0,60000,5,"login"]`; `null`: these are none. */
+/** Reads windows such as `[0,60000,60,0,60000,5,"login"]`; `null`: not valid. */
 function windowsIn(limits: string): Window[] | null {
   if (limits === '') return null;
   const values = JSON.parse(limits) as (number | string)[];

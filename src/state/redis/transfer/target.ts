@@ -15,7 +15,9 @@ import { takeKeys } from './keys.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
 import { recordsIn } from './source.ts';
 
-/** A Redis as a target, also while gateways use it; at the end they hear that anything may have changed. */
+/**
+ * A Redis as a target, which gateways may use meanwhile. At the end they are notified that anything may have changed.
+ */
 export async function redisTarget(
   redis: Connection,
   { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
@@ -23,9 +25,9 @@ export async function redisTarget(
   const { dryRun } = options;
   const audit = new AuditTaking(redis, options.audit, 'audit');
   const bans = new AuditTaking(redis, options.audit, 'bans');
-  // Now, while there is little, if there is no index of bans yet.
+  // Creates the index of bans while there is little data.
   if (!dryRun) await new RedisState(redis).bans();
-  // It only notes bans here.
+  // Used only to add bans to the index.
   const index = new BanList(redis, { clock: () => '', banOf: async () => null });
   const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;
@@ -62,7 +64,7 @@ export async function redisTarget(
       0,
     held: () => recordsIn(redis),
     async take(batch) {
-      // What fails half-way may have changed something too.
+      // A failed batch may have changed data too.
       hasChanged ||= !dryRun;
       return takeAll(batch);
     },
@@ -72,7 +74,7 @@ export async function redisTarget(
       return countsIn(redis);
     },
     async close() {
-      // After a failure; Redis may be away.
+      // After a failure; Redis may be down.
       await tell().catch(() => {});
       await close();
     },

@@ -83,7 +83,7 @@ async function takeConsole(gateway: TestGateway) {
     await page.evaluate(`location.hash = '#/${places[view]}'`);
     if (view === 'plans') {
       await page.getByLabel('Limits', { exact: true }).fill('20/minute,1000/day');
-      await page.getByRole('button', { name: 'Try', exact: true }).click();
+      await page.getByRole('button', { name: 'Simulate', exact: true }).click();
       await page
         .getByRole('heading', { name: /last day/i })
         .first()

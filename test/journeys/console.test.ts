@@ -95,7 +95,7 @@ describe('two gateways on one Redis', () => {
       .getByText(/^banned until .* automatically: sent 2 more requests within 1m after 3\/day was used up/)
       .waitFor();
     await page.getByText('3 of 3 · used up').waitFor();
-    await row('Log of bans', /banned .* in force .* automatic/).waitFor();
+    await row('Ban history', /banned .* in force .* automatic/).waitFor();
     await row('Latest refusals and failures', /GET listPets 403 key_banned/).waitFor();
     await row('Latest refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
     await seen();
@@ -103,8 +103,8 @@ describe('two gateways on one Redis', () => {
     // Who else?
     await goTo('Top clients');
     await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Refusals' });
-    await row('Who came most often', /umbrella/).waitFor();
-    await row('Who came most often', /acme/).getByRole('link', { name: acme.id }).click();
+    await row('Top clients, last hour', /umbrella/).waitFor();
+    await row('Top clients, last hour', /acme/).getByRole('link', { name: acme.id }).click();
 
     const dialog = page.getByRole('dialog');
     const act = async (verb: string, field?: string) => {
@@ -114,27 +114,27 @@ describe('two gateways on one Redis', () => {
       await dialog.getByRole('button', { name: verb }).click();
     };
     await act('Lift ban');
-    await dialog.getByText(`${acme.id} is pardoned.`).waitFor();
-    await page.getByText(/^No strikes, no ban .* last lifted by alice/).waitFor();
+    await dialog.getByText(`The ban of ${acme.id} is lifted.`).waitFor();
+    await page.getByText(/^No strikes, ban level 0.* last lifted by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     // The button is gone with the ban: who uses the keyboard goes on at the heading.
     expect(await page.evaluate('document.activeElement.textContent')).toBe(acme.id);
-    await row('Log of bans', /^\S+ banned .* lifted by alice/).waitFor();
+    await row('Ban history', /^\S+ banned .* lifted by alice/).waitFor();
 
     // What still holds is told to both: the client, and whoever looks.
     const next = await answered(429, acme);
     expect(next.body).toMatchObject({ code: 'daily_quota_exceeded' });
     await page.getByText('3 of 3 · used up').waitFor();
     await act('Grant units', 'Units');
-    await dialog.getByText('Up to 1 units were given back').waitFor();
+    await dialog.getByText('Up to 1 units were refunded').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('2 of 3', { exact: true }).waitFor();
     await answered(200, acme);
 
     await goTo('Audit');
-    const entry = (action: string) => row('Entries of the audit log', new RegExp(`${action} ${acme.id}`)).innerText();
-    await row('Entries of the audit log', /usage\.grant/).waitFor();
+    const entry = (action: string) => row('Audit log, newest first', new RegExp(`${action} ${acme.id}`)).innerText();
+    await row('Audit log, newest first', /usage\.grant/).waitFor();
     for (const action of ['bans.lift', 'usage.grant'])
       expect((await entry(action)).split(/\t|\n/)).toEqual(expect.arrayContaining(['alice', action, acme.id, REASON]));
     await seen();

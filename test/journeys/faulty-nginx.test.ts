@@ -220,7 +220,7 @@ describe('readiness, while all stores of an upstream are away,', () => {
     await untilAway(a);
     expect(await readiness(gateway.adminUrl)).toEqual({
       status: 200,
-      body: { status: 'ready', away: ['upstream default'] },
+      body: { status: 'ready', down: ['upstream default'] },
     });
   });
 

@@ -196,7 +196,7 @@ describe('gateways that share a Redis', () => {
     await redis.admin.zadd('sg:fleet', Date.now(), 'odd:1');
     try {
       const top = await topAt(one.adminUrl);
-      expect([seen(top), top.silent]).toEqual([[[body.id, 1]], ['odd:1']]);
+      expect([seen(top), top.unresponsive]).toEqual([[[body.id, 1]], ['odd:1']]);
       const { out } = await commandLine(one.folder)(['top'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
       expect(out).toContain('odd:1 did not respond.\n');
     } finally {

@@ -63,7 +63,7 @@ test('an entry names the limit, the strikes and the operation of the last of the
   await recorder.close();
   const begin = 10 * MINUTE - LADDER.durations[0]!;
   expect(log.notes[0]!.entry).toMatchObject({
-    ...{ at: begin, actor: 'storegate', action: 'bans.begin', target: 'key_1', requestId: 'r1' },
+    ...{ at: begin, actor: 'storegate', action: 'bans.start', target: 'key_1', requestId: 'r1' },
     before: { plan: 'free', until: null },
     after: { limit: '60/minute', strikes: LADDER.strikes, operation: 'listPets', rung: 1 },
   });

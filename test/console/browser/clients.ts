@@ -43,7 +43,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByText(new RegExp(`${id} is pardoned\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
       expect(await newest()).toMatchObject({ action: 'bans.lift', actor: 'operateer', reason: 'a „call“ from beta' });
       await page.getByRole('button', { name: 'Close' }).click();
-      await page.getByText('No strikes, no ban that is not forgotten').waitFor();
+      await page.getByText('No strikes, ban level 0').waitFor();
       expect(await page.getByText('banned until').count()).toBe(0);
       await page.getByRole('cell', { name: 'a „call“ from beta' }).first().waitFor();
     });

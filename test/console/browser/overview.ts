@@ -40,7 +40,7 @@ export function nowTests(stand: ConsoleStand): void {
 
     test('opens the console, says that all is well, and how it goes', async () => {
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview');
-      await verdict().getByText('OK').waitFor();
+      await verdict().getByText('OK', { exact: true }).waitFor();
       await live().getByText('Live', { exact: true }).waitFor();
       await send(20);
       await page.getByText('in the last 10 seconds').waitFor();
@@ -73,7 +73,7 @@ export function nowTests(stand: ConsoleStand): void {
     test('names what is wrong, with the way to where more is told', async () => {
       storeStatus = 500;
       await send(5);
-      await verdict().getByText('Down').waitFor();
+      await verdict().getByText('Down', { exact: true }).waitFor();
       const trouble = verdict()
         .getByRole('listitem')
         .filter({

@@ -46,11 +46,11 @@ export function storesTests(stand: ConsoleStand): void {
       });
 
     test('Now shows each, and the first line names one that went away, and why', async () => {
-      await verdict().getByText('OK').waitFor();
+      await verdict().getByText('OK', { exact: true }).waitFor();
       await asking(stores[0]!, 'up');
       await stores[0]!.fail('refuse');
       await asking(stores[0]!, 'down');
-      await verdict().getByText('Degraded').waitFor();
+      await verdict().getByText('Degraded', { exact: true }).waitFor();
       const trouble = verdict().getByRole('listitem').filter({ hasText: 'Store ' });
       expect(await trouble.innerText()).toMatch(
         new RegExp(`^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`),
@@ -82,7 +82,7 @@ export function storesTests(stand: ConsoleStand): void {
       await asking(stores[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
       await verdict().getByText('All 2 stores of default are down.').waitFor();
-      await verdict().getByText('Down').waitFor();
+      await verdict().getByText('Down', { exact: true }).waitFor();
     });
 
     test('they are up again by themselves', async () => {

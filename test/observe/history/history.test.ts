@@ -27,7 +27,7 @@ describe('a row', () => {
     [{ status: 403, verdict: 'banned' }, '4xx'],
     [{ status: 418, verdict: null }, '4xx'],
     [{ status: 599 }, '5xx'],
-    [{ status: 499 }, 'left'],
+    [{ status: 499 }, 'aborted'],
   ] as const)('counts %j as %s', async (event, ofClass) => {
     const { recorder, read } = recording();
     recorder.observe(requestEvent(event));

@@ -62,7 +62,7 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
   expect(words([tick({ gateways, unresponsive: ['g'], isolated: 'connection refused' })])).toEqual([
     'bad g did not respond. (gateways)',
     'bad Other gateways are unreachable: connection refused (gateways)',
-    'bad b: 1 of 2 workers does not answer. (gateways)',
+    'bad b: 1 of 2 workers does not respond. (gateways)',
     'bad c has no worker and serves no requests. (gateways)',
     expect.stringMatching(/^bad e has had no connection to Redis since .*:00\. \(gateways\)$/),
     'bad f accepts no requests: the shared state is down. (gateways)',

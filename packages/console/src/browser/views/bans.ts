@@ -110,7 +110,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
     () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
     [hours],
   );
-  const answer = useAnswer<BanHistory>('/ban-history', { query: { party, since, below, limit: PAGE } });
+  const answer = useAnswer<BanHistory>('/ban-history', { query: { subject: party, since, below, limit: PAGE } });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
 

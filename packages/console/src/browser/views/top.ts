@@ -21,7 +21,7 @@ const WINDOWS = [
 const BY = [
   ['requests', 'Requests'],
   ['refused', 'Refusals'],
-  ['near', 'Near a limit'],
+  ['near-limit', 'Near a limit'],
   ['strikes', 'Ignoring Retry-After'],
   ['deprecated', 'Deprecated operations'],
   ['operations', 'Refusals by operation'],

@@ -18,7 +18,7 @@ export function useSubject(name: string): SubjectRecords {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
   const usage = useAnswer<UsageList>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
-  const bans = useAnswer<BanHistory>('/ban-history', { query: { party: name, limit: SHOWN } });
+  const bans = useAnswer<BanHistory>('/ban-history', { query: { subject: name, limit: SHOWN } });
   const refusals = useAnswer<Requests>('/requests', {
     query: { [isKey ? 'key' : 'account']: name, limit: SHOWN },
     every: 10_000,

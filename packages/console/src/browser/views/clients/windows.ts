@@ -137,7 +137,7 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
 function strikeText(strikes: number, rung: number, history: Usage['history']): string {
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
-    rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,
+    `ban level ${rung}`,
     ...(history ? [recordInWords(history, clockTime)] : []),
   ];
   return `${parts.join(', ')}.`;

@@ -5,19 +5,17 @@ import { Journal } from '../journal/journal.ts';
 import { formatDamage, readJournal } from '../journal/read.ts';
 import { closeSlot, type JournalSlot, openInSlot } from '../journal/slot.ts';
 
-/** Maximum processes that keep history in one folder, including gateways that are stopping. */
+/** Includes gateways that are stopping. */
 const MAX_SLOTS = 8;
 
 export interface StoredHistory {
-  /** Marks the minute with this start as changed. */
   mark(start: number): void;
-  /** Writes remaining minutes if possible. */
   close(): Promise<void>;
 }
 
 /**
  * Persists the history in the data folder, and loads the last day from there. The thread pool writes each minute after
- * it ends. Errors are passed to `failed` and do not stop the gateway.
+ * it ends. Errors go to `failed` and do not stop the gateway.
  */
 export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
   const numbers = { first: 1, step: 1, most: MAX_SLOTS };
@@ -47,7 +45,6 @@ function storeInSlot(
   };
 }
 
-/** Keeps the last version of each minute. */
 function readBatch(
   payload: Buffer,
   file: string,
@@ -87,7 +84,6 @@ function entriesOf(history: History) {
   };
 }
 
-/** Packs each minute after its start. */
 class MinutePacker implements Packer<Buffer> {
   #packing = new Packing();
   #size = 0;

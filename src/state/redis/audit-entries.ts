@@ -7,7 +7,6 @@ import { withTimeout } from './timeouts.ts';
 
 const APPEND = loadScript('append-n.lua');
 const ENTRIES = loadScript('entries-2.lua');
-/** The Redis keys of each log: its list, and the number of dropped entries. */
 export const LOGS = {
   audit: [keyOf.audit, keyOf.auditDropped],
   bans: [keyOf.banLog, keyOf.banLogDropped],
@@ -16,15 +15,15 @@ export const LOGS = {
 /** `audit`: actions of operators; `bans`: all bans. */
 export type LogName = keyof typeof LOGS;
 
-/** How many of the newest entries are searched for the entry of an unfinished change. */
+/** Newest entries searched for an unfinished change. */
 const RECENT = '10000';
-/** Maximum entries dropped in one step. A longer step would delay requests. */
+/** A longer step would delay requests. */
 const DROP_BATCH = 1_000;
-/** Timeout of a bulk append, in milliseconds. */
+/** Milliseconds. */
 const BULK_TIMEOUT = 20_000;
 
 export interface EntriesPart {
-  /** Entry numbers in the whole log. The log is empty if `newest` is less than `oldest`. */
+  /** Numbers in the whole log, which is empty if `newest` is less than `oldest`. */
   readonly oldest: number;
   readonly newest: number;
   /** Oldest first. */
@@ -32,8 +31,8 @@ export interface EntriesPart {
 }
 
 /**
- * Entries of a log, in a Redis list. Bans in the audit log are appended to the log of bans in the same step. An entry's
- * number is its list position plus the number of dropped entries.
+ * Bans in the audit log are appended to the log of bans in the same step. An entry's number is its list position plus
+ * the number of dropped entries.
  */
 export class AuditEntries {
   readonly #redis: Connection;
@@ -51,19 +50,18 @@ export class AuditEntries {
     await withTimeout(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
   }
 
-  /** Appends entries in order, to this log only. */
+  /** Appends to this log only. */
   async appendAll(entries: readonly AuditDraft[]): Promise<void> {
     await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), BULK_TIMEOUT);
   }
 
-  /** Appends an entry unless the log has it already. */
   async appendOnce(entry: AuditDraft): Promise<void> {
     const text = JSON.stringify(entry);
     const at = await withTimeout(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
     if (at === null) await this.append(entry);
   }
 
-  /** Returns the available entries with these numbers, both included. */
+  /** Includes `from` and `to`. */
   async read(from: number, to: number): Promise<EntriesPart> {
     const answer = await withTimeout(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
     const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];

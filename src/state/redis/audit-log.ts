@@ -2,10 +2,8 @@ import { type AuditEntry, type AuditLog, type AuditQuery, isAbout } from '../../
 import type { AuditEntries } from './audit-entries.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 
-/** Entries read at once during a search. */
 const PAGE = 500;
 
-/** The audit log of all gateways. */
 export function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
   auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,

@@ -15,13 +15,12 @@ import { withTimeout } from './timeouts.ts';
 
 export interface AuditedChange<C> {
   readonly note: AuditNote;
-  /** Names to lock during the change. */
   readonly locks: readonly string[];
-  /** Reads the current state and returns the change, or throws the refusal. Writes nothing. */
+  /** Returns the change or throws the refusal. Writes nothing. */
   readonly plan: () => Promise<C>;
 }
 
-/** A stored answer. It contains everything needed to apply its change until the change is complete. */
+/** Until its change is complete, it contains everything needed to apply the change. */
 type StoredAnswer<C> = IdempotentAnswer & {
   readonly pending?: C;
   readonly entry?: AuditDraft;
@@ -29,10 +28,10 @@ type StoredAnswer<C> = IdempotentAnswer & {
 };
 
 /**
- * Makes changes that span several slots of a Cluster, which Redis cannot apply in one step. The order:
+ * Makes changes across slots of a Cluster, which Redis cannot apply in one step. The order:
  * 1. Plan the change. A refused change has written nothing.
  * 2. If the call must not be repeated, store its answer with the audit entry and the change.
- * 3. Write the audit entry before the change, so that every change is logged.
+ * 3. Write the audit entry first, so that every change is logged.
  * 4. Apply the change.
  *
  * A repeated call completes a change that failed after step 2.
@@ -65,7 +64,7 @@ export class AuditedChanges<C> {
         await this.#entries.append(entry);
         await this.#apply(change);
       } catch (error) {
-        // After an outage the result is unknown. The change stays pending, and the next call completes it.
+        // The result is unknown. The change stays pending until the next call completes it.
         if (!(error instanceof Outage)) await this.#takeBack(note);
         throw error;
       }
@@ -73,7 +72,7 @@ export class AuditedChanges<C> {
     });
   }
 
-  /** Returns the answer stored under a name, and completes its change if necessary. */
+  /** Completes a pending change first. */
   async answered(name: string): Promise<IdempotentAnswer | null> {
     const kept = await this.#read(name);
     if (kept?.pending === undefined) return kept;
@@ -89,7 +88,6 @@ export class AuditedChanges<C> {
     await withTimeout(this.#redis.del(keyOf.idempotentAnswer(name)));
   }
 
-  /** Logs the failure of a change and removes its stored answer. */
   async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
     await this.#entries.append(failedEntry(entry));
     if (idempotent) await this.forget(idempotent.name);

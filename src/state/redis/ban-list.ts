@@ -7,23 +7,22 @@ import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('banned-1.lua');
 
-/** Maximum names read, or bans indexed, in one step. */
+/** Names or bans in one step. */
 const SCAN_COUNT = 1_000;
-/** Maximum bans that this process remembers as indexed, and maximum bans that wait for indexing. */
+/** Maximum bans remembered as indexed, and maximum queued bans. */
 const MAX_RECORDED = 20_000;
-/** Retry delay in milliseconds after a failed write to the index. */
+/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
 export interface BanListOptions {
-  /** The time for scripts; `''`: the clock of Redis. */
+  /** `''`: the clock of Redis. */
   readonly clock: () => number | string;
-  /** Returns the subject's active ban. */
   readonly banOf: (subject: string) => Promise<Ban | null>;
 }
 
 /**
- * Index of banned subjects, because a scan of all counters takes seconds. Only a subject's counters are authoritative,
- * so each indexed ban is checked there.
+ * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are authoritative, so each
+ * indexed ban is checked there.
  */
 export class BanList {
   readonly #redis: Connection;
@@ -38,7 +37,7 @@ export class BanList {
     this.#options = options;
   }
 
-  /** Queues a ban for the index unless it is indexed already. `until` in Unix milliseconds. */
+  /** Queues a ban for the index. `until` in Unix milliseconds. */
   note(subject: string, until: number): void {
     if (this.#noted.get(subject) === until) return;
     this.#noted.set(subject, until);
@@ -46,7 +45,6 @@ export class BanList {
     this.#open.set(subject, until);
   }
 
-  /** Writes queued bans to the index a last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#flush();
@@ -59,7 +57,7 @@ export class BanList {
     try {
       await this.add([...open].map(([subject, until]) => ({ subject, until })));
     } catch {
-      // No request waits for this. Bans that fit in the queue are retried, others when their subject is refused again.
+      // Bans that fit in the queue are retried, others when their subject is refused again.
       for (const [subject, until] of open) {
         if (this.#open.size >= MAX_RECORDED) this.#noted.delete(subject);
         else if (!this.#open.has(subject)) this.#open.set(subject, until);
@@ -76,17 +74,14 @@ export class BanList {
     }
   }
 
-  /**
-   * Marks the index of a nearly empty Redis as complete, so that the first list needs no scan after Redis has filled
-   * up.
-   */
+  /** Marks the index of a nearly empty Redis as complete, so that the first list needs no scan later. */
   async markWhole(): Promise<void> {
     if (await this.#redis.exists(keyOf.bansWhole)) return;
     const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
     if (sizes.reduce((sum, size) => sum + size, 0) <= SCAN_COUNT) await this.list();
   }
 
-  /** The first call scans all counters, for bans that are older than the index. */
+  /** The first call scans all counters, for bans older than the index. */
   async list(): Promise<Ban[]> {
     if (await this.#redis.exists(keyOf.bansWhole)) {
       const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');

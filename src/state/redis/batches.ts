@@ -5,7 +5,7 @@ import type { InDoubtCharges } from '../shared/backend.ts';
 import { CountersError, startedBan } from '../state.ts';
 import { ReplyReader, unexpectedReply } from './replies.ts';
 
-/** Maximum requests in one script call. A longer call would delay all other requests. */
+/** A longer call would delay all other requests. */
 const MAX_BATCH = 200;
 
 interface Request {
@@ -17,16 +17,14 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** The admission or error of each request. */
 type Decisions = readonly (Admission | CountersError)[];
 
-/** The requests of one script call, in order. */
 export class Batch {
   readonly requests: Request[] = [];
-  /** Distinct limits, numbered from 1. Clients of one plan share an object. */
+  /** Numbered from 1. Clients of one plan share limits. */
   readonly sets = new Map<Limits, number>();
 
-  /** Any of the subjects: all are on one node. */
+  /** All subjects are on one node. */
   get subject(): string {
     return this.requests[0]!.subject;
   }
@@ -36,7 +34,7 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** Returns decisions in the order of the requests. Throws WrongAnswer. */
+  /** Throws WrongAnswer. */
   read(answer: unknown): Decisions {
     const reader = new ReplyReader(answer);
     const decisions = this.requests.map(({ subject, limits }) => {
@@ -51,9 +49,7 @@ export class Batch {
     return decisions;
   }
 
-  /**
-   * Resolves each request, and calls `banned` for bans. If a Redis key holds other data, only its own request fails.
-   */
+  /** If a Redis key holds other data, only its own request fails. */
   settle(decisions: Decisions, banned: (subject: string, until: number) => void): void {
     for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
       const admission = decisions[i]!;
@@ -70,13 +66,13 @@ export class Batch {
     for (const { reject } of this.requests) reject(error);
   }
 
-  /** Requests have stopped waiting for the reply. Charges that Redis made must not be repeated. */
+  /** Requests have timed out, but charges that Redis made must not be repeated. */
   inDoubt(running: Promise<Decisions>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (decisions: Decisions) => {
       for (const [i, { subject, limits, cost, scopes }] of this.requests.entries()) {
         const found = decisions[i];
-        // A request whose key holds other data was not charged and has already failed.
+        // A request whose key holds other data has already failed uncharged.
         const admission = found === undefined || found instanceof CountersError ? null : found;
         inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
         const ban = admission && startedBan(subject, limits, admission);
@@ -87,13 +83,12 @@ export class Batch {
   }
 }
 
-/** Collects the requests of one event loop turn into one call. */
 export class Batches {
   readonly #apart: boolean;
   readonly #send: (batch: Batch) => void;
   #open = new Map<string, Batch>();
 
-  /** With `apart`, a call contains requests of one subject only. */
+  /** `apart`: one subject per call. */
   constructor({ apart, send }: { apart: boolean; send: (batch: Batch) => void }) {
     this.#apart = apart;
     this.#send = send;

@@ -5,22 +5,20 @@ import { checkShape, isList, UnexpectedReply } from './shapes.ts';
 import { slotOf } from './slots.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** Timeout of a bulk operation, in milliseconds. */
+/** Milliseconds. */
 const BULK_TIMEOUT = 20_000;
-/** Maximum keys in one command. More keys would delay requests. */
+/** More keys would delay requests. */
 const MAX_KEYS = 100;
 
-/** A Redis key and its arguments. */
 export interface TaggedKey {
-  /** Decides the slot of the key: the text in braces, or the whole name. */
+  /** The text in braces, or else the whole name: it decides the slot. */
   readonly tag: string;
   readonly key: string;
   readonly args?: readonly (string | number)[];
 }
 
 /**
- * Runs a script on many keys and returns its result for each. In a Cluster a call contains keys of one slot only.
- * Throws `Outage` if a part fails; it is then unknown which parts were applied.
+ * In a Cluster a call contains keys of one slot. Throws `Outage` if a part fails; other parts may have been applied.
  */
 export function scriptOnAll(redis: Connection, script: Script, all: readonly TaggedKey[]): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
@@ -34,7 +32,7 @@ export function scriptOnAll(redis: Connection, script: Script, all: readonly Tag
   });
 }
 
-/** Returns the text of each name; `null`: missing. Throws `Outage`. */
+/** `null`: missing. Throws `Outage`. */
 export async function getAll(redis: Connection, all: readonly TaggedKey[]): Promise<(string | null)[]> {
   return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
 }
@@ -62,7 +60,7 @@ async function inGroups(
   return answers;
 }
 
-/** Yields the pages of a cursor; an item may occur twice. Throws `Outage`. */
+/** An item may occur twice. Throws `Outage`. */
 export async function* walk(
   step: (cursor: string) => Promise<[next: string, found: string[]]>,
 ): AsyncGenerator<string[]> {

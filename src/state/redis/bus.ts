@@ -4,10 +4,7 @@ import { CHANNEL } from './key-names.ts';
 import { readMessage } from './messages.ts';
 import type { Subscriber, Subscription } from './subscriber.ts';
 
-/**
- * Publishes and receives the changes of all gateways. Messages are lost during a disconnection; then anything may have
- * changed.
- */
+/** Changes of all gateways. A disconnection loses messages; then anything may have changed. */
 export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
   const listeners = new Set<(message: Message) => void>();
   const tell = (message: Message) => {

@@ -7,9 +7,9 @@ import { RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
-/** The first version whose scripts may write after reading the clock, and replicate their effects. */
+/** The first version whose scripts may write after reading the clock, and replicate effects. */
 const MIN_VERSION = '6.2';
-/** Milliseconds between two checks of the Redis settings, which can change at run time. */
+/** Milliseconds. Operators change settings at run time. */
 const CHECK_INTERVAL = MINUTE;
 
 type Report = (warning: string) => void;
@@ -22,7 +22,7 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
   return warningsIn(infos);
 }
 
-/** Repeats the check every `every` milliseconds and reports each new warning. Returns a function that stops it. */
+/** Reports each new warning. Returns a function that stops it. */
 export function watchWarnings(
   redis: Connection,
   told: readonly string[],
@@ -52,7 +52,7 @@ function warningsIn(infos: readonly string[]): string[] {
   return [...new Set(infos.flatMap(evictionWarning))];
 }
 
-/** Without the right to INFO there are no warnings. `tryScript` still checks the required permissions. */
+/** Without the right to INFO there are no warnings. `tryScript` still checks permissions. */
 function unavailableInfo(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
   throw error;
@@ -77,7 +77,7 @@ function evictionWarning(info: string): string[] {
   ];
 }
 
-/** Runs a real script with the permissions and key names that requests need. */
+/** Uses the permissions and key names that requests need. */
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   try {
@@ -88,7 +88,6 @@ async function tryScript(redis: Connection): Promise<void> {
   }
 }
 
-/** Explains in one sentence why Redis refused a required command. */
 export function unusable(error: unknown): RedisError {
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))

@@ -2,14 +2,13 @@ import type { Socket } from 'node:net';
 import { Redis, SentinelConnector } from 'ioredis';
 
 /**
- * Milliseconds. A connection with pending replies that stays silent for this long is dropped: a stopped machine sends
- * no reset.
+ * Milliseconds. A connection silent for this long with pending replies is dropped: a stopped machine sends no reset.
  */
 export const SILENCE_TIMEOUT = 2_000;
 
 /**
- * The client uses separate connections to Sentinels, and prints their unhandled errors as plain text between log lines.
- * A Sentinel that is down matters only during the look-up of the master, which reports it.
+ * The client prints unhandled errors of Sentinel connections as plain text between log lines. A Sentinel that is down
+ * matters only for the look-up of the master, which reports it.
  */
 export class QuietSentinelConnector extends SentinelConnector {}
 const connectors = QuietSentinelConnector.prototype as unknown as {
@@ -21,8 +20,8 @@ connectors.connectToSentinel = function (...given) {
 };
 
 /**
- * The client drops a silent connection from a plain timer, also if this process was blocked while the reply had
- * arrived. With this patch the event loop reads pending data first.
+ * The client drops a silent connection from a timer, even if this process was blocked and the reply has arrived. With
+ * this patch the event loop reads pending data first.
  */
 const watched = Redis.prototype as unknown as Watched;
 interface Watched {

@@ -14,20 +14,20 @@ const CONNECT_TIMEOUT = 1_000;
 export const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
-/** Retry delay in milliseconds, up to two seconds. Jitter keeps gateways from reconnecting at the same time. */
+/** Milliseconds. Jitter keeps gateways from reconnecting at the same time. */
 function retryDelay(times: number): number {
   return Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.5 + Math.random() / 2);
 }
 
 /**
  * By default the client queues commands without bound during an outage, waits for replies without a timeout, and
- * resends a charge whose reply was lost. These options send each command at once and only once, or fail it.
+ * resends a charge whose reply was lost. These options send each command at most once, immediately.
  */
 const COMMON = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // The client's own resubscription leaves an unhandled rejection if the connection breaks again meanwhile.
+  // The client's resubscription leaves an unhandled rejection if the connection breaks again.
   autoResubscribe: false,
   connectTimeout: CONNECT_TIMEOUT,
   socketTimeout: SILENCE_TIMEOUT,
@@ -37,17 +37,16 @@ const COMMON = {
 
 const lastErrors = new WeakMap<Connection, unknown>();
 
-/** `undefined` before the first error. */
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
-/** Connects in the background, and reconnects until `disconnect`. */
+/** Reconnects until `disconnect`. */
 export function openConnection(settings: RedisSettings): Connection {
   const redis = create(settings);
   begin(redis);
   return redis;
 }
 
-/** Opens a connection and waits until it is ready. Throws RedisError after closing the connection. */
+/** Throws RedisError after closing the connection. */
 export async function connect(settings: RedisSettings): Promise<Connection> {
   const redis = openConnection(settings);
   try {
@@ -75,7 +74,6 @@ export async function untilReady(redis: Connection, settings: RedisSettings, pat
   }
 }
 
-/** Starts connecting, and reconnects until `disconnect`. */
 export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note);
@@ -84,7 +82,7 @@ export function begin(redis: Connection): void {
   redis.connect().catch(() => {});
 }
 
-/** Returns an unconnected copy with the same settings. */
+/** Not yet connected. */
 export function standbyOf(redis: Connection): Connection {
   return redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
 }
@@ -116,7 +114,7 @@ function create(settings: RedisSettings): Connection {
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
     Connector: QuietSentinelConnector as unknown as NonNullable<RedisOptions['Connector']>,
-    // Sentinels report a failover at once; otherwise a refused write would be its first sign.
+    // Without it, the first sign of a failover is a refused write.
     failoverDetector: true,
     ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
     ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
@@ -124,9 +122,9 @@ function create(settings: RedisSettings): Connection {
 }
 
 /**
- * Sets the name that a certificate must have. Nodes of a Cluster share the URL's name, because often only their
- * addresses are known. Sentinels and the servers they return have separate names. An address is never sent as a server
- * name (RFC 6066 section 3); the certificate is then checked against the node's address.
+ * Sets the name that a certificate must have. Cluster nodes, often known by address only, share the URL's name.
+ * Sentinels and the servers they return have separate names. An address is never sent as a server name (RFC 6066
+ * section 3); the certificate is then checked against the node's address.
  */
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
@@ -144,7 +142,7 @@ function clusterOptions(credentials: Credentials) {
     redisOptions: { ...redisOptions, ...credentials },
     clusterRetryStrategy: retryDelay,
     slotsRefreshInterval: SLOTS_REFRESH,
-    // Values above 0 resend a command after its connection closes, and may charge it twice.
+    // Values above 0 resend commands after a disconnection, which may charge twice.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 4,

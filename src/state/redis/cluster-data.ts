@@ -5,23 +5,21 @@ import { reconnect } from './reconnect.ts';
 import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 export interface ClusterDataOptions {
-  /** Called after a master has lost its data. */
   readonly lost?: () => void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * Like DataMark, for each master of a Cluster: a missing key is unknown only if the master has the data of a known
- * master. Redis identifies data by `master_replid`. A promoted replica reports the id of its former master in
- * `master_replid2`, as does a master that loaded its data after a restart. A master that starts empty reports none.
+ * Like DataMark, for each master: a missing key is unknown only if the master has the data of a known master. Redis
+ * identifies data by `master_replid`. A promoted replica reports its former master's id in `master_replid2`, as does a
+ * master that loaded its data after a restart. A master that starts empty reports none.
  */
 export class ClusterData implements DataCheck {
   readonly #redis: Cluster;
   readonly #lost: () => void;
   readonly #clock: () => number;
   readonly #known = new Set<string>();
-  /** Time of the first reading of each unknown id. */
   readonly #unknownSince = new Map<string, number>();
 
   constructor(redis: Cluster, { lost = () => {}, clock = () => performance.now() }: ClusterDataOptions = {}) {
@@ -37,7 +35,7 @@ export class ClusterData implements DataCheck {
   readonly lookUp = async (name: string): Promise<string | null> => {
     const text = this.#shaped(await this.#redis.get(name));
     if (text !== null) return text;
-    // On one connection, so that the same master replies to both.
+    // One connection, so that the same master replies to both.
     const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
     const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
     if (failure !== null) throw failure;
@@ -96,7 +94,7 @@ function dataOf(info: unknown): ShardData {
   return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
 }
 
-/** During the migration of the slot, the first look-up was redirected to the new master. */
+/** The slot is migrating, and the first look-up was redirected to the new master. */
 function isMigrating(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('ASK ');
 }

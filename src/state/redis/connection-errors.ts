@@ -5,17 +5,16 @@ export function isFinal(error: unknown): boolean {
   return isRefusal(error) || /ECONNREFUSED|ENOTFOUND/.test(messages(error));
 }
 
-/** Whether the connection needs a change of configuration. */
+/** Whether only a change of configuration helps. */
 export function isRefusal(error: unknown): boolean {
   return /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|cluster support disabled|certificate/i.test(
     messages(error),
   );
 }
 
-/** OpenSSL's messages for an unknown certificate issuer. */
 const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
-/** Describes the error in terms of the settings, without the URL's password. */
+/** Never contains the URL's password. */
 export function explain(settings: RedisSettings, error: unknown): string {
   const text = messages(error);
   const where = new URL(settings.url).host;
@@ -30,7 +29,7 @@ export function explain(settings: RedisSettings, error: unknown): string {
   return `cannot use Redis at ${where}: ${text}`;
 }
 
-/** Includes `lastNodeError` of a Cluster error, and the code of a refused connection. */
+/** Includes `lastNodeError` of a Cluster, or the code of a refused connection. */
 export function messages(error: unknown): string {
   const { message, code, lastNodeError } = Object(error) as {
     message?: string;

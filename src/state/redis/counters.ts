@@ -34,15 +34,15 @@ const SCRIPTS = {
 type Arguments = readonly (string | number)[];
 
 export interface RedisStateOptions {
-  /** Timeout of a reply, in milliseconds. If Redis is slow, requests wait once more. */
+  /** Milliseconds. If Redis is slow, requests wait once more. */
   readonly deadline?: number;
-  /** For tests: replaces the clock of Redis in scripts. */
+  /** For tests: replaces the clock of Redis. */
   readonly clock?: (() => number) | null;
 }
 
 const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
 
-/** Keeps counters in Redis: each step is one script on one hash. Every late or missing reply is an `Outage`. */
+/** Each step is one script on one hash. Every late or missing reply is an `Outage`. */
 export class RedisState implements SharedBackend {
   readonly #redis: Connection;
   readonly #patience: OutageGrace;
@@ -55,7 +55,7 @@ export class RedisState implements SharedBackend {
     this.#redis = redis;
     this.#patience = graceWith(redis, deadline);
     this.#clock = clock ?? (() => '');
-    // In a Cluster all keys of a script must share a slot, so a batch contains one subject only.
+    // In a Cluster all keys of a script must share a slot.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
     this.#banned = new BanList(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
   }
@@ -101,7 +101,7 @@ export class RedisState implements SharedBackend {
     return this.#run('conduct', subject, args, (answer) => readLevel(answer));
   }
 
-  /** Without a timeout: the first call scans every master. */
+  /** No timeout: the first call scans every master. */
   async bans(): Promise<Ban[]> {
     try {
       return await this.#banned.list();
@@ -110,7 +110,6 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  /** Call at startup. */
   async prepareBans(): Promise<void> {
     await this.#banned.markWhole();
   }
@@ -141,7 +140,7 @@ export class RedisState implements SharedBackend {
     if (ban) this.#banned.note(subject, ban.until);
   }
 
-  /** Leaves the connection open for its owner to close. */
+  /** The connection belongs to the caller. */
   async close(): Promise<void> {
     this.#batches.flush();
     await this.#banned.close();
@@ -159,7 +158,6 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  /** Without limits, the script returns only the ban. */
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
     const asked = runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
@@ -217,7 +215,7 @@ export class RedisState implements SharedBackend {
   }
 }
 
-/** The window's number in scripts, from 1; 0: not in these limits. */
+/** Numbered from 1 in scripts; 0: not in these limits. */
 function numberOf({ windows }: Limits, window: Window | null): number {
   return window === null ? 0 : windows.indexOf(window) + 1;
 }

@@ -6,12 +6,12 @@ import { reconnect } from './reconnect.ts';
 import { isTextOrNull, UnexpectedReply } from './shapes.ts';
 
 /**
- * Milliseconds for which one connection must miss the mark before the data counts as lost. Sentinels demote a restarted
- * master to a replica sooner.
+ * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote a restarted master
+ * sooner.
  */
 export const LOST_AFTER = 30_000;
 
-/** Returns the text of a name; `null`: missing, and Redis has its data. */
+/** `null`: missing, and Redis has its data. */
 export type LookUp = (name: string) => Promise<string | null>;
 
 /** Distinguishes unknown keys from keys that Redis has lost. */
@@ -25,22 +25,20 @@ export interface DataCheck {
 }
 
 export interface DataMarkOptions {
-  /** Called after Redis has lost its data. */
   readonly lost?: () => void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * Stores a marker next to the keys. A Redis without its data lacks the marker, as does a replica that lags behind the
- * latest mark; a key missing there may still exist.
+ * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
+ * still exist.
  */
 export class DataMark implements DataCheck {
   readonly #redis: Redis;
   readonly #lost: () => void;
   readonly #clock: () => number;
   #known: string | null = null;
-  /** Time of the first miss on this connection. */
   #missingSince: number | null = null;
 
   constructor(redis: Redis, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
@@ -52,7 +50,6 @@ export class DataMark implements DataCheck {
     });
   }
 
-  /** Stores a mark unless the data has one. */
   async learn(): Promise<void> {
     await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
     this.#known = await this.#redis.get(keyOf.dataMark);
@@ -71,7 +68,7 @@ export class DataMark implements DataCheck {
   }
 
   async #read(name: string) {
-    // On one connection, so that the same Redis replies to both.
+    // One connection, so that the same Redis replies to both.
     const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
     const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
     if (failure) throw failure;

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 
-/** Redis cannot be used with this configuration. The message describes in one sentence what to change. */
+/** The message describes in one sentence what to change. */
 export class RedisError extends ExpectedError {
   override name = 'RedisError';
-  /** Whether Redis does not respond, or cannot serve yet. If false, it refuses until its configuration changes. */
+  /** Whether Redis does not respond, or cannot serve yet. If false, its configuration must change. */
   readonly isAway: boolean;
 
   constructor(message: string, { isAway = false, ...options }: ErrorOptions & { readonly isAway?: boolean } = {}) {

@@ -9,38 +9,31 @@ const SCRIPT = loadScript('announce-1.lua');
 /** Milliseconds. */
 const LEAVE_TIMEOUT = 250;
 
-/**
- * Lists of gateways that share one Redis: running gateways, or gateways that accept queries, kept for a day unless they
- * stop.
- */
+/** Running gateways, or gateways that accept queries; these are kept for a day unless they stop. */
 type List = typeof keyOf.gateways | typeof keyOf.fleet;
 
 export interface Gateways {
-  /** The last known number of gateways; at least 1. */
+  /** At least 1. */
   readonly count: () => number;
-  /** Registers this gateway now. */
   announce(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * Registers this gateway every few seconds until closed. `id` is unique among gateways. `known`: the last known number
- * of gateways.
- */
+/** Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last known number. */
 export function joinGateways(redis: Connection, list: List, id: string, known = 1): Gateways {
   const lives = list === keyOf.fleet ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
     count = await checkShape(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);
   }
-  // During an outage the last count remains valid, because it is needed then.
+  // During an outage the last count is needed, so it remains.
   const timer = setInterval(() => announce().catch(() => {}), GATEWAY_TTL / 4).unref();
   return {
     count: () => count,
     announce,
     async close() {
       clearInterval(timer);
-      // If this fails, Redis removes the gateway after `GATEWAY_LIFE` of silence.
+      // On failure Redis removes the gateway after `GATEWAY_TTL`.
       await withOutageDeadline(redis.zrem(list, id), LEAVE_TIMEOUT).catch(() => {});
     },
   };

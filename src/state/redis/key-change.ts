@@ -10,24 +10,19 @@ import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
-/** An idempotent change of a key: it can be repeated if its result is unknown. */
+/** Idempotent: it can be repeated if its result is unknown. */
 export interface KeyChange {
   readonly record: KeyRecord;
-  /** Hash of the current record; `null`: the key is new. An older version planned its addition. */
+  /** Hash of the current record; `null`: the key is new, and an older gateway version started its addition. */
   readonly at: string | null;
-  /** Hashes of secrets that become invalid. */
   readonly forgotten: readonly string[];
 }
 
-/** An idempotent addition of keys. */
 export interface NewKeys {
   readonly records: readonly KeyRecord[];
 }
 
-/**
- * Plans the addition of all keys or none. Throws KeyTaken, also if an id has no record: its unfinished addition may
- * still complete.
- */
+/** All keys or none. Throws KeyTaken, also for an id without a record: its unfinished addition may still complete. */
 export async function planNewKeys(redis: Connection, records: readonly KeyRecord[]): Promise<NewKeys> {
   const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
@@ -45,7 +40,7 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
   return { records };
 }
 
-/** Idempotent. Writes the records last, as for one key. Throws KeyTaken. */
+/** Idempotent. Writes the records last. Throws KeyTaken. */
 export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
   if (records.length === 0) return;
   if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
@@ -66,7 +61,7 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
   );
 }
 
-/** Plans the replacement of a record. Throws KeyConflict, KeyTaken, and Error for an unknown key. */
+/** Throws KeyConflict, KeyTaken, and Error for an unknown key. */
 export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
   const at = await hashOf(redis, record.id);
   const before = at === null ? null : await recordAt(redis, at);
@@ -90,7 +85,7 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
   }
 }
 
-/** Changes the record in place, which decides between concurrent changes, and then moves it to its new hash. */
+/** Changes the record in place, which decides between concurrent changes, then moves it to its new hash. */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
   const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
@@ -101,7 +96,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
   }
   if (record.previous && record.previous.hash !== at) {
-    // The copy must not overwrite the copy of a later change.
+    // Must not overwrite the copy of a later change.
     await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', JSON.stringify(record)]));
   }
 }
@@ -126,7 +121,7 @@ function changedMeanwhile({ id }: KeyRecord): KeyConflict {
   return new KeyConflict(`key ${id} was changed meanwhile`);
 }
 
-/** Writes missing texts. `isOurs` returns whether an earlier attempt wrote the existing text. Throws KeyTaken. */
+/** `isOurs`: an earlier attempt wrote the existing text. Throws KeyTaken. */
 async function takeAll(
   redis: Connection,
   pairs: readonly (readonly [name: string, text: string])[],

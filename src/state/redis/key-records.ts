@@ -8,10 +8,9 @@ import { keyOf } from './key-names.ts';
 import { checkShape, isTextOrNull } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** Parses the text of a Redis key. */
 type Read = (name: string, text: string | null) => KeyRecord | null;
 
-/** Returns the hash of an id; `null`: unknown id. */
+/** `null`: unknown id. */
 export function hashOf(redis: Connection, id: string): Promise<string | null> {
   return withTimeout(textAt(redis, keyOf.apiKeyId(id)));
 }
@@ -22,7 +21,7 @@ export async function recordAt(redis: Connection, hash: string): Promise<KeyReco
   return recordIn(name, await withTimeout(textAt(redis, name)));
 }
 
-/** Returns records in the order of the hashes. */
+/** In the order of the hashes. */
 export async function recordsAt(
   redis: Connection,
   hashes: readonly string[],
@@ -33,7 +32,7 @@ export async function recordsAt(
   return texts.map((text, i) => read(named[i]!.key, text));
 }
 
-/** Returns keys in the order of the hashes of their secrets. */
+/** In the order of the hashes. */
 export async function keysAt(
   redis: Connection,
   hashes: readonly string[],
@@ -43,7 +42,7 @@ export async function keysAt(
   return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
 }
 
-/** Omits keys whose addition was not completed. */
+/** Omits incomplete keys. */
 export async function keysOf(
   redis: Connection,
   ids: readonly string[],
@@ -63,7 +62,7 @@ export async function keysOf(
   return records.filter((record, i): record is KeyRecord => record?.id === begun[i]!.id);
 }
 
-/** Throws an Outage with a CountersError as its cause if the text is not a valid record. */
+/** Throws an Outage caused by a CountersError if the text is not a valid record. */
 export function recordIn(name: string, text: string | null): KeyRecord | null {
   try {
     return text === null ? null : readRecord(text);
@@ -74,7 +73,7 @@ export function recordIn(name: string, text: string | null): KeyRecord | null {
   }
 }
 
-/** An incomplete change may have left a record under a secret that the record does not list. */
+/** An incomplete change may have left a record under a secret that it does not list. */
 export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
   return hash === asked || previous?.hash === asked;
 }
@@ -83,7 +82,7 @@ function textAt(redis: Connection, name: string): Promise<string | null> {
   return checkShape(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
 }
 
-/** Looks up a text without a check for lost data. */
+/** Does not check for lost data. */
 export const textIn =
   (redis: Connection): LookUp =>
   (name) =>

@@ -11,7 +11,7 @@ import { checkShape, isInteger } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 import { tokensIn } from './tokens.ts';
 
-/** Keys read at once, few enough not to delay requests. */
+/** Few enough not to delay requests. */
 const PAGE = 100;
 
 export interface KeySourceOptions {
@@ -20,7 +20,6 @@ export interface KeySourceOptions {
   readonly data: Pick<DataCheck, 'lookUp' | 'confirm'>;
 }
 
-/** Reads all keys in Redis for their local copy. */
 export function keySource(redis: Connection, settings: RedisSettings, { isFit, data }: KeySourceOptions): KeySource {
   async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
@@ -50,7 +49,7 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
   };
 }
 
-/** Skips invalid records: they make a key unusable in Redis too. */
+/** Invalid records make a key unusable, as in Redis. */
 function lenient(_name: string, text: string | null): KeyRecord | null {
   try {
     return text === null ? null : readRecord(text);
@@ -60,7 +59,7 @@ function lenient(_name: string, text: string | null): KeyRecord | null {
   }
 }
 
-/** Identifies the Redis of a key copy, without user and password. */
+/** Identifies a Redis, without user and password. */
 export function nameOf({ topology, url, master }: RedisSettings): string {
   const { host, pathname } = new URL(url);
   return JSON.stringify([topology, host, pathname.slice(1) || '0', topology === 'sentinel' ? master : null]);

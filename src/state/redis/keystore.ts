@@ -13,7 +13,7 @@ import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-reco
 import { checkShape, isInteger } from './shapes.ts';
 import { graceWith, orOutage, withOutageDeadline, withTimeout } from './timeouts.ts';
 
-/** Keys read at once, few enough not to delay requests. */
+/** Few enough not to delay requests. */
 const PAGE_SIZE = 500;
 /** Timeout in milliseconds for a key that is not cached. Without a reply its request fails with 503. */
 const LOOKUP_TIMEOUT = 1_000;
@@ -22,20 +22,17 @@ export interface KeysInRedisOptions {
   readonly bus: Bus;
   readonly breakers: CircuitBreakers;
   /**
-   * Timeout in milliseconds of a look-up with a fallback; if Redis is slow, the look-up waits once more. Without a
-   * fallback it waits for `UNSEEN`, even if a circuit breaker is open.
+   * Milliseconds for a look-up with a fallback; if Redis is slow, it waits once more. Without a fallback it waits for
+   * `LOOKUP_TIMEOUT`, even if a circuit breaker is open.
    */
   readonly deadline: number;
-  /** Whether Redis has passed the startup checks. */
   readonly isFit: () => boolean;
-  /** The look-up on the request path. */
   readonly lookUp: LookUp;
 }
 
 /**
- * API keys in Redis. In a Cluster a key's record, its id and the list of keys are in different slots and cannot be
- * written in one step. The record makes a key usable and is written last. During rotation, the record is stored under
- * the hash of both secrets.
+ * In a Cluster a key's record, its id and the list of keys are in different slots and cannot be written in one step.
+ * The record makes a key usable and is written last. During rotation, it is stored under both hashes.
  */
 export function keysInRedis(
   redis: Connection,
@@ -52,7 +49,7 @@ export function keysInRedis(
     return found?.id === id ? found : null;
   }
 
-  /** Finds each page by the last key before it, because positions change as keys are added. */
+  /** Pages by the last key, because positions change as keys are added. */
   async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
     let last = after?.id;
     for (;;) {
@@ -111,7 +108,6 @@ interface Part {
   readonly isLast: boolean;
 }
 
-/** Returns the ids after `last`. */
 async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<Part> {
   const { apiKeys } = keyOf;
   const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));

@@ -3,7 +3,6 @@ import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** Times read or written in one command. */
 const BATCH = 1_000;
 
 export function usesInRedis(redis: Connection): LastUseStore {

@@ -9,10 +9,10 @@ import { lastKnownCountersIn } from '../shared/last-known-counters/folder.ts';
 import { keySource, nameOf } from './key-source.ts';
 import type { Started } from './start.ts';
 
-/** Milliseconds between two warnings about the same copy. */
+/** Milliseconds. */
 const WARNING_INTERVAL = MINUTE;
 
-/** Opens the key copy in the data folder for reading; `null`: disabled. */
+/** `null`: disabled. */
 export function openKeyCache(settings: RedisSettings, folder: string | null, observe: Observe): KeyCache | null {
   const { enabled, maxAge } = settings.keyCache;
   if (!enabled || folder === null) return null;
@@ -24,7 +24,7 @@ export function openKeyCache(settings: RedisSettings, folder: string | null, obs
   });
 }
 
-/** Keeps the key copy up to date while no other process does. */
+/** Does nothing while another process maintains the copy. */
 export function startKeyCacheSync(
   { redis, bus, checks, data }: Pick<Started, 'redis' | 'bus' | 'checks' | 'data'>,
   settings: RedisSettings,
@@ -39,7 +39,7 @@ export function startKeyCacheSync(
   });
 }
 
-/** Saves counters for a restart during an outage. */
+/** For a restart during an outage. */
 export function openLastKnownCounters(
   folder: string,
   { worker, workers, observe }: { readonly worker: number; readonly workers: number; readonly observe: Observe },

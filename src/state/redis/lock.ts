@@ -4,14 +4,14 @@ import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { allWithTimeout } from './timeouts.ts';
 
-/** Milliseconds: maximum wait for a lock, and the delay between attempts. */
+/** Milliseconds: maximum wait, and delay between attempts. */
 const LOCK_WAIT = 2_000;
 const RETRY_DELAY = 10;
 
 /**
- * Runs `work` under exclusive locks, so that its checks still hold when the audit entry is written. Writes need no lock
- * for the data itself, because each write checks its own condition. The lock of a dead holder expires after
- * `LOCK_LIFE`. Throws `Outage` if a lock stays taken for too long.
+ * Runs `work` under exclusive locks, so that its checks still hold when the audit entry is written. Each write of data
+ * checks its own condition and needs no lock. A dead holder's lock expires after `LOCK_TTL`. Throws `Outage` if a lock
+ * stays taken too long.
  */
 export async function withLocks<T>(redis: Connection, names: readonly string[], work: () => Promise<T>): Promise<T> {
   const keys = [...new Set(names)].map(keyOf.lock);
@@ -20,12 +20,12 @@ export async function withLocks<T>(redis: Connection, names: readonly string[], 
   try {
     return await work();
   } finally {
-    // After that time, the locks may belong to another process.
+    // Later, the locks may belong to another process.
     if (performance.now() < until) await release(redis, keys);
   }
 }
 
-/** Takes all locks or none. A waiting process holds no lock, which prevents deadlocks. */
+/** All or none: a waiting process holds no lock, which prevents deadlocks. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
   for (;;) {
@@ -44,7 +44,7 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   }
 }
 
-/** A lock that cannot be released expires. */
+/** Unreleased locks expire. */
 async function release(redis: Connection, keys: readonly string[]): Promise<void> {
   try {
     await allWithTimeout(

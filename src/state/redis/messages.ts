@@ -12,7 +12,6 @@ export function keyChanged(hash: string): string {
   return `k:${hash}`;
 }
 
-/** Every version reads unknown messages as this one. */
 export const EVERYTHING_CHANGED = '*';
 
 /** An unknown message means that anything may have changed. */

@@ -21,7 +21,7 @@ import { type Started, startRedis } from './start.ts';
 import { shardsAfter } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
-/** Timeout of a command in milliseconds. */
+/** Milliseconds. */
 const COMMAND_WAIT = 2_000;
 
 interface Managed extends Records {
@@ -29,14 +29,12 @@ interface Managed extends Records {
   close(): void;
 }
 
-/** State that a command can manage while gateways share the Redis. */
 export interface OfflineState extends Managed {
-  /** The running gateways, for queries. */
   readonly fleet: () => Peers;
   readonly outbox: Storage['outbox'];
 }
 
-/** Opens the state for commands. Throws RedisError after closing all connections. */
+/** Throws RedisError after closing all connections. */
 export async function openOffline(settings: RedisSettings, audit: AuditSettings): Promise<OfflineState> {
   const redis = await connect(settings);
   const managed = openManaged(redis, settings, audit);
@@ -56,7 +54,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
   };
 }
 
-/** Opens records without a cache, so it needs no messages about changes. */
+/** Nothing is cached, so no messages about changes are needed. */
 function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
@@ -77,20 +75,19 @@ function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSet
 export interface OpenOptions {
   readonly observe: Observe;
   readonly audit: AuditSettings;
-  /** The data folder for the key copy; `null`: no copy. */
+  /** `null`: no key copy. */
   readonly folder?: string | null;
   /**
-   * Number of workers. Each opens the state separately. During an outage each worker admits its share of the limits;
-   * together they admit as much as one process. The primary checks Redis and maintains the key copy.
+   * Number of workers, each with its own state. During an outage each admits its share of the limits. The primary
+   * checks Redis and maintains the key copy.
    */
   readonly workers?: number;
-  /** The number of this worker, from 1. */
+  /** From 1. */
   readonly worker?: number;
-  /** For tests: milliseconds between two checks of the Redis settings. */
+  /** For tests: milliseconds. */
   readonly lookAgain?: number;
 }
 
-/** Parts that a process with or without request traffic needs. */
 interface Opened {
   readonly started: Started;
   readonly cache: KeyCache | null;
@@ -127,8 +124,8 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
 }
 
 /**
- * Opens the state of the primary, which serves operators while workers process requests. It checks Redis for the
- * workers and maintains the key copy. Throws RedisError after closing all connections.
+ * For the primary, which serves operators, checks Redis for the workers and maintains the key copy. Throws RedisError
+ * after closing all connections.
  */
 export async function openForWorkers(
   settings: RedisSettings,
@@ -140,7 +137,7 @@ export async function openForWorkers(
     ...managed,
     ...parts,
     tokens: cache ? tokensWithCache(managed.tokens, cache) : managed.tokens,
-    // Bans are known to the workers only.
+    // Only workers know bans.
     lastKnown: { keys: () => cache?.asOf ?? null, bans: () => null },
     close() {
       managed.close();
@@ -149,7 +146,7 @@ export async function openForWorkers(
   };
 }
 
-/** Opens the state shared by gateways. Throws RedisError after closing all connections. */
+/** Throws RedisError after closing all connections. */
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
   const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
@@ -199,12 +196,11 @@ function outboxIn(redis: Connection): Storage['outbox'] {
   return async () => (await import('./outbox.ts')).outboxInRedis(redis);
 }
 
-/** Describes the kind of state for operators. */
 export function kindOf({ topology }: RedisSettings): string {
   return `redis, ${topology}`;
 }
 
-/** Describes a Redis for operators, without user and password. */
+/** Without user and password. */
 export function redisName({ url }: Pick<RedisSettings, 'url'>): string {
   const { host, pathname } = new URL(url);
   const database = pathname.length > 1 ? `, database ${pathname.slice(1)}` : '';

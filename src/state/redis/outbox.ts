@@ -17,10 +17,9 @@ const TAKE = loadScript('take-3.lua');
 const SETTLE = loadScript('settle-4.lua');
 const MOVE = loadScript('move-1.lua');
 
-/** A stored job. */
 type StoredJob = Message & { readonly at: number };
 
-/** The outbox of all gateways, in one slot. */
+/** All its keys are in one slot. */
 export function outboxInRedis(redis: Connection): Outbox {
   const { names, told: reply, counter, marks, due, came, jobs, standing } = keyOf.outbox;
 

@@ -2,12 +2,11 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
-/** Limits as arguments of scripts. */
 export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
 
 const packed = new WeakMap<Limits, PackedLimits>();
 
-/** Packs each set of limits once; clients of a plan share an object. */
+/** Clients of one plan share limits. */
 export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {
@@ -23,7 +22,7 @@ export function packLimits(limits: Limits): PackedLimits {
 
 const masks = new WeakMap<Limits, WeakMap<Scopes, string>>();
 
-/** A charge as an argument of scripts: its units; with scopes, also the windows that it counts in. */
+/** Includes a mask of windows only if the request has scopes. */
 export function packCharge(limits: Limits, cost: number, scopes: Scopes): number | string {
   if (scopes.length === 0) return cost;
   const known = masks.get(limits) ?? new WeakMap<Scopes, string>();
@@ -36,7 +35,7 @@ export function packCharge(limits: Limits, cost: number, scopes: Scopes): number
   return `${cost}:${mask}`;
 }
 
-/** Like `windowId` in process: windows with the same kind, span and scope share a counter. */
+/** Windows with the same kind, span and scope share a counter, as with `windowId`. */
 export function idOf(window: Window): string {
   const id = `${kindOf(window).mark}${window.span}`;
   return window.scope === undefined ? id : `${id}@${window.scope}`;

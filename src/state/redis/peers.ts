@@ -9,17 +9,16 @@ import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
 import { withOutageDeadline, withTimeout } from './timeouts.ts';
 
-/** Timeout of a reply in milliseconds, including both ways. */
+/** Milliseconds, including both ways. */
 const ANSWER_TIMEOUT = 1_500;
-/** Maximum message length in characters: Redis sends each message to every listener. */
+/** Characters. Redis sends each message to every listener. */
 const MAX_MESSAGE = 1_000_000;
-/** Maximum concurrent replies, because every client of Redis can send queries. Further queries get no reply. */
+/** Every client of Redis can send queries. Excess queries get no reply. */
 const MAX_ANSWERS = 32;
 
 export interface PeersOptions {
-  /** This gateway's name and replies; `null`: a command, which sends queries only. */
+  /** `null`: a command, which sends queries only. */
   readonly self: Self | null;
-  /** Called if a reply could not be created. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -38,7 +37,6 @@ interface PeerAnswer {
 
 type Lost = Pick<PeerAnswers<unknown>, 'lost'>;
 
-/** Pending replies. */
 interface PendingQuestion {
   readonly missing: Set<string>;
   readonly found: Map<string, unknown>;
@@ -46,7 +44,7 @@ interface PendingQuestion {
 }
 
 /**
- * Queries gateways through channels of Redis. Gateways announce themselves every few seconds, so missing replies are
+ * Queries gateways through Redis channels. Gateways announce themselves every few seconds, so missing replies are
  * detected.
  */
 export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
@@ -73,7 +71,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     if (own === null) return;
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
-    // The asking gateway reports a missing reply as silent.
+    // The asking gateway reports it as silent.
     if (text) await withOutageDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
     answering--;
   }
@@ -97,7 +95,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     try {
       const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
-      // Gateways without a reply are reported as silent.
+      // Missing gateways are reported as silent.
       await withOutageDeadline(all, ANSWER_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
@@ -105,14 +103,14 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     return { missing, found, lost };
   }
 
-  /** Returns the other gateways of the last day: recent ones, and silent ones without a clean stop. */
+  /** Gateways of the last day: recent ones, and silent ones without a clean stop. */
   async function others(): Promise<Lost & { readonly here: readonly string[] }> {
     const list = await withTimeout(
       checkShape(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
       ANSWER_TIMEOUT,
     );
     const received = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
-    // Times come from the clock of Redis. While any gateway runs, the newest is recent.
+    // Times come from the clock of Redis; a running gateway keeps the newest recent.
     const newest = Math.max(...received.map(({ at }) => at));
     const rest = received.filter(({ gateway }) => gateway !== self?.name);
     const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_TTL;
@@ -148,7 +146,7 @@ function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unkn
   return text;
 }
 
-/** Returns `null` for invalid queries: every client of Redis can send any text. */
+/** Every client of Redis can send any text. */
 function readQuestion(text: string): PeerQuestion | null {
   const { from, id, question, argument = null } = objectIn(text);
   if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;

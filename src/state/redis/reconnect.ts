@@ -5,8 +5,8 @@ type Connection = Redis | Cluster;
 const closed = new WeakSet<Connection>();
 
 /**
- * Reconnects with a growing delay after the client has given up. The client gives up if Sentinels report a failover
- * during the look-up of the master: it mistakes the cancelled look-up for `disconnect`.
+ * Reconnects after the client has given up: a failover reported by Sentinels cancels its look-up of the master, which
+ * it mistakes for `disconnect`.
  */
 export function keepConnected(redis: Connection, delay: (times: number) => number): void {
   let times = 0;
@@ -22,19 +22,19 @@ export function keepConnected(redis: Connection, delay: (times: number) => numbe
   }
 }
 
-/** Calls `cut` after a connection is lost, except by `disconnect`. */
+/** Does not call `cut` after `disconnect`. */
 export function onDisconnect(redis: Connection, cut: () => void): void {
   redis.on('close', () => {
     if (!closed.has(redis)) cut();
   });
 }
 
-/** Drops a connection, which then reconnects. Pending commands fail. */
+/** The connection reconnects. Pending commands fail. */
 export function reconnect(redis: Connection): void {
   if (!closed.has(redis)) redis.disconnect(true);
 }
 
-/** Closes a connection permanently. After the client's own `disconnect`, `keepConnected` would reconnect. */
+/** Permanent, whereas `keepConnected` reconnects after the client's own `disconnect`. */
 export function disconnect(redis: Connection): void {
   closed.add(redis);
   redis.disconnect();

@@ -9,7 +9,7 @@ import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 import { usesInRedis } from './last-uses.ts';
 import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 
-/** A change that an interrupted call may have left incomplete; `null`: its data is not in Redis. */
+/** `null`: a change that is stored elsewhere. */
 type Change = KeyChange | NewKeys | TokenChange | null;
 
 export interface RecordsInRedisOptions extends KeysInRedisOptions {

@@ -6,7 +6,7 @@ import { type Ban, CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
 import { isInteger, isList, UnexpectedReply } from './shapes.ts';
 
-/** Returned if the Redis key holds another type of data. The script has changed nothing then. */
+/** The Redis key holds another type of data, and the script has changed nothing. */
 const NO_COUNTERS = -1;
 
 type Names<N extends string> = Readonly<Record<number, N>>;
@@ -18,7 +18,6 @@ const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'm
 
 const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
 
-/** Scripts that change a subject's counters and return one number. */
 export type CounterScript = keyof typeof BY_SCRIPT;
 
 /** Throws CountersError if the key holds other data, and WrongAnswer. */
@@ -39,7 +38,7 @@ function nameOf<N extends string>(script: string, names: Names<N>, answer: unkno
 
 /** `error` is a CountersError, or an error of Redis or the connection. */
 export function unexpectedReply(subject: string, error: unknown): Outage {
-  // Scripts that do not check the type first, such as `pardon`, fail with WRONGTYPE. It refers to their only key.
+  // Some scripts, such as `pardon`, do not check the type of their only key first.
   const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
   return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
 }
@@ -67,12 +66,12 @@ function readStrikes(answer: unknown): StrikeReading {
   return answer as unknown as StrikeReading;
 }
 
-/** Reads the ban level in the reply of `conduct`. Throws WrongAnswer. */
+/** Throws WrongAnswer. */
 export function readLevel(answer: unknown): number {
   return readStrikes(answer)[1];
 }
 
-/** Reads the active ban in the reply of `conduct`. Throws WrongAnswer. */
+/** Throws WrongAnswer. */
 export function readBan(subject: string, answer: unknown): Ban | null {
   const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
@@ -84,7 +83,7 @@ const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
-/** Reads the reply of `admit`, `look` or `strike` request by request. All methods throw WrongAnswer. */
+/** Reads a reply of `admit`, `look` or `strike` request by request. Its methods throw WrongAnswer. */
 export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
@@ -96,7 +95,6 @@ export class ReplyReader {
     this.now = this.#numbers[0]!;
   }
 
-  /** Checks that the reply has no further numbers. */
   end(): void {
     if (this.#at !== this.#numbers.length) throw new UnexpectedReply('a decision');
   }
@@ -121,7 +119,7 @@ export class ReplyReader {
     return this.#refused(VERDICTS[verdict]!, windows, readings);
   }
 
-  /** Reads an admission with the complete strike state, whatever the verdict. Throws CountersError. */
+  /** Includes the strike state, whatever the verdict. Throws CountersError. */
   standing(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
     return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));

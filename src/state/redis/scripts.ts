@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection } from './client.ts';
 
-/** Folder of the scripts. File names have the form `<name>-<number of keys>.lua`, with `n` for any number. */
+/** File names: `<name>-<number of keys>.lua`, with `n` for any number. */
 export const SCRIPTS = join(import.meta.dirname, 'lua');
 
 export interface Script {
@@ -11,7 +11,6 @@ export interface Script {
   readonly sha: string;
 }
 
-/** Reads a script with its included rules. */
 export function loadScript(file: string): Script {
   const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(/^--- include (\S+)$/gm, (_line, rules: string) =>
     readFileSync(join(SCRIPTS, rules), 'utf8'),
@@ -20,8 +19,8 @@ export function loadScript(file: string): Script {
 }
 
 /**
- * Runs a script by its digest, and sends its text if Redis does not know the digest. This is safe: NOSCRIPT means that
- * nothing was executed. A command whose reply was lost is never repeated.
+ * Sends the script's text if Redis does not know its digest. This is safe: NOSCRIPT means that nothing was executed. A
+ * command whose reply was lost is never repeated.
  */
 export async function runScript(
   redis: Connection,

@@ -1,10 +1,7 @@
 import type { Connection } from './client.ts';
 import { reconnect } from './reconnect.ts';
 
-/**
- * A reply that its command cannot have. The replies on this connection belong to other commands, so the connection must
- * be dropped.
- */
+/** A reply that its command cannot have. Replies on this connection belong to other commands, so it must be dropped. */
 export class UnexpectedReply extends Error {
   override name = 'UnexpectedReply';
 
@@ -21,7 +18,7 @@ export const isTextList = (answer: unknown): answer is string[] =>
 export const isHash = (answer: unknown): answer is Record<string, string> =>
   typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
 
-/** `what` describes the command. Throws WrongAnswer for a reply of the wrong type, and drops the connection. */
+/** Throws WrongAnswer and drops the connection if the reply has another type. */
 export async function checkShape<T>(
   redis: Connection,
   what: string,

@@ -7,16 +7,15 @@ import { keyOf, PROBE_TTL } from './key-names.ts';
 import { checkShape } from './shapes.ts';
 import { slotOf } from './slots.ts';
 
-/** Parts of Redis that fail independently: a single Redis, or each master of a Cluster. */
+/** A single Redis, or each master of a Cluster: they fail independently. */
 export function shardsOf(redis: Connection): Shards {
   return {
     shardOf: (name) => (redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : ''),
-    /** Writes, because a read-only Redis is not usable. Uses the current node of the name. */
+    /** Writes, because a read-only Redis is not usable. */
     probe(name) {
       refreshTopology(redis);
       return checkShape(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL), isDone);
     },
-    /** Replaces "not connected" by its cause. */
     reasonOf(error) {
       if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
       return new Error('not connected to Redis', { cause: lastErrorOf(redis) ?? 'the connection was closed' });
@@ -24,7 +23,6 @@ export function shardsOf(redis: Connection): Shards {
   };
 }
 
-/** Describes why a call failed. */
 export function reasonText(redis: Connection, error: unknown): string {
   const reason = shardsOf(redis).reasonOf(error);
   return reason === error ? messages(error) : reasonOf(reason);
@@ -32,7 +30,7 @@ export function reasonText(redis: Connection, error: unknown): string {
 
 const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
 
-/** Refreshes the slots for later commands: after a failover the old master does not respond. */
+/** After a failover the old master does not respond. */
 function refreshTopology(redis: Connection): void {
   if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
 }

@@ -7,7 +7,6 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** Cluster slot of keys with `tag` in braces. */
 export function slotOf(tag: string): number {
   let crc = 0;
   for (const byte of Buffer.from(tag)) crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!;

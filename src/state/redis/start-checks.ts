@@ -2,18 +2,17 @@ import type { Shards } from '../shared/backend.ts';
 import { unusable } from './checks.ts';
 import { RedisError } from './error.ts';
 
-/** Timeout of a repeated check, and the delay until the next check, in milliseconds. */
+/** Milliseconds: timeout of a repeated check, and delay between checks. */
 const CHECK_INTERVAL = 200;
 
 export interface StartChecksOptions<T> {
-  /** Checks once. Waits at most `patience` milliseconds for Redis. */
+  /** Waits at most `patience` milliseconds. */
   readonly check: (patience: number) => Promise<T>;
   readonly passed: (found: T) => void;
   /** Called with each new reason why a responding Redis cannot be used, except by the first check. */
   readonly unfit: (reason: string) => void;
 }
 
-/** Startup checks: the first, which startup may wait for, and repeated checks until Redis passes. */
 export class StartChecks<T> {
   readonly #options: StartChecksOptions<T>;
   #passed = false;
@@ -25,7 +24,6 @@ export class StartChecks<T> {
     this.#options = options;
   }
 
-  /** Whether Redis has responded and supports the gateway. */
   get passed(): boolean {
     return this.#passed;
   }
@@ -42,7 +40,6 @@ export class StartChecks<T> {
     }
   }
 
-  /** Repeats the check: an operator may correct Redis at any time. */
   async untilPassed(): Promise<void> {
     try {
       await this.first(CHECK_INTERVAL);
@@ -61,7 +58,7 @@ export class StartChecks<T> {
   }
 }
 
-/** Before Redis has passed the checks, it is one shard that is down. */
+/** Until Redis has passed the checks, it is one shard that is down. */
 export function shardsAfter(checks: Pick<StartChecks<unknown>, 'passed'>, shards: Shards): Shards {
   return {
     shardOf: (name) => (checks.passed ? shards.shardOf(name) : ''),

@@ -15,7 +15,7 @@ import { disconnect, onDisconnect } from './reconnect.ts';
 import { StartChecks } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
-/** Timeout in milliseconds of the first check if the gateway can start without Redis. */
+/** Milliseconds, if the gateway can start without Redis. */
 const FIRST_CHECK_TIMEOUT = 2_000;
 
 export interface Started {
@@ -23,30 +23,29 @@ export interface Started {
   readonly subscriber: Subscriber;
   readonly bus: Bus;
   readonly gateways: Pick<Gateways, 'count'>;
-  /** Why Redis was unavailable at startup; `null`: it was available. */
+  /** `null`: Redis was available at startup. */
   readonly absence: RedisError | null;
   readonly data: DataCheck;
-  /** Whether Redis has passed the startup checks. If it was down at startup, it is checked when it is up. */
+  /** A Redis that was down at startup is checked when it is up. */
   readonly checks: { readonly passed: boolean };
   close(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly observe: Observe;
-  /** Unique id of this gateway; `null`: not counted as a gateway, because its workers are. */
+  /** `null`: not counted as a gateway, because its workers are. */
   readonly id: string | null;
-  /** Whether the primary process reports instead of this one. */
+  /** The primary process reports for its workers. */
   readonly isWorker: boolean;
-  /** The key copy to use during an outage; `null`: the gateway cannot start during an outage. */
+  /** `null`: the gateway cannot start during an outage. */
   readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'gateways'> | null;
-  /** For tests: milliseconds between two checks of the Redis settings. */
+  /** For tests: milliseconds. */
   readonly lookAgain?: number;
 }
 
 /**
- * Connects in the background and waits for the first check. If Redis is down and the key copy is usable, startup
- * completes and the checks continue. Throws RedisError after closing all connections, if Redis refuses or no copy is
- * usable.
+ * Waits for the first check. If Redis is down and the key copy is usable, startup completes and the checks continue.
+ * Any other failure throws RedisError after closing all connections.
  */
 export async function startRedis(settings: RedisSettings, options: StartOptions): Promise<Started> {
   const { copy, isWorker, observe } = options;
@@ -115,7 +114,7 @@ function dataIn(redis: Connection, observe: Observe): DataCheck {
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
 }
 
-/** Reports current warnings, and later each new warning. Returns a function that stops it. */
+/** Returns a function that stops the reports. */
 function reportWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
   const tell = (warning: string) => observe({ type: 'state.warning', warning });
   for (const warning of warnings) tell(warning);

@@ -2,9 +2,9 @@ import { Cluster } from 'ioredis';
 import { begin, type Connection, lastErrorOf, standbyOf } from './client.ts';
 import { disconnect, onDisconnect } from './reconnect.ts';
 
-/** Milliseconds between two pings. */
+/** Milliseconds. */
 const HEARTBEAT = 1_000;
-/** Retry delay in milliseconds after a refused subscription. */
+/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 const POLL_INTERVAL = 10;
 
@@ -13,26 +13,22 @@ export interface Listener {
   readonly onMessage: (text: string, channel: string) => void;
   /** Messages may have been lost until now. */
   readonly onMissed?: () => void;
-  /** Called after the subscription is lost, confirmed or restored. */
   readonly onDisconnect?: (isCut: boolean) => void;
 }
 
-/**
- * The subscription of one listener. Subscriptions are separate, so that a refused subscription does not delay others.
- */
+/** Separate for each listener, so that a refused subscription does not delay others. */
 export interface Subscription {
-  /** Whether all messages arrive, as far as is known. */
+  /** As far as is known. */
   readonly isLive: boolean;
   /** Resolves when `isLive` is true. */
   live(): Promise<void>;
-  /** Waits at most `patience` milliseconds for the first confirmation. Throws the reason if it is missing. */
+  /** Waits at most `patience` milliseconds. Throws the reason for a missing confirmation. */
   begun(patience: number): Promise<void>;
 }
 
 /**
- * A connection for messages only, as Redis requires for subscriptions. It connects after the connection for requests is
- * ready, then reconnects and resubscribes automatically. Messages during a disconnection are lost, and listeners are
- * notified.
+ * Redis requires a separate connection for subscriptions. It connects after the connection for requests is ready, then
+ * reconnects and resubscribes. Messages during a disconnection are lost; listeners are notified.
  */
 export class Subscriber {
   readonly #connection: Connection;
@@ -55,7 +51,7 @@ export class Subscriber {
       for (const one of this.#all) one.set(false);
     });
     if (connection instanceof Cluster) {
-      // A Cluster moves the subscription to another node without a message. These events are its only sign.
+      // A Cluster moves the subscription without a message. These events are the only sign.
       const moved = () => {
         for (const { listener } of this.#all) listener.onMissed?.();
       };
@@ -68,7 +64,6 @@ export class Subscriber {
     this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT).unref();
   }
 
-  /** Listens until the subscriber is closed. */
   listen(listener: Listener): Subscription {
     const one = new ChannelSubscription(listener, () => this.#failure);
     this.#all.add(one);
@@ -79,7 +74,7 @@ export class Subscriber {
   close(): void {
     clearInterval(this.#heartbeat);
     this.#notBegun();
-    // Ends `begun` calls that still wait.
+    // Ends waiting `begun` calls.
     this.#failure ??= new Error('the subscriber is closed');
     disconnect(this.#connection);
   }
@@ -99,10 +94,10 @@ export class Subscriber {
     }
   }
 
-  /** If the peer is dead, the ping gets no reply, and the client replaces the connection. */
+  /** If the peer is dead, the client replaces the connection. */
   async #beat(): Promise<void> {
     if (this.#connection instanceof Cluster || !this.#isReady) return;
-    // The client reconnects after a failure, which `whenCut` detects.
+    // `onDisconnect` detects the failure.
     await this.#connection.ping().catch(() => {});
   }
 }

@@ -5,10 +5,8 @@ import { keyOf } from './key-names.ts';
 import { checkShape, isHash } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
-/** An added token, or the name of a removed token. */
 export type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
 
-/** The name is taken or unknown. */
 class WrongName extends Error {}
 
 /** Sorted by name. */

@@ -1,15 +1,14 @@
--- Decides and charges: every window that a request counts in or none, for many requests in one step.
+-- Decides and charges many requests in one step. A request is charged in all its windows or in none.
 --
--- KEYS    [i] the ledger of request i. One ledger may come several times: its requests are decided in their order.
--- ARGV    [1] now in Unix milliseconds, '' for Redis's own clock (anything else is for tests)
---         [2] how many sets of limits follow; three arguments each: ids, windows, ladder
---         then two for each request: which set of limits (from 1), and its cost; or `cost:0110`, one digit per window, 1 for
---         those that it counts in. Without, it counts in those that have no scope.
--- Answer  now, then for each request its verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
---         -1 the key holds no ledger; unless -1, for each window: remaining, reset; if 3: strikes;
---         if 1 or 2: violated window (0: none), when the request fits, strikes, end of the ban, its rung if it begins (0: it does not)
+-- KEYS    [i] counters of request i; repeated keys are decided in order
+-- ARGV    [1] now in Unix milliseconds; '': Redis clock (others for tests)
+--         [2] number of limit sets; for each: ids, windows, escalation
+--         for each request: number of its set; cost, or `cost:0110` (1: charged window; default: unscoped windows)
+-- Return  now, then for each request a verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
+--         -1 other data; unless -1, for each window: remaining, reset; if 3: strikes;
+--         if 1 or 2: violated window (0: none), retry time, strikes, end of the ban, level of a starting ban (0: none)
 --
--- The twin of admit in src/limits/admission.ts; a property holds them equal.
+-- Must equal `admit` in src/limits/admission.ts; a property test compares them.
 
 --- include rules/windows.lua
 --- include rules/ladder.lua
@@ -51,10 +50,10 @@ local function refuse(ledger, limits, cost, violated, counted)
   size = #answer
 end
 
--- Readings are taken before the charge, while it is not yet known whether there will be one.
+-- Taken before the charge is decided.
 local used, resets = {}, {}
 
--- `counted` says of each window whether the request counts in it; nil: in all of them.
+-- `counted`: whether each window is charged; nil: all.
 local function admit(ledger, limits, cost, counted)
   local cells, windows, violated = ledger.cells, limits.windows, 0
   local count = #windows
@@ -74,7 +73,7 @@ local function admit(ledger, limits, cost, counted)
     if not counted or counted[i] then
       if w.meter.charge(cells, w, cost, now) then ledger.opened = true end
       answer[size] = w.limit - used[i] - cost
-      -- A charge may open a sliding window's first slot; that of a fixed one resets as it would have before.
+      -- A charge may open a sliding window's first slot, but does not change a fixed window's reset.
       answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
     else
       answer[size] = max(0, w.limit - used[i])
@@ -89,7 +88,7 @@ local function admit(ledger, limits, cost, counted)
   end
 end
 
--- Reads `5:0110`: units, and for each window whether they are charged to it. Requests of one operation share the list.
+-- Reads `5:0110`: units and charged windows. Requests of one operation share the list.
 local function read_charge(text, limits)
   local units, mask = string.match(text, '^(%d+):([01]+)$')
   limits.charges = limits.charges or {}
@@ -124,6 +123,6 @@ for i = 1, #KEYS do
   end
 end
 
--- Only now, so that a Redis that takes no writes has charged nobody.
+-- Last, so that a read-only Redis charges nothing.
 for i = 1, #written do save(written[i], written[i].limits, now) end
 return answer

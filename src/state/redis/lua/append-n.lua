@@ -1,12 +1,11 @@
--- Appends an entry to a log, or to several, and drops their oldest ones beyond the bounds. Numbers stay: what was dropped is
--- counted.
+-- Appends an entry to logs and drops their oldest entries beyond the bounds. Numbers stay: dropped entries are counted.
 --
--- KEYS    [i] for each log its entries, oldest first, [i + 1] how many were dropped before them
--- ARGV    [1] the entry, [2] how many to drop at the most: a bound that was lowered is reached later
---         then for each log: how many to keep, and the time of the oldest to keep, Unix milliseconds ('': any)
--- Answer  the entry's number in the first log
+-- KEYS    for each log: entries, oldest first; number of dropped entries
+-- ARGV    [1] entry, [2] maximum entries to drop at once
+--         for each log: entries to keep, time of the oldest entry to keep in Unix milliseconds ('': any)
+-- Return  number of the entry in the first log
 
--- To tell the age of an entry takes reading it, so only some go with each one that comes.
+-- Bounds each call, because the age of an entry requires decoding.
 local READ_AT_ONCE = 50
 
 local function too_old(entry, since)

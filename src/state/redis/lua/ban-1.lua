@@ -1,8 +1,8 @@
--- Bans a subject from now, whatever its conduct was; climbs one rung as every ban does. Tells all gateways.
+-- Bans a subject and raises its ban level. Notifies all gateways.
 --
--- KEYS    [1] its ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] length in milliseconds, [6] channel, [7] message
--- Answer  1, or -1 where the key holds no ledger
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation, [5] duration in milliseconds, [6] channel, [7] message
+-- Return  1; -1: the key holds other data
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

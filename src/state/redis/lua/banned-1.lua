@@ -1,9 +1,9 @@
--- Notes bans that began, and forgets those that have ended.
+-- Adds bans to the index and removes expired bans.
 --
--- KEYS    [1] the index: subjects by the end of their ban
--- ARGV    [1] now in Unix milliseconds, '' for Redis's own clock (anything else is for tests)
---         then for each ban its end in Unix milliseconds and its subject
--- Answer  1
+-- KEYS    [1] subjects by end of their ban
+-- ARGV    [1] now in Unix milliseconds; '': Redis clock (others for tests)
+--         for each ban: end in Unix milliseconds, subject
+-- Return  1
 
 local now = tonumber(ARGV[1])
 if not now then
@@ -11,7 +11,7 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)
--- A note may come late, after that of a longer ban.
+-- A ban may arrive after a longer ban.
 for i = 2, #ARGV, 2 do
   redis.call('ZADD', KEYS[1], 'GT', ARGV[i], ARGV[i + 1])
 end

@@ -1,8 +1,8 @@
--- Puts a new version of a key's record in the place of the one before it.
+-- Replaces a key's record by a new version.
 --
--- KEYS    [1] the record
--- ARGV    [1] the version that must be there, or '' for any older one, [2] the new record
--- Answer  1 done, 0 there is no record, -1 another version is there
+-- KEYS    [1] record
+-- ARGV    [1] required version; '': any older version, [2] new record
+-- Return  1 done, 0 missing, -1 another version
 
 local stored = redis.call('GET', KEYS[1])
 if not stored then return 0 end

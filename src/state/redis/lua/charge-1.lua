@@ -1,11 +1,11 @@
--- Adds what a gateway has admitted by itself while Redis was away. Each sum is added once, however often it is sent.
--- Its limits may have been replaced since, and other gateways count in newer ones already.
+-- Adds what a gateway admitted during an outage. Each sum is added once, even if it is sent again.
+-- Its limits may be outdated, while other gateways count in newer limits.
 --
--- KEYS    [1] the subject's ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] gateway, [6] number of the sum, rising per gateway,
---         [7] end of a ban that began meanwhile or 0, [8] its begin, [9] the window it is for (0: not known),
---         then two for each window: units, when the gateway opened it
--- Answer  1 added, 0 known already, -1 the key holds no ledger
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation, [5] gateway, [6] increasing number of the sum,
+--         [7] end of a ban or 0, [8] its start, [9] its window (0: unknown)
+--         for each window: units, time when the gateway opened it
+-- Return  1 added, 0 already added, -1 the key holds other data
 
 --- include rules/windows.lua
 --- include rules/ladder.lua
@@ -23,7 +23,7 @@ local cells = ledger.cells
 for i, w in ipairs(limits.windows) do
   local units, opened = tonumber(ARGV[8 + 2 * i]), tonumber(ARGV[9 + 2 * i])
   if units > 0 then
-    -- A window that nobody opened in Redis is the one the gateway opened; it is over when that one is.
+    -- A window not open in Redis takes the gateway's start, and may have expired since.
     local starts = (w.meter == fixed and not is_open(cells, w, now)) and opened or now
     if w.meter == sliding or now < starts + w.span then w.meter.charge(cells, w, units, starts) end
   end
@@ -37,7 +37,7 @@ if banned_until > now and ban_end(ledger.conduct, now) < banned_until then
   ledger.ban[2] = math.min(tonumber(ARGV[8]), now)
   ledger.conduct_changed = true
 end
--- The mark may have made the key just now, so its lifetime is always set.
+-- The mark may have created the key.
 ledger.opened = true
 save(ledger, limits, now)
 return 1

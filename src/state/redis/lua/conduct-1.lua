@@ -1,9 +1,9 @@
--- Tells what refusals have left behind; changes nothing.
+-- Reads the strike state; read-only.
 --
--- KEYS    [1] the subject's ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder
--- Answer  {end of the ban in force or 0, rung of the ladder}; if there is a ban, bans that are not forgotten, and as far as it
---         is known: begin, and kind, span, limit and scope of the window it is for
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation
+-- Return  {end of the ban or 0, ban level}; if banned: stored ban level, and if known: start, and kind, span, limit and
+--         scope of the window
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

@@ -1,10 +1,10 @@
--- Adds an event for all its receivers, unless somebody has told it before.
+-- Adds an event for its receivers, unless it was queued before.
 --
--- KEYS    [i] first the names that are remembered, by their end; when each was told; how many jobs there ever were;
---         then for each receiver four: its jobs by when they are due; by when they came; what they are; how it stands
--- ARGV    now, Unix milliseconds; name; told before this moment it is another event; until when to remember the name; a name
---         to forget or ''; how many names to remember; how many jobs of a receiver to keep; lifetime of the jobs; the job
--- Answer  how many jobs were dropped to make room; or nothing: it was told before
+-- KEYS    remembered names by expiry; their times; number of jobs created
+--         for each receiver: jobs by next attempt; by creation; their content; its state
+-- ARGV    now in Unix milliseconds; name; time since which a remembered name is a duplicate; expiry of the name;
+--         name to forget or ''; maximum names; maximum jobs of a receiver; lifetime of jobs; job
+-- Return  number of jobs dropped to make room; nothing: duplicate
 
 local now, name, since, until_, ends, most_names, most, life, job = unpack(ARGV, 1, 9)
 local names, told, counter = unpack(KEYS, 1, 3)
@@ -29,12 +29,12 @@ redis.call('HSET', told, name, now)
 local all = 0
 for i = 4, #KEYS, 4 do
   local due, came, jobs, standing = unpack(KEYS, i, i + 3)
-  -- Of the same length, so that jobs that are due at the same time come in their order.
+  -- Fixed length keeps simultaneous jobs in order.
   local number = string.format('%016d', redis.call('INCR', counter))
   redis.call('ZADD', due, now, number)
   redis.call('ZADD', came, now, number)
   redis.call('HSET', jobs, number, job)
-  -- A bound that was lowered is reached later.
+  -- A lowered bound is reached gradually.
   local dropped = math.min(redis.call('ZCARD', came) - tonumber(most), 1000)
   if dropped > 0 then
     for _, old in ipairs(redis.call('ZRANGE', came, 0, dropped - 1)) do

@@ -1,8 +1,8 @@
--- Reads a part of the audit log, with the numbers of its entries.
+-- Reads entries of a log with their numbers.
 --
--- KEYS    [1] the entries, oldest first, [2] how many were dropped before them
--- ARGV    [1] number of the first entry wanted, [2] of the last
--- Answer  number of the oldest entry that is kept, of the newest, of the first that follows, then the entries
+-- KEYS    [1] entries, oldest first, [2] number of dropped entries
+-- ARGV    [1] first number, [2] last number
+-- Return  numbers of the oldest, the newest and the first returned entry, then the entries
 
 local dropped = tonumber(redis.call('GET', KEYS[2]) or 0)
 local newest = dropped + redis.call('LLEN', KEYS[1])

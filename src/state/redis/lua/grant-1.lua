@@ -1,9 +1,9 @@
--- Gives back up to so many units of what was used. Tells all gateways.
+-- Refunds used units. Notifies all gateways.
 --
--- KEYS    [1] the subject's ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] units, [6] one digit per window: 1 for those that are meant,
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation, [5] maximum units, [6] a digit per window (1: refund),
 --         [7] channel, [8] message
--- Answer  1 done, -1 the key holds no ledger
+-- Return  1 done, -1 the key holds other data
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

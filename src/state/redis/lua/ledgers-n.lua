@@ -1,8 +1,7 @@
--- Tells all that ledgers hold; changes nothing.
+-- Reads counters; read-only.
 --
--- KEYS    [i] the ledger of a subject
--- ARGV    none
--- Answer  for each a text, see rules/plain.lua
+-- KEYS    [i] counters
+-- Return  a text for each, see rules/plain.lua
 
 --- include rules/plain.lua
 

@@ -1,8 +1,8 @@
--- Tells how a subject stands; charges and notes nothing.
+-- Reads an admission without a charge.
 --
--- KEYS    [1] its ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder
--- Answer  as admit-n does for one request of cost 0, with all that follows a refusal
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation
+-- Return  as admit-n for one request of cost 0, always with the fields of a refusal
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

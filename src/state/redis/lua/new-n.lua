@@ -1,8 +1,8 @@
--- Writes values where nothing is yet.
+-- Writes missing values.
 --
--- KEYS    [i] where the value i goes
--- ARGV    [i] the value
--- Answer  for each 1 done, 0 something is there
+-- KEYS    [i] key
+-- ARGV    [i] value
+-- Return  for each: 1 done, 0 exists
 
 local answer = {}
 for i = 1, #KEYS do answer[i] = redis.call('SETNX', KEYS[i], ARGV[i]) end

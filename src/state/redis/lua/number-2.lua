@@ -1,8 +1,8 @@
--- Lets an audit log in which nothing was ever written begin with another number than 1.
+-- Sets the first number of an audit log that was never written.
 --
--- KEYS    [1] the entries, [2] how many were dropped before them
--- ARGV    [1] how many numbers there were before the first entry
--- Answer  1 done, 0 something was written before
+-- KEYS    [1] entries, [2] number of dropped entries
+-- ARGV    [1] numbers before the first entry
+-- Return  1 done, 0 already written
 
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('SET', KEYS[2], ARGV[1])

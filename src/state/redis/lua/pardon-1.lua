@@ -1,8 +1,8 @@
--- Ends a ban, forgets strikes and rungs, and opens all windows afresh. Tells all gateways.
+-- Removes a ban, strikes, ban levels and usage. Notifies all gateways.
 --
--- KEYS    [1] the subject's ledger
+-- KEYS    [1] counters
 -- ARGV    [1] channel, [2] message
--- Answer  1
+-- Return  1
 
 redis.call('HDEL', KEYS[1], 'c', 'b', 'r', 'w')
 redis.call('PUBLISH', ARGV[1], ARGV[2])

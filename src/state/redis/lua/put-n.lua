@@ -1,14 +1,13 @@
--- Puts whole ledgers in the place of those that their writer knows.
+-- Replaces counters if they have not changed since they were read.
 --
--- KEYS    [i] the ledger of a subject
--- ARGV    seven for each: digest of the ledger that must be there, '' for none; until when the new one says something, Unix
---         milliseconds; ids of its windows; cells; limits of the conduct; conduct or '' for none; what is told of the ban or '';
---         cells, conduct and ban as JSON lists
--- Answer  for each '1': done; else what is there, and it was not changed: see rules/plain.lua
+-- KEYS    [i] counters
+-- ARGV    seven for each: digest of the required counters ('': none); their expiry in Unix milliseconds; ids; cells;
+--         limits of the strike state; strike state or ''; ban details or ''. Cells, strike state and ban: JSON lists.
+-- Return  for each: '1' done; otherwise the unchanged counters, see rules/plain.lua
 
 --- include rules/plain.lua
 
--- Longer than clocks jitter.
+-- Milliseconds; exceeds clock jitter.
 local MARGIN = 1000
 
 local function packed(first, text)
@@ -28,7 +27,7 @@ for i = 1, #KEYS do
   if not stored or digest_of(stored) ~= expected then
     answer[i] = plain(stored)
   else
-    -- Conduct may have been remembered for longer under another ladder.
+    -- Another ban escalation may require a longer lifetime.
     local left = redis.call('PTTL', key)
     redis.call('HSET', key, 'w', packed(ids, cells))
     redis.call('HDEL', key, 'r')

@@ -1,8 +1,8 @@
--- Opens all windows afresh; a ban stays. Tells all gateways.
+-- Resets all windows; a ban stays. Notifies all gateways.
 --
--- KEYS    [1] the subject's ledger
+-- KEYS    [1] counters
 -- ARGV    [1] channel, [2] message
--- Answer  1
+-- Return  1
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

@@ -1,10 +1,10 @@
--- Notes what became of a job, or that its receiver is well.
+-- Records the result of a job, or that its receiver is up.
 --
--- KEYS    [1] jobs by when they are due, [2] by when they came, [3] what they are, [4] how the receiver stands
--- ARGV    [1] done, failed, lost or well, [2] number of the job, '' for well, [3] now, Unix milliseconds, [4] lifetime
---         done, well: [5] what is due later than this is due now, [6] at most so much of it; failed: [5] when the job is due again, [6] until when the
---         receiver is left alone, [7] error, [8] 1: it wants nothing any more
--- Answer  'done'
+-- KEYS    [1] jobs by next attempt, [2] by creation, [3] their content, [4] state of the receiver
+-- ARGV    [1] done, failed, lost or well, [2] job number ('' for well), [3] now in Unix milliseconds, [4] lifetime
+--         done, well: [5] jobs due later than this become due now, [6] their maximum number
+--         failed: [5] next attempt, [6] end of the pause, [7] error, [8] 1: the receiver wants no more events
+-- Return  'done'
 
 local what, number, now = ARGV[1], ARGV[2], ARGV[3]
 
@@ -29,7 +29,7 @@ else
   for _, later in ipairs(moved) do redis.call('ZADD', KEYS[1], now, later) end
   redis.call('HDEL', KEYS[4], 'failures', 'failing', 'error', 'paused', 'gone', 'late')
   redis.call('HSET', KEYS[4], 'delivered', now)
-  -- There may be more, which are due with the next one.
+  -- Remaining jobs become due with the next result.
   if #moved == tonumber(ARGV[6]) then redis.call('HSET', KEYS[4], 'late', 1) end
 end
 redis.call('PEXPIRE', KEYS[4], ARGV[4])

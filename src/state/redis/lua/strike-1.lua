@@ -1,9 +1,9 @@
--- Takes note of refusals that a gateway has answered from its own memory.
+-- Counts refusals that a gateway sent from its memory.
 --
--- KEYS    [1] the subject's ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] the window that refused (0: not known),
---         [6…] when they were, Unix milliseconds, oldest first
--- Answer  as look-1, and at the end the rung of a ban that began with one of them
+-- KEYS    [1] counters
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation, [5] violated window (0: unknown),
+--         [6…] times in Unix milliseconds, oldest first
+-- Return  as look-1, then the ban level if a ban starts
 
 --- include rules/windows.lua
 --- include rules/ladder.lua
@@ -19,14 +19,14 @@ if conduct and ladder then
   local refused, first = refused_by(ledger, window)
   for i = 6, #ARGV do
     local at = math.min(tonumber(ARGV[i]), now)
-    -- Whoever was pardoned, reset or banned meanwhile, or may come again, has earned no strike.
+    -- Not a strike after a pardon, reset or ban, or after the retry time.
     if at < refused[first + 1] and at >= refused[first] + ladder.grace and ban_end(conduct, at) == 0 then
       begins = strike(conduct, ladder, window, at) or begins
       ledger.conduct_changed, noted = true, true
     end
   end
   ledger.ban = begins
-  -- Else these may be limits of before, and the ledger counts in newer ones.
+  -- Otherwise these limits may be outdated.
   if noted then save(ledger, limits, now) end
 end
 local answer = {now, ban_end(conduct, now) > 0 and 2 or 0}

@@ -1,8 +1,8 @@
--- Takes the next job of a receiver that is due. While its taker has it, it is due only when the lease ends.
+-- Takes the next due job of a receiver until its lease ends.
 --
--- KEYS    [1] jobs by when they are due, [2] what they are, [3] how the receiver stands
--- ARGV    [1] now, Unix milliseconds, [2] end of the lease
--- Answer  number, job, attempts with this one, failures of the receiver; or nothing
+-- KEYS    [1] jobs by next attempt, [2] their content, [3] state of the receiver
+-- ARGV    [1] now in Unix milliseconds, [2] end of the lease
+-- Return  number, job, attempts including this one, failures of the receiver; or nothing
 
 local paused, gone, failures = unpack(redis.call('HMGET', KEYS[3], 'paused', 'gone', 'failures'))
 if gone == '1' or tonumber(paused or '0') > tonumber(ARGV[1]) then return false end

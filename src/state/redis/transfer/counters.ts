@@ -14,11 +14,9 @@ const PUT = loadScript('put-n.lua');
 const DONE = '1';
 
 export interface CounterImportOptions extends Pick<TargetOptions, 'escalation' | 'clock' | 'dryRun'> {
-  /** Adds written bans to the index. */
   readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
 }
 
-/** The state of one import: the counters known to be stored, and the outcome. */
 interface Attempt extends SubjectCounters {
   stored: StoredCounters | null;
   write: Counters | null;
@@ -26,8 +24,7 @@ interface Attempt extends SubjectCounters {
 }
 
 /**
- * Imports counters in bulk while gateways may charge them. Counters are written only if they are unchanged since they
- * were read, and are otherwise judged again.
+ * Gateways may charge counters meanwhile: counters that changed since they were read are not written, but judged again.
  */
 export async function importCounters(
   redis: Connection,

@@ -4,10 +4,9 @@ import type { Connection } from '../client.ts';
 import { COUNTER_KEYS, keyOf } from '../key-names.ts';
 import { withTimeout } from '../timeouts.ts';
 
-/** Names read in one step. */
 const SCAN_COUNT = 1_000;
 
-/** Scans all names to count counters. */
+/** Scans all names. */
 export async function countsIn(redis: Connection): Promise<Counts> {
   let ledger = 0;
   for (const master of mastersOf(redis)) {

@@ -14,18 +14,17 @@ const NEW = loadScript('new-n.lua');
 const ANY_OLDER = '';
 const DONE = 1;
 
-/** A given key, the stored key, and the decision. */
 interface KeyDecision {
   readonly key: KeyRecord;
-  /** Hash of the record of its id; `null`: unknown id. */
+  /** Hash of the record; `null`: unknown id. */
   readonly at: string | null;
   readonly stored: KeyRecord | null;
   readonly taken: Outcome;
 }
 
 /**
- * Imports keys in bulk. In a Cluster a key's parts are in different slots, so the record, which makes a key usable, is
- * written last, as in key-change.ts. A repeated import completes an interrupted one.
+ * In a Cluster a key's parts are in different slots, so the record, which makes a key usable, is written last. A
+ * repeated import completes an interrupted one.
  */
 export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Outcome[]> {
   const judged = await judge(redis, keys);
@@ -52,7 +51,7 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
     const found = at === null ? null : records.get(at)!;
     const stored = found?.id === key.id ? found : null;
     const owners = [key.hash, key.previous?.hash].filter(isText).map((hash) => owner(records.get(hash)!, hash));
-    // If the id exists without its record, this import completes it.
+    // An id without its record is completed by this import.
     if (at !== null && stored === null && at !== key.hash)
       throw somethingElse(
         `in the target, the id ${key.id} is that of a key with another secret, which was never finished`,
@@ -61,7 +60,7 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
   });
 }
 
-/** An incomplete change may have left a record under a secret that the record does not list. */
+/** An incomplete change may have left a record under a secret that it does not list. */
 function owner(record: KeyRecord | null, hash: string): KeyRecord | null {
   return record && (record.hash === hash || record.previous?.hash === hash) ? record : null;
 }
@@ -97,7 +96,7 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
 
 /**
  * Throws TransferError without changes after a concurrent change to the same or a later version. The record of the id
- * is written last: it shows a repeated import that nothing remains to do.
+ * is written last, as in `add`.
  */
 async function change(redis: Connection, { key, at }: KeyDecision): Promise<void> {
   await withLocks(redis, [key.id, key.hash], async () => {
@@ -120,7 +119,7 @@ function newer({ id }: KeyRecord): Error {
   return somethingElse(`key ${id} was changed in the target`);
 }
 
-/** Completes a change: points the id to the key's hash instead of `at`. */
+/** Points the id to the key's hash instead of `at`. */
 async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void> {
   await withTimeout(redis.set(keyOf.apiKeyId(key.id), key.hash));
   if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
@@ -134,7 +133,6 @@ function recordNamed(hash: string): TaggedKey {
   return { tag: hash, key: keyOf.apiKey(hash) };
 }
 
-/** Hashes that store the key's record. */
 function places({ hash, previous }: KeyRecord): string[] {
   return previous ? [hash, previous.hash] : [hash];
 }

@@ -8,13 +8,13 @@ import { disconnect } from '../reconnect.ts';
 import { redisSource } from './source.ts';
 import { redisTarget } from './target.ts';
 
-/** Opens a Redis as a source. Throws RedisError after closing the connection. */
+/** Throws RedisError after closing the connection. */
 export async function openRedisSource(settings: RedisSettings): Promise<Source> {
   const redis = await open(settings);
   return redisSource(redis, { name: redisName(settings), kind: kindOf(settings), close: () => disconnect(redis) });
 }
 
-/** Opens a Redis as a target. Throws RedisError after closing the connection. */
+/** Throws RedisError after closing the connection. */
 export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
   const redis = await open(settings);
   try {

@@ -42,7 +42,7 @@ export async function takeUses(redis: Connection, given: readonly LastUse[], dry
   return outcomes;
 }
 
-/** Imports entries into a log. An empty log keeps their numbers, up to the first gap. */
+/** An empty log keeps the entries' numbers, up to the first gap. */
 export class AuditTaking {
   readonly #redis: Connection;
   readonly #entries: AuditEntries;

@@ -13,12 +13,11 @@ import { withTimeout } from '../timeouts.ts';
 import { countsIn } from './counts.ts';
 import { parseStoredCounters } from './stored-counters.ts';
 
-/** Names read in one step. */
 const SCAN_COUNT = 1_000;
 
 const COUNTERS_OF = loadScript('ledgers-n.lua');
 
-/** Reads a Redis. Concurrent changes may be missing; all other data is included. */
+/** Concurrent changes may be missing; all other data is included. */
 export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
   return {
     name,
@@ -34,7 +33,6 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
   };
 }
 
-/** Reads keys, tokens and entries. */
 export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* keysIn(redis);
   yield { type: 'token', values: await tokensIn(redis) };
@@ -42,7 +40,7 @@ export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* entriesIn(redis, 'bans');
 }
 
-/** Skips incomplete keys, whose id does not lead to their record. */
+/** Skips incomplete keys. */
 async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
   const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', SCAN_COUNT));
@@ -67,7 +65,7 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   }
 }
 
-/** Returns a record with only an id for invalid JSON, which is later skipped and reported. */
+/** Invalid JSON becomes a record with only an id, which is later skipped and reported. */
 function recordIn(id: string, text: string): KeyRecord {
   try {
     return readRecord(text);
@@ -83,7 +81,7 @@ export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
 }
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
-  // The bounds do not matter, because nothing is appended.
+  // Nothing is appended, so bounds do not matter.
   const log = new AuditEntries(
     redis,
     { maxEntries: Number.MAX_SAFE_INTEGER, bans: { maxEntries: 0, maxAge: 0 } },
@@ -104,7 +102,7 @@ export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { t
   for (const master of mastersOf(redis)) {
     for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT))) {
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
-      // With braces in its name, a subject is in another slot than its key.
+      // Braces in a subject change the slot of its key.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
       const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
       const answers = await scriptOnAll(redis, COUNTERS_OF, named);

@@ -4,13 +4,13 @@ import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
 import { idOf, packLimits } from '../packing.ts';
 
-/** Counters with a digest of the stored data. A write sends the digest to prove which data it has read. */
+/** The digest of the stored data lets a write detect changes. */
 export interface StoredCounters {
   readonly digest: string;
   readonly ledger: Counters;
 }
 
-/** Reads the format of lua/rules/plain.lua. `null`: missing; `foreign`: the key holds other data. */
+/** The format is in lua/rules/plain.lua. `null`: missing; `foreign`: other data. */
 export function parseStoredCounters(answer: unknown): StoredCounters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
@@ -25,7 +25,7 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   if (strikeState === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: strikeState } };
-  // Reported retry times of other limits become invalid with the next request.
+  // Retry times for other limits become invalid with the next request.
   return { digest, ledger: { windows, cells: counted, conduct: { ...strikeState, refusedAt: 0, refusedUntil: 0 } } };
 }
 
@@ -50,7 +50,7 @@ function readStrikeState(numbers: readonly number[], strikeState: string): Strik
   const conduct = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
   const [, , , , , scope] = strikeState.split(',');
   const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(strikeState);
-  // Older gateways do not write the cause of a ban.
+  // Older gateways do not update the ban's cause.
   if (until !== bannedUntil) return conduct;
   const kind = code === undefined ? null : kindWithCode(code);
   return {
@@ -60,7 +60,7 @@ function readStrikeState(numbers: readonly number[], strikeState: string): Strik
   };
 }
 
-/** Reads windows such as `60000,s3600000,60000@login`; `null`: a kind from a newer version. */
+/** For example `60000,s3600000,60000@login`; `null`: a kind from a newer version. */
 function idWindows(ids: string): Window[] | null {
   const windows = ids.split(',').map((id) => {
     const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
@@ -71,7 +71,7 @@ function idWindows(ids: string): Window[] | null {
   return windows.every((window) => window !== null) ? windows : null;
 }
 
-/** Reads windows such as `[0,60000,60,0,60000,5,"login"]`; `null`: not valid. */
+/** For example `[0,60000,60,0,60000,5,"login"]`; `null`: not valid. */
 function windowsIn(limits: string): Window[] | null {
   if (limits === '') return null;
   const values = JSON.parse(limits) as (number | string)[];

@@ -15,9 +15,7 @@ import { takeKeys } from './keys.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
 import { recordsIn } from './source.ts';
 
-/**
- * A Redis as a target, which gateways may use meanwhile. At the end they are notified that anything may have changed.
- */
+/** Gateways may use the target meanwhile. At the end they are notified that anything may have changed. */
 export async function redisTarget(
   redis: Connection,
   { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
@@ -25,9 +23,9 @@ export async function redisTarget(
   const { dryRun } = options;
   const audit = new AuditTaking(redis, options.audit, 'audit');
   const bans = new AuditTaking(redis, options.audit, 'bans');
-  // Creates the index of bans while there is little data.
+  // While there is little data, if the index is missing.
   if (!dryRun) await new RedisState(redis).bans();
-  // Used only to add bans to the index.
+  // Only adds bans.
   const index = new BanList(redis, { clock: () => '', banOf: async () => null });
   const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;

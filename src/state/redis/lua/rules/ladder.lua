@@ -1,7 +1,6 @@
--- Strikes, bans and the ladder. The twin of ladder.ts in src/limits, which says why; a property holds them equal.
--- Conduct is an array: limits it was refused under, refused at, refused until, banned until, rung, clean since, then
--- the strikes, oldest first.
--- Of scopes `told` keeps when they were refused at and until, in threes: scope, at, until.
+-- Strikes, bans and ban escalation. Must equal ban-escalation.ts in src/limits; a property test compares them.
+-- Strike state is an array: limits of the refusal, refused at, refused until, banned until, ban level, clean since,
+-- strikes (oldest first). `told` holds three values for each scope: scope, refused at, refused until.
 
 local LIMITS, REFUSED_AT, REFUSED_UNTIL, BANNED_UNTIL, RUNG, CLEAN_SINCE, STRIKES = 1, 2, 3, 4, 5, 6, 7
 
@@ -9,7 +8,7 @@ local function new_conduct(limits)
   return {limits, 0, 0, 0, 0, 0}
 end
 
--- `[strikes, within, grace, forget, first length, …]`; '' is no ladder.
+-- `[strikes, within, grace, forget, first length, …]`; '': none.
 local function read_ladder(text)
   if text == '' then return nil end
   local n = cjson.decode(text)
@@ -21,7 +20,6 @@ local function rung_at(conduct, ladder, now)
   return max(0, conduct[RUNG] - clean)
 end
 
--- Keeps the strikes that still count at `now`; answers how many.
 local function recent_strikes(conduct, ladder, now)
   local count = 0
   for i = STRIKES, #conduct do
@@ -42,8 +40,7 @@ local function drop_old_strikes(conduct, ladder, now)
   end
 end
 
--- Answers what operators are told of the ban: its end and begin, and, unless they imposed it, kind, span and limit of the
--- window it is for, and its scope if it has one.
+-- Returns details of the ban: end, start, and unless an operator set it, the window's kind, span, limit and scope.
 local function ban(conduct, length, window, now)
   conduct[BANNED_UNTIL] = now + length
   conduct[RUNG] = conduct[RUNG] + 1
@@ -53,7 +50,7 @@ local function ban(conduct, length, window, now)
   return {conduct[BANNED_UNTIL], now, window.meter == fixed and 0 or 1, window.span, window.limit, window.scope}
 end
 
--- Answers what is told of the ban that the strike is; false if it is none.
+-- Returns details of the ban that starts, or false.
 local function strike(conduct, ladder, window, now)
   conduct[RUNG] = rung_at(conduct, ladder, now)
   conduct[CLEAN_SINCE] = now
@@ -63,7 +60,7 @@ local function strike(conduct, ladder, window, now)
   return ban(conduct, ladder.lengths[math.min(conduct[RUNG] + 1, #ladder.lengths)], window, now)
 end
 
--- Where in `told` the time stands at which a scope was refused; it is added if it is not there.
+-- Returns the index of a scope's refusal time; adds missing scopes.
 local function place_in(told, scope)
   for i = 1, #told, 3 do
     if told[i] == scope then return i + 1 end
@@ -73,8 +70,8 @@ local function place_in(told, scope)
   return at + 1
 end
 
--- Answers what is told of the ban that the refusal by `window` is; false if it is none. `refused` is the array with the time of
--- the first refusal of that limit at `at`, and the one when the caller may come back behind it.
+-- Returns details of the ban that starts, or false. `refused[at]` is the first refusal of that limit, `refused[at + 1]`
+-- its retry time.
 local function note_refusal(conduct, ladder, window, retry_at, now, refused, at)
   if now >= refused[at + 1] then
     refused[at] = now

@@ -1,31 +1,32 @@
--- One subject's ledger: a hash with the fields w (cells), c (conduct, absent until the first refusal) and b (what is told of
--- the last ban, see ladder.lua; void unless it names the same end as c: older gateways write c alone), all packed;
--- r is what was told about coming back in scopes (`told` in ladder.lua; void without c: older gateways do not know it);
--- d:<gateway> is the last sum that gateway has added after an outage. Whoever changes a ledger also sees to its lifetime.
+-- Counters of a subject: a hash of packed fields. Every change also updates the lifetime.
+-- w: cells; c: strike state, absent before the first refusal
+-- b: details of the last ban, void unless its end equals that in c, because older gateways write c alone
+-- r: `told` (see ladder.lua), void without c, because older gateways do not know it
+-- d:<gateway>: last sum that the gateway added after an outage
 
--- Longer than clocks jitter, so that a ledger is never gone before it says nothing any more.
+-- Milliseconds; exceeds clock jitter, so that counters never expire early.
 local MARGIN = 1000
 
--- Unix milliseconds; `given` is '' but in tests.
+-- Unix milliseconds; `given` is '' except in tests.
 local function read_clock(given)
   if given ~= '' then return tonumber(given) end
   local time = redis.call('TIME')
   return time[1] * 1000 + floor(time[2] / 1000)
 end
 
--- ARGV[at] and the two after it: window ids, windows, ladder.
+-- Reads ids, windows and escalation from ARGV[at].
 local function read_limits(at)
   local ids, windows = ARGV[at], ARGV[at + 1]
   return {ids = ids, text = windows, windows = read_windows(windows), ladder_text = ARGV[at + 2]}
 end
 
--- The ladder matters to the few who were refused, so it is not read for the others.
+-- Read lazily: only refused subjects need it.
 local function ladder_of(limits)
   if limits.ladder == nil then limits.ladder = read_ladder(limits.ladder_text) or false end
   return limits.ladder
 end
 
--- What was told about coming back is void when limits change; bans and rungs stay.
+-- New limits invalidate retry times; bans and ban levels stay.
 local function adopt(ledger, limits)
   if ledger.cells[1] ~= limits.ids then
     ledger.cells = adopt_cells(ledger.cells, limits.ids, limits.windows)
@@ -39,7 +40,7 @@ local function adopt(ledger, limits)
   end
 end
 
--- What was told in scopes matters to the few who are refused there, so it is not read for the others.
+-- Read lazily: only refusals by scopes need it.
 local function told_of(ledger)
   if not ledger.told then
     local stored = redis.call('HGET', ledger.key, 'r')
@@ -48,7 +49,7 @@ local function told_of(ledger)
   return ledger.told
 end
 
--- The array that has when a refusal by this window was first answered, and where in it.
+-- Returns the array with the first refusal by this window, and its index.
 local function refused_by(ledger, window)
   if not (window and window.scope) then return ledger.conduct, REFUSED_AT end
   local told = told_of(ledger)
@@ -60,7 +61,7 @@ local function make_conduct(ledger, limits)
   ledger.told, ledger.told_changed = {}, true
 end
 
--- As it is stored, and fresh for these limits where there is none. nil where the key holds something that is no ledger.
+-- New counters if missing; nil if the key holds other data.
 local function read_ledger(key, limits)
   local stored = redis.pcall('HMGET', key, 'w', 'c')
   if stored.err then return nil end
@@ -69,7 +70,7 @@ local function read_ledger(key, limits)
     key = key,
     cells = cells and cmsgpack.unpack(cells) or fresh_cells(limits.ids, limits.windows),
     conduct = conduct and cmsgpack.unpack(conduct) or nil,
-    -- Whether it may have to live longer than it does.
+    -- Whether the lifetime may need an extension.
     opened = not cells,
   }
 end
@@ -80,7 +81,7 @@ local function open(key, limits)
   return ledger
 end
 
--- The same for limits that may be older than those that the ledger counts in: it goes on counting in these too.
+-- Like `open`, for limits that may be outdated: newer windows continue to count.
 local function open_beside(key, limits)
   local ledger = read_ledger(key, limits)
   if ledger and ledger.cells[1] ~= limits.ids then
@@ -107,7 +108,7 @@ local function save(ledger, limits, now)
     local stale = windows_stale_at(ledger.cells, limits.windows)
     for i = 3, ledger.told and #ledger.told or 0, 3 do stale = max(stale, ledger.told[i]) end
     if ledger.conduct then stale = max(stale, conduct_stale_at(ledger.conduct, ladder_of(limits))) end
-    -- What it counts besides may hold for longer.
+    -- Other windows may need a longer lifetime.
     local left = max(stale - now, (ledger.left or 0) - MARGIN, 0)
     redis.call('PEXPIRE', key, string.format('%.0f', left + MARGIN))
   end

@@ -1,13 +1,13 @@
--- A ledger as plain text, for whoever keeps it elsewhere. The twin of plain.ts in state/redis/transfer.
+-- Counters as text, for storage elsewhere. Must match plain.ts in state/redis/transfer.
 
--- Whole numbers, exact up to 2^53: answers of scripts and cjson would round large ones.
+-- Exact up to 2^53; cjson and replies would round large integers.
 local function numbers(list, from)
   local texts = {}
   for i = from, #list do texts[#texts + 1] = type(list[i]) == 'string' and list[i] or string.format('%.0f', list[i]) end
   return table.concat(texts, ',')
 end
 
--- The fields as they are stored; nil where the key holds something else.
+-- nil: the key holds other data.
 local function stored_fields(key)
   local stored = redis.pcall('HMGET', key, 'w', 'c', 'b')
   if stored.err then return nil end
@@ -19,8 +19,8 @@ local function digest_of(stored)
   return redis.sha1hex((stored[1] or '') .. '|' .. (stored[2] or '') .. '|' .. (stored[3] or ''))
 end
 
--- '' for no ledger, '-' for a key that holds something else, or six lines: digest, ids, cells, the limits of the conduct, its
--- numbers, what is told of the ban (with the scope of its window, if that has one).
+-- Returns '' if missing, '-' for other data, or six lines: digest, ids, cells, limits of the strike state, its numbers,
+-- details of the ban.
 local function plain(stored)
   if not stored then return '-' end
   local digest = digest_of(stored)

@@ -1,4 +1,4 @@
--- Appends how a subject stands: for each window what remains and when it resets.
+-- Appends for each window: remaining, reset.
 local function append_readings(answer, ledger, limits, now)
   local cells, n = ledger.cells, #answer
   for i = 1, #limits.windows do
@@ -14,8 +14,7 @@ local function append_strikes(answer, ledger, limits, now)
   answer[#answer + 1] = ladder and recent_strikes(ledger.conduct, ladder, now) or 0
 end
 
--- Appends what a refused or looked-at subject is told besides: violated window (0: none), when the request fits,
--- strikes, end of the ban, its rung if it begins with this (0: it does not).
+-- Appends violated window (0: none), retry time, strikes, end of the ban, ban level if a ban starts (0: none).
 local function append_conduct(answer, ledger, limits, now, violated, fits_at, ban_begins)
   answer[#answer + 1] = violated
   answer[#answer + 1] = fits_at

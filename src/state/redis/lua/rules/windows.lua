@@ -1,6 +1,5 @@
--- How windows count. The twin of windows.ts and ledger.ts in src/limits, which say why; a property holds them equal.
--- Cells are one flat array as there, but its first entry is the ids of its windows: `60000,s3600000,60000@login` (s: sliding; behind
--- the @ a scope).
+-- Windows. Must equal windows.ts and counters.ts in src/limits, which give reasons; a property test compares them.
+-- Cells are a flat array. The first entry holds window ids: `60000,s3600000,60000@login` (s: sliding, @: scope).
 
 local floor, ceil, max = math.floor, math.ceil, math.max
 local SLOTS = 20
@@ -16,7 +15,7 @@ function fixed.used(cells, w, now)
   return 0
 end
 
--- Answers whether the window says something for longer than before.
+-- Returns whether the lifetime increases.
 function fixed.charge(cells, w, cost, now)
   local at = w.at
   if is_open(cells, w, now) then
@@ -41,7 +40,6 @@ function fixed.fits_at(cells, w, cost, now)
   return fixed.reset_at(cells, w, now)
 end
 
--- Units used and the reset, at once.
 function fixed.read(cells, w, now)
   local at = w.at
   local units, over = cells[at + 1], cells[at] + w.span
@@ -112,8 +110,8 @@ function sliding.stale_at(cells, w)
   return leaves_at(w, cells[w.at])
 end
 
--- `[0, 60000, 60, 1, 3600000, 500, "login"]` becomes {{meter, span, limit, at, scope}, …}; 0 is fixed, 1 sliding; a scope stands
--- behind its window. If there is any, `own` says of each window whether every request counts in it.
+-- `[0, 60000, 60, 1, 3600000, 500, "login"]` becomes {{meter, span, limit, at, scope}, …}; 0: fixed,
+-- 1: sliding; a scope follows its window. With scopes, `own` holds for each window whether every request counts in it.
 local function read_windows(text)
   local values, windows, at, i = cjson.decode(text), {}, 2, 1
   while values[i] do
@@ -137,7 +135,7 @@ local function fresh_cells(ids, windows)
   return cells
 end
 
--- Where the cells of each id begin, and where the next ones would.
+-- Returns the cell index of each id, and the next free index.
 local function places_in(ids)
   local known, at = {}, 2
   for id in string.gmatch(ids, '[^,]+') do
@@ -147,7 +145,7 @@ local function places_in(ids)
   return known, at
 end
 
--- Cells that count in other windows: one of the same kind, span and scope keeps its count, an unknown one starts fresh.
+-- Keeps counts of windows with the same kind, span and scope; others start at 0.
 local function adopt_cells(old, ids, windows)
   local known = places_in(old[1])
   local cells, i = fresh_cells(ids, windows), 0
@@ -161,7 +159,7 @@ local function adopt_cells(old, ids, windows)
   return cells
 end
 
--- Has cells count in these windows too, and finds them there: an unknown one starts fresh behind the others.
+-- Adds missing windows to the cells, and sets `at` of each.
 local function join_cells(cells, ids, windows)
   local known, at = places_in(cells[1])
   local i = 0

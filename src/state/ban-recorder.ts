@@ -10,28 +10,28 @@ import { durationAtLevel } from '../limits/ban-escalation.ts';
 import type { LastStrike, ReportedBan } from '../observe/events.ts';
 import type { StartedBan } from './state.ts';
 
-/** Bans that wait to be written; later ones are dropped, and told. */
+/** Maximum number of pending bans; more are dropped and reported. */
 const MAX_QUEUE = 10_000;
-/** Milliseconds between two entries, so that a flood of bans costs requests and state little. */
+/** Milliseconds between two entries, so that a flood of bans costs little. */
 const WRITE_INTERVAL = 5;
-/** Milliseconds that a stop may take for what waits: whoever stops the gateway kills it after a while. */
+/** Milliseconds that `close` may take, before a supervisor kills the process. */
 const CLOSE_TIMEOUT = 2_000;
-/** Subjects whose last strike is remembered, for bans of which nobody knows yet which request they began with. */
+/** Subjects whose last strike is kept, for bans that are reported without their request. */
 const MAX_LAST_STRIKES = 5_000;
 
-/** Who names bans of the ladder in the log of bans. */
+/** Actor of escalation bans in the ban log. */
 const ESCALATION_ACTOR = 'storegate';
 
 export interface BanRecorderOptions {
   readonly log: Pick<AuditLog, 'append' | 'answered'>;
-  /** Whether the state tells of bans that no answer tells of. */
+  /** Whether the state reports some bans separately from responses. */
   readonly reportsLateBans: boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Is told of bans that will never be in the log: there were too many at once, or the gateway stopped. */
+  /** Called with bans that are never logged, because of a full queue or a stop. */
   readonly dropped: (count: number) => void;
   readonly failed: (error: unknown) => void;
-  /** Is told of each ban that is to be written. */
+  /** Called with each ban that will be logged. */
   readonly begun?: (ban: ReportedBan, strike: LastStrike | null) => void;
 }
 
@@ -41,8 +41,8 @@ interface PendingEntry {
 }
 
 /**
- * Writes bans of the ladder into the log of bans, behind the requests: one after the other, and no more than 200 a second. While the state is away they wait. Each is there once, however often and by how many gateways
- * it is told: its name is made of subject and end.
+ * Writes escalation bans to the ban log in the background, one after another, at most 200 per second. Bans wait while
+ * the state is down. The entry name consists of subject and end, so several reports of a ban make one entry.
  */
 export class BanRecorder {
   readonly #options: BanRecorderOptions;
@@ -61,23 +61,23 @@ export class BanRecorder {
     });
   }
 
-  /** Remembers the last strike of a subject, where the state may tell later that a ban began with it. */
+  /** Keeps the last strike of a subject, for a ban that the state may report later. */
   note(subject: string, plan: string, operation: string | null, requestId: string): void {
     if (this.#options.reportsLateBans) this.#struck.set(subject, { plan, operation, requestId });
   }
 
-  /** Has a ban written. Without `strike`, the one that was noted last began it. */
+  /** Queues a ban. Without `strike`, the last noted strike is its cause. */
   begun(ban: StartedBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
     if (!this.#queue.add({ ban, strike })) return;
     this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes }, strike);
   }
 
-  /** Writes what waits, as far as the state takes it and in `LAST`. */
+  /** Writes pending bans for up to `CLOSE_TIMEOUT`. */
   close(): Promise<void> {
     return this.#queue.close(CLOSE_TIMEOUT);
   }
 
-  /** Answers whether this entry is done with. */
+  /** Returns whether this entry is finished. */
   async #take({ ban, strike }: PendingEntry): Promise<boolean> {
     const { log, clock, failed } = this.#options;
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
@@ -86,7 +86,7 @@ export class BanRecorder {
     } catch (error) {
       if (error instanceof Outage) return false;
       if (!(error instanceof IdempotencyConflict)) failed(error);
-      // Another writer of it may have died half-way: to ask finishes what it began.
+      // Another writer may have crashed half-way; this call completes its entry.
       else return await this.#finish(() => log.answered(name, clock()));
     }
     return true;

@@ -7,34 +7,34 @@ import type { Scopes } from '../limits/scopes.ts';
 export interface Ban {
   readonly subject: string;
   readonly until: number;
-  /** When it began, or was last extended; `null`: a gateway of an older version wrote it. */
+  /** Start or last extension; `null`: written by a gateway of an older version. */
   readonly since: number | null;
-  /** The limit whose refusals were not heeded; `null`: an operator banned, or that is not known. */
+  /** The limit whose refusals the client ignored; `null`: a ban by an operator, or unknown. */
   readonly limit: BanLimit | null;
-  /** Bans that are not forgotten, this one included. */
+  /** Number of bans that are not expired from the history, including this one. */
   readonly rung: number;
 }
 
-/** The bans in force that a gateway knows while the state is away. */
+/** Active bans known to this gateway during an outage. */
 export interface BansAsOf {
-  /** When the state last answered this gateway, Unix milliseconds. */
+  /** Time of the last response from the state, Unix milliseconds. */
   readonly asOf: number;
-  /** Those of subjects that this gateway has seen. Which limit led to them is known of some, and their rung of none. */
+  /** Bans of subjects that this gateway has seen. The limit is known for some, the ban level for none. */
   readonly bans: readonly Pick<Ban, 'subject' | 'until' | 'limit'>[];
 }
 
-/** A ban of the ladder that began. `until` in Unix milliseconds. */
+/** A new escalation ban. `until` in Unix milliseconds. */
 export interface StartedBan {
   readonly subject: string;
   readonly limits: Limits;
   readonly until: number;
-  /** Bans that are not forgotten, this one included. */
+  /** Number of bans that are not expired from the history, including this one. */
   readonly rung: number;
-  /** The limit whose refusals were not heeded; `null`: not known. */
+  /** The limit whose refusals the client ignored; `null`: unknown. */
   readonly violated: Window | null;
 }
 
-/** The ban that began with the request that got this admission; `null`: none did, or somebody else tells of it. */
+/** The ban that began with the request of this admission; `null`: no new ban, or another component reports it. */
 export function startedBan(
   subject: string,
   limits: Limits,
@@ -46,53 +46,54 @@ export function startedBan(
 export type BanLimit = Omit<Window, 'name'>;
 
 /**
- * The state holds something else where one subject's counters should be; all other subjects are well. The message tells
- * operators what it is and where.
+ * The state holds a wrong type of data in place of one subject's counters; other subjects are unaffected. The message
+ * names the data and its location.
  */
 export class CountersError extends Error {
   override name = 'CountersError';
 }
 
-/** A change of an operator could not be put on disk. The message says why, and what holds now. */
+/** A change of an operator could not be saved. The message states the cause and the valid state. */
 export class UnsavedError extends Error {
   override name = 'UnsavedError';
 }
 
 /**
- * What the gateway remembers of its callers' requests. A subject is a key or an account, named by an opaque string.
+ * Counters, strikes and bans of subjects. A subject is a key or an account, named by an opaque string.
  *
- * Every implementation keeps these promises:
- * - `admit` decides and charges in one atomic step, however many callers and gateways ask at once. No window admits more
- *   than its limit. Either all windows that a request counts in are charged or none is. It counts in those without a scope, and in
- *   those of its own scopes.
- * - A refused request changes no window. Another request while refused is a strike, and enough strikes are a ban. Each ban
- *   is longer than the one before; clean time makes the next one shorter again.
- * - A window keeps its count when limits change. The new limit holds from the next request on.
- * - A subject with nothing left to remember is forgotten without being told to.
- * - The state's own clock decides; `Admission.now` says what it showed.
- * - A method throws `Outage` when the state cannot be asked; it never guesses. Where only one subject is concerned, the
- *   cause is a `LedgerError`, and nothing was changed.
+ * Every implementation guarantees:
+ * - `admit` decides and charges in one atomic step under any concurrency. No window admits more than its limit. Either
+ * all windows of a request are charged or none: those without a scope and those of its own scopes.
+ * - A refused request changes no window. Another request while refused is a strike, and enough strikes are a ban. Each
+ * ban is longer than the one before; time without strikes shortens the next one.
+ * - A window keeps its count when limits change. The new limit applies from the next request.
+ * - An expired subject is removed automatically.
+ * - The state's own clock decides; `Admission.now` is its time.
+ * - A method throws `Outage` if the state is unreachable; it never guesses. If only one subject is affected, the cause
+ * is a `CountersError`, and nothing was changed.
  */
 export interface State {
   /**
-   * Charges `cost` units (an integer, at least 0) to all windows that the request counts in, or refuses and charges nothing.
-   * `scopes`: none if left out. The readings are of all windows.
+   * Charges `cost` units (an integer, at least 0) to all windows of the request, or refuses and charges nothing.
+   * Without `scopes`, the request has none. The readings cover all windows.
    */
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
-  /** How the subject stands; charges and notes nothing. */
+  /** The current state of a subject, without a charge or a strike. */
   look(subject: string, limits: Limits): MaybePromise<Admission>;
-  /** Ends a ban, forgets strikes and earlier bans, and opens all windows afresh: a full window would soon end in the next ban. */
+  /**
+   * Ends a ban, clears strikes and earlier bans, and resets all windows: a full window would soon cause the next ban.
+   */
   pardon(subject: string): MaybePromise<void>;
-  /** Opens all windows afresh. A ban stays. */
+  /** Resets all windows. A ban remains. */
   reset(subject: string): MaybePromise<void>;
-  /** Gives back up to `units` of what was used, in the window of this full name (`fullNameOf`) or in all of them. */
+  /** Returns up to `units` used units to the window with this full name (`fullNameOf`), or to all windows. */
   grant(subject: string, limits: Limits, units: number, window: string | null): MaybePromise<void>;
-  /** Bans from now on for `length` milliseconds, whatever happened before. Counts on the ladder as every ban does. */
+  /** Bans for `length` milliseconds from now, regardless of history. Raises the ban level like any ban. */
   ban(subject: string, limits: Limits, length: number): MaybePromise<void>;
-  /** All who are banned now. Walks through all subjects, so it is for operators and not for requests. */
+  /** All active bans. Scans all subjects, so it is for operators only, not for requests. */
   bans(): MaybePromise<Ban[]>;
-  /** Where on the ladder the subject stands: how many of its bans are not yet forgotten. */
+  /** Number of bans of the subject that are not expired from the history. */
   banLevel(subject: string, limits: Limits): MaybePromise<number>;
-  /** Saves what must survive and frees everything else. Calling it again does nothing. */
+  /** Saves what must survive and frees all resources. Idempotent. */
   close(): Promise<void>;
 }

@@ -6,54 +6,55 @@ import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { BansAsOf, StartedBan, State } from './state.ts';
 
-/** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
+/**
+ * Records that operators manage. They outlive the process, and other processes may change them while a gateway runs.
+ */
 export interface Records {
   readonly keys: KeyStore;
   readonly auditLog: AuditLog;
-  /** All bans, those of the ladder too, and what people did about bans. Its entries have numbers of their own. */
+  /** All bans, including escalation bans, and operator actions on bans. Its entries have their own numbers. */
   readonly banLog: AuditLog;
   readonly tokens: TokenStore;
   readonly uses: LastUseStore;
 }
 
-/** What a gateway can show to operators while the state is away; `null`: nothing is known here. */
+/** Data that a gateway can show during an outage; `null`: unknown. */
 export interface LastKnown {
   readonly keys: () => KeysAsOf | null;
   readonly bans: () => BansAsOf | null;
 }
 
-/** Everything a gateway remembers, wherever it is kept. */
 export interface Storage extends Records {
   readonly state: State & { readonly size: number };
-  /** Milliseconds after which a key is looked up again although no change was told; Infinity where every change is told. */
+  /** Milliseconds until a key is looked up again without a change message; Infinity if every change is reported. */
   readonly recheckKeysAfter: number;
-  /** Bans that no answer tells of; absent where every answer tells of the ban that it begins. */
+  /** Reports bans that no response includes; absent if every response includes the ban it starts. */
   readonly onBan?: (hear: (ban: StartedBan) => void) => void;
-  /** What kind of state this is, in words for people. */
+  /** Display name of the kind of state. */
   readonly kind: string;
-  /** Whether the state lets this gateway take requests. */
+  /** Whether the state allows this gateway to accept requests. */
   readonly ready: () => boolean;
-  /** Milliseconds for which counters could not be written to disk; 0 where they can be, or are not kept there. */
+  /** Milliseconds since counter writes to disk began to fail; 0: they work, or counters are not on disk. */
   readonly unsavedFor: () => number;
-  /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
+  /** Age of the key cache in the data folder, milliseconds; absent without a key cache. */
   readonly keyCacheAge?: () => number;
-  /** Absent where the state is in this process. */
+  /** Absent if the state is in this process. */
   readonly lastKnown?: LastKnown;
-  /** Where events wait for receivers of webhooks; opened for who asks, who closes it. Throws StateFileError. */
+  /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
-  /** Takes this gateway into the fleet of those that share the state. To be closed before the storage. */
+  /** Joins the peers that share the state. Close the result before the storage. */
   readonly join: Join;
-  /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */
+  /** Publishes the address of this gateway for commands. Absent with shared counters, which commands reach directly. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
 
-/** `failed` is told of an answer of this gateway that could not be made. */
+/** `failed` is called if a response of this gateway to a peer failed. */
 export type Join = (self: Self, failed: (error: unknown) => void) => Peers;
 
 /**
- * How commands reach the gateway that has locked a folder. The token is good for this run alone, so another gateway at the
- * same address refuses it. Whoever can read it could change the folder anyway.
+ * How commands reach the gateway that locked a folder. The token is valid for this run only, so another gateway at the
+ * same address rejects it. Read access to it implies write access to the folder.
  */
 export interface Announcement {
   readonly url: string;

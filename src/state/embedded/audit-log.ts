@@ -18,26 +18,26 @@ const IS_ABOUT = `(target = $target OR target = 'key:' || $target
   OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target)
   OR substr(target, 1, 8) = 'account:' AND substr(target, -length($target) - 1) = ':' || $target)`;
 
-/** The logs that the file has, by the names of their tables: what people did, and all bans. */
+/** Table names of the two logs: operator actions, and all bans. */
 export type LogName = 'audit' | 'bans';
 
-/** What a log keeps: so many entries, and those that are not older than `for` milliseconds. Of more, the oldest go. */
+/** Maximum number of entries, and maximum age `for` in milliseconds; the oldest are dropped. */
 export interface LogRetention {
   readonly maxEntries: number;
   readonly maxAge?: number;
 }
 
-/** Entries dropped in one step: a bound that was lowered is reached later. */
+/** Maximum number of entries dropped in one step, so a lowered limit is reached gradually. */
 const DROP_BATCH = 1_000;
 
-/** Writes audit notes. Call both methods inside the transaction of the change that the note is about. */
+/** Writes audit entries. Call both methods inside the transaction of the change. */
 export interface AuditWriter {
-  /** Throws IdempotencyConflict where the call was answered before. Call it first: such a call must get its answer. */
+  /** Throws IdempotencyConflict if the call already has a response. Call it first. */
   refuseAnswered(note: AuditNote): void;
   write(note: AuditNote): void;
 }
 
-/** Writes into the audit log, and what is about bans into the log of bans too. */
+/** Writes to the audit log, and entries about bans also to the ban log. */
 export function auditWriterIn(db: DatabaseSync, settings: AuditSettings): AuditWriter {
   const toAudit = appenderIn(db, 'audit', settings);
   const toBans = appenderIn(db, 'bans', settings.bans);
@@ -47,7 +47,6 @@ export function auditWriterIn(db: DatabaseSync, settings: AuditSettings): AuditW
   });
 }
 
-/** Writes into the log of bans alone. */
 export function banWriterIn(db: DatabaseSync, { bans }: AuditSettings): AuditWriter {
   return writerWith(db, appenderIn(db, 'bans', bans));
 }
@@ -90,7 +89,7 @@ function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogR
   };
 }
 
-/** A log in the embedded state file, which itself refuses to change an entry, or to drop one that is to be kept. */
+/** A log in the embedded state file. The file itself rejects changes of entries and early deletion. */
 export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWriter, sync: SyncCommits): AuditLog {
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
@@ -122,12 +121,11 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWrit
   };
 }
 
-/** What a row of the file has of an entry: at, actor, action, target, request, before, after, reason. */
 export function valuesOf({ at, actor, action, target, requestId, before, after, reason }: AuditDraft) {
   return [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after), reason ?? null];
 }
 
-/** An entry as a row of the file has it. Files that only older versions have opened have no reasons. */
+/** Files that only older versions have opened have no reason column. */
 export function auditEntryOf(row: unknown): AuditEntry {
   const { number, at, actor, action, target, request, before, after, reason } = row as Record<
     Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',

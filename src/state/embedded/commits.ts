@@ -13,7 +13,7 @@ const UNSYNCED = 'the change holds, but may be lost when the machine stops, beca
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
 const UNWRITABLE: readonly number[] = [8, 10, 13, 14];
 
-/** `transaction` for what operators change: throws an Outage with UnsavedError where the disk does not take it. */
+/** A `transaction` for changes of operators. Throws an Outage with UnsavedError if the disk write fails. */
 export function inChange<T>(db: DatabaseSync, work: () => T): T {
   try {
     return transaction(db, work);
@@ -24,20 +24,20 @@ export function inChange<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Resolves once all that this process has committed outlives lost power. */
+/** Resolves when all commits of this process are durable (survive power loss). */
 export type SyncCommits = () => Promise<void>;
 
 /**
- * Syncs the commits of the state file without holding up requests.
+ * Syncs the commits of the state file without blocking requests.
  *
- * With `synchronous = NORMAL` SQLite writes a commit to `state.db-wal` and does not sync it; with FULL it also does that, on
- * the thread that serves requests. Here the thread pool does it after the commit, and whoever made the change waits for it.
- * Both leave the same on disk, because a sync is one of the whole file, whoever asks for it: all frames of the commit. The one
- * other moment that matters is the checkpoint, which moves frames to `state.db` before the WAL is used from its beginning
- * again, and that syncs the WAL before and `state.db` after in either mode. Commits asked for at the same time share one sync.
+ * With `synchronous = NORMAL` SQLite writes a commit to `state.db-wal` without a sync; with FULL it syncs on the thread
+ * that serves requests. Here the thread pool syncs after the commit, and only the author of the change waits. Both
+ * leave the same data on disk, because a sync covers all frames of the file. A checkpoint, which moves frames to
+ * `state.db` before the WAL is reused, syncs the WAL before and `state.db` after in either mode. Concurrent commits
+ * share one sync.
  *
- * The WAL may be opened and closed here because nobody locks it. Never do so with `state.db` itself, or with `state.db-shm`:
- * closing any descriptor of a file drops all locks that the process has on it, and those are SQLite's.
+ * The WAL may be opened and closed here because it carries no locks. Never do this with `state.db` or `state.db-shm`:
+ * closing any descriptor of a file drops all locks of the process on it, including SQLite's.
  */
 export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   const file = db.location();
@@ -48,7 +48,7 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   async function sync(): Promise<void> {
     const lastChange = db.isOpen ? lastChangeIn(db) : null;
     await syncFile(wal);
-    // That the files exist.
+    // Makes the directory entries of the files durable.
     if (!isFolderSynced) await syncFolder(dirname(file!));
     isFolderSynced = true;
     if (lastChange !== null) await noteLastChange(dirname(file!), lastChange);
@@ -62,7 +62,7 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   return () => syncs.next();
 }
 
-/** `standing` says what holds now. */
+/** `standing`: the data that is valid now. */
 function unsaved(standing: string, error: unknown): Outage {
   return new Outage('state_unavailable', { cause: new UnsavedError(standing, { cause: error }) });
 }
@@ -72,7 +72,7 @@ async function syncFile(file: string): Promise<void> {
   try {
     handle = await open(file, 'r');
   } catch (error) {
-    // The last connection was closed meanwhile. SQLite has then moved all of it to `state.db`, and synced that.
+    // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and synced it.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }

@@ -9,36 +9,34 @@ import { countersInFile, dropCountersInFile } from './file.ts';
 import { COUNTER_FILES as NAME, nameGenerations, refuseMissingCounterFiles } from './inventory.ts';
 import { CounterPacker, CounterUnpacker } from './packing.ts';
 
-/** Bytes of one batch when all ledgers are written at once. */
+/** Bytes of one batch when all counters are written at once. */
 const BATCH = 1 << 20;
 
-/** A ledger in the memory of an embedded state. */
 export interface StoredCounters extends Counters {
-  /** The beat in which it was last marked; 0: never. */
+  /** The flush in which the entry was last marked; 0: never. */
   marked: number;
 }
 
-/** Keeps the ledgers of one state while no process has them. */
+/** Stores the counters of one state on disk. */
 export interface CounterStore {
-  /** What was kept, to be called once. Then `begin` says where the ledgers are that are to be kept from now on. */
+  /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
   load(): Iterable<readonly [subject: string, ledger: Counters]>;
   begin(ledgers: CurrentEntries<StoredCounters>): void;
-  /** The ledger has changed, and is to be written soon. Called for every request. */
+  /** Schedules changed counters for writing. Called for every request. */
   mark(subject: string, ledger: StoredCounters): void;
-  /** Resolves once the ledger as it is now is on disk. Rejects with NotWritten; then it is marked. */
+  /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
   write(subject: string): Promise<void>;
-  /** Writes what is left. Rejects if that cannot be. */
+  /** Writes the remaining counters; rejects if the write fails. */
   close(): Promise<void>;
 }
 
-/** What is told of keeping ledgers. */
 export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'saved'> {
   readonly damaged?: (damage: Damage) => void;
 }
 
 /**
- * The ledgers in `folder`, which this process has locked; `db` is its state file. A measurement brings its own `packer`. Throws
- * JournalError, and IncompleteFolder where files are missing.
+ * The counters in `folder`, which this process has locked; `db` is its state file. Benchmarks pass their own `packer`.
+ * Throws JournalError, and IncompleteFolder if files are missing.
  */
 export function countersInFolder(
   folder: string,
@@ -81,8 +79,8 @@ export function countersInFolder(
 }
 
 /**
- * Calls `each` with the ledgers in the journal of a data folder, without holding them: one comes once for each time that it was
- * written, the newest last. `begin` makes `each`, for another one if reading begins again. Throws JournalError.
+ * Calls `each` with the counters in the journal, without loading all of them. A subject appears once per write, the
+ * newest last. `begin` creates `each`, again if reading restarts. Throws JournalError.
  */
 export function readEachSubject(folder: string, begin: () => (subject: string, ledger: Counters) => void): void {
   readJournal(folder, NAME, () => {
@@ -91,12 +89,12 @@ export function readEachSubject(folder: string, begin: () => (subject: string, l
   });
 }
 
-/** Makes `ledgers` all that the journal of a data folder holds; the state file is the caller's. It has locked the folder. */
+/** Replaces the journal of a locked data folder with `ledgers`; the caller updates the state file. */
 export function replaceCounters(folder: string, ledgers: Iterable<readonly [subject: string, ledger: Counters]>): void {
   replaceJournal(folder, NAME, packed(ledgers));
 }
 
-/** Versions before the journal kept ledgers in the state file. Those are older than anything in the journal. */
+/** Versions before the journal kept counters in the state file; these are older than any journal entry. */
 function moveOutOfFile(folder: string, db: DatabaseSync): void {
   const older = new Map(countersInFile(db));
   if (older.size === 0) return;

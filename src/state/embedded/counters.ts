@@ -23,24 +23,27 @@ import type { CounterStore, StoredCounters } from './counter-store.ts';
 import { type CounterChange, PendingChanges } from './pending-changes.ts';
 import { TimerWheel } from './timer-wheel.ts';
 
-/** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
+/** Milliseconds between two expiry runs, and the maximum delay of an expiry. */
 const EXPIRY_INTERVAL = 1_000;
-/** How many subjects are looked at before other work gets its turn. */
+/** Subjects checked before other work gets its turn. */
 const BATCH = 500;
 
-/** Milliseconds after which a ledger is looked at again that cannot be judged, because no request has brought a ladder yet. */
+/**
+ * Milliseconds until the next check of a subject that cannot be judged because no request has brought an escalation
+ * yet.
+ */
 const RECHECK_DELAY = MINUTE;
 
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
-  /** Keeps ledgers beyond the process; `null`: they end with it. */
+  /** Persists the counters; `null`: they end with the process. */
   readonly store?: CounterStore | null;
 }
 
 /**
- * The embedded state: one map in one process. Every step is atomic, because nothing in it waits. What requests change is
- * written soon after; what operators change, before it holds.
+ * The embedded state: one map in one process. Every step is atomic, because it never waits. Changes by requests are
+ * written soon after; changes by operators are written before they take effect.
  */
 export class EmbeddedState implements State {
   readonly #clock: () => number;
@@ -49,7 +52,7 @@ export class EmbeddedState implements State {
   readonly #forgetting = new TimerWheel(EXPIRY_INTERVAL);
   readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
-  /** The ladder that was last used; `undefined` before the first request. All plans of a configuration share one. */
+  /** The escalation last used; `undefined` before the first request. All plans of a configuration share it. */
   #ladder: BanEscalation | null | undefined = undefined;
   #closed = false;
 
@@ -65,7 +68,6 @@ export class EmbeddedState implements State {
     this.#timer = setInterval(() => this.#forgetInTurns(), EXPIRY_INTERVAL).unref();
   }
 
-  /** How many subjects are remembered. */
   get size(): number {
     return this.#ledgers.size;
   }
@@ -130,7 +132,7 @@ export class EmbeddedState implements State {
     });
   }
 
-  /** Drops up to `most` subjects whose ledger says nothing any more. Answers whether more are due. */
+  /** Drops up to `most` subjects whose counters are expired. Returns whether more are due. */
   forget(most: number): boolean {
     const now = this.#clock();
     const due = this.#forgetting.takeDue(now, most);
@@ -161,7 +163,7 @@ export class EmbeddedState implements State {
       get size() {
         return ledgers.size;
       },
-      // A subject whose first change is pending has no ledger yet.
+      // A subject whose first change is pending has no counters yet.
       *names() {
         yield* ledgers.keys();
         yield* pending.subjects();
@@ -171,12 +173,12 @@ export class EmbeddedState implements State {
     };
   }
 
-  /** Does nothing where the subject has no ledger. */
+  /** Does nothing for a subject without counters. */
   #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
     if (this.#ledgers.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
   }
 
-  /** Throws an Outage with UnsavedError where the change cannot be put on disk; then it does not hold. */
+  /** Throws an Outage with UnsavedError if the disk write fails; the change then has no effect. */
   #change(subject: string, change: CounterChange): MaybePromise<void> {
     return this.#store ? this.#changeOnDisk(this.#store, subject, change) : this.#apply(subject, change);
   }

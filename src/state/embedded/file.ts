@@ -8,7 +8,7 @@ import { type Counters, newStrikeState, type StrikeState } from '../../limits/co
 import type { Window } from '../../limits/limits.ts';
 import { expectedIn, GENERATIONS, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
 
-/** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
+/** The step at index i upgrades a file from version i to i + 1. Never edit a released step. */
 const MIGRATIONS = [
   `CREATE TABLE keys (
      id TEXT PRIMARY KEY,
@@ -56,14 +56,11 @@ const MIGRATIONS = [
    DROP TRIGGER audit_never_forgets;
    CREATE TRIGGER audit_forgets_nothing_kept BEFORE DELETE ON audit WHEN OLD.number >= (SELECT first FROM audit_kept)
    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;`,
-  // Ledgers are in the journal beside the file. The first gateway that counts in the folder moves the rows (ledgers.ts).
+  // Counters are in the journal beside the file. The first gateway on the folder moves the rows (counter-store.ts).
   '',
 ];
 
-/**
- * The log of bans. It is no step of `MIGRATIONS`: versions that do not know these tables go on using the file, and leave them
- * alone.
- */
+/** The ban log. Not part of `MIGRATIONS`: older versions can still use the file and ignore these tables. */
 const LOG_OF_BANS = `CREATE TABLE IF NOT EXISTS bans (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      at INTEGER NOT NULL,
@@ -82,14 +79,14 @@ const LOG_OF_BANS = `CREATE TABLE IF NOT EXISTS bans (
    CREATE TRIGGER IF NOT EXISTS bans_forget_nothing_kept BEFORE DELETE ON bans WHEN OLD.number >= (SELECT first FROM bans_kept)
    BEGIN SELECT RAISE(ABORT, 'the log of bans is append-only'); END;`;
 
-/** How keys are listed: by account, by age. No step of `MIGRATIONS`: versions that do not know them keep them up all the same. */
+/** Indices for listing keys by account and age. Not part of `MIGRATIONS`: older versions maintain them too. */
 const ORDERS_OF_KEYS = `
    CREATE INDEX IF NOT EXISTS keys_by_age ON keys (json_extract(record, '$.createdAt'));
    CREATE INDEX IF NOT EXISTS keys_by_account ON keys (json_extract(record, '$.account'), json_extract(record, '$.createdAt'));`;
 
 /**
- * Reasons of what people did, which entries of older versions lack. No step of `MIGRATIONS` either: those versions name the columns that
- * they write, and leave this one empty.
+ * Reasons of operator actions. Not part of `MIGRATIONS`: older versions name the columns that they write and leave this
+ * one empty.
  */
 function addReasons(db: DatabaseSync): void {
   for (const log of ['audit', 'bans']) {
@@ -98,14 +95,14 @@ function addReasons(db: DatabaseSync): void {
   }
 }
 
-/** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
+/** The folder of the embedded state cannot be used. The message names the folder and the cause. */
 export class StateFileError extends ExpectedError {
   override name = 'StateFileError';
 }
 
 /**
- * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage. Several processes may have it open,
- * such as a gateway and a command. Throws StateFileError, and IncompleteFolder before anything is written.
+ * Opens `state.db` in `folder` and creates both if missing. Several processes may open it, such as a gateway and a
+ * command. Throws StateFileError, and IncompleteFolder before any write.
  */
 export function openStateFile(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
@@ -129,12 +126,12 @@ export function openStateFile(folder: string): DatabaseSync {
   }
 }
 
-/** Makes `folder` where it is missing, for its owner alone. Throws StateFileError where it cannot be used. */
+/** Creates `folder` if missing, with access for its owner only. Throws StateFileError. */
 export function makeFolder(folder: string): void {
   try {
     const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK | constants.X_OK);
-    // What is in a folder outlives lost power only if the folder does.
+    // Files survive power loss only if their folder does.
     if (made === undefined) return;
     for (let each = resolve(folder); each.length >= resolve(made).length; each = dirname(each))
       syncFolderNow(dirname(each));
@@ -162,15 +159,14 @@ function migrate(db: DatabaseSync): void {
   });
 }
 
-/** The format of the file that this version writes. */
+/** The file version that this release writes. */
 export const NEWEST = MIGRATIONS.length;
 
-/** The format of an open file. */
 export function fileVersion(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-/** The ledgers that a version before the journal has left in the state file. */
+/** Counters that a version before the journal left in the state file. */
 export function* countersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Counters]> {
   const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
   for (const { subject, ledger } of rows) yield [subject, countersOf(ledger)] as const;
@@ -180,7 +176,7 @@ export function dropCountersInFile(db: DatabaseSync): void {
   db.exec('DELETE FROM ledgers');
 }
 
-/** A ledger as a row of the file has it. A file of an older version says less about conduct. */
+/** Files of older versions have less strike state. */
 export function countersOf(text: string): Counters {
   const { windows, cells, conduct } = JSON.parse(text) as {
     windows: Window[];

@@ -7,20 +7,20 @@ import { transaction } from '../../common/transaction.ts';
 import { generationFile, headerOf } from '../journal/format.ts';
 import { filesOf, type Generation } from '../journal/read.ts';
 
-/** Ledgers are in `ledgers.<generation>.log`. */
+/** Counter files are named `ledgers.<generation>.log`. */
 export const COUNTER_FILES = 'ledgers';
-/** The file beside `state.db` that has the number of the last audit entry. */
+/** Holds the number of the last audit entry, beside `state.db`. */
 const LAST_CHANGE = 'state.last-change';
 
-/** Something is missing in a data folder. The message says what, and what to do. */
+/** Files are missing in a data folder. The message names them and the remedy. */
 export class IncompleteFolder extends ExpectedError {
   override name = 'IncompleteFolder';
 }
 
-/** Which files of ledgers the folder must have. No step of `MIGRATIONS`: versions that do not know it leave it alone. */
+/** The required counter files. Not part of `MIGRATIONS`: older versions ignore the table. */
 export const GENERATIONS = 'CREATE TABLE IF NOT EXISTS ledger_files (generation INTEGER PRIMARY KEY) STRICT;';
 
-/** From now on the folder must have these files of ledgers. */
+/** Records the counter files that the folder must have. */
 export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
   transaction(db, () => {
     db.exec('DELETE FROM ledger_files');
@@ -30,8 +30,8 @@ export function nameGenerations(db: DatabaseSync, generations: readonly number[]
 }
 
 /**
- * The files of ledgers that must be there and are missing or emptied. Files that are newer than all of those hold what those
- * did: a version that does not name files has written them.
+ * The required counter files that are missing or empty. Files newer than all required files replace them: a version
+ * that does not record files has written them.
  */
 export function missingCounterFiles(db: DatabaseSync, generations: readonly Generation[]): string[] {
   const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
@@ -41,7 +41,7 @@ export function missingCounterFiles(db: DatabaseSync, generations: readonly Gene
   return needed.filter((number) => !there.includes(number)).map((number) => generationFile(COUNTER_FILES, number));
 }
 
-/** Throws IncompleteFolder where files of ledgers are missing in a folder that this process has locked. */
+/** Throws IncompleteFolder if counter files are missing. This process must have locked the folder. */
 export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): void {
   const missing = missingCounterFiles(db, filesOf(folder, COUNTER_FILES));
   if (missing.length === 0) return;
@@ -49,32 +49,35 @@ export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): voi
   throw incomplete(`${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`);
 }
 
-/** The number of the last audit entry in an open file; 0: there was none. Every change of an operator has an entry. */
+/** The number of the last audit entry; 0: no entries. Every change of an operator has an entry. */
 export function lastChangeIn(db: DatabaseSync): number {
   const hasNumbers = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").get();
   const row = hasNumbers && db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
   return row ? Number(row.seq) : 0;
 }
 
-/** Notes a change that is on disk: `state.db` must have it from now on. */
+/** Records a change that is on disk: `state.db` must contain it from now on. */
 export async function noteLastChange(folder: string, number: number): Promise<void> {
   await writeFile(join(folder, LAST_CHANGE), `${number}\n`, { mode: 0o600 });
 }
 
-/** The last change that `state.db` must have; 0: none is known. */
+/** The last change that `state.db` must contain; 0: unknown. */
 export function recordedLastChange(folder: string): number {
   const file = join(folder, LAST_CHANGE);
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0 : 0;
 }
 
-/** What `refuseMissingChanges` compares, read before `state.db` is opened: other processes may make changes meanwhile. */
+/**
+ * The values that `refuseMissingChanges` compares. Read them before opening `state.db`: other processes may make
+ * changes meanwhile.
+ */
 export function expectedIn(folder: string): Expected {
   const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
   return { file: join(folder, missing ?? 'state.db'), lastChange: recordedLastChange(folder) };
 }
 
 interface Expected {
-  /** The file that is missing, or else `state.db`. */
+  /** The missing file, or else `state.db`. */
   readonly file: string;
   readonly lastChange: number;
 }
@@ -89,7 +92,7 @@ export function changesText(count: number): string {
   return `the last ${count === 1 ? 'change' : `${count} changes`} of operators`;
 }
 
-/** Whatever is missing in `folder` is needed no more. */
+/** Drops the requirement on missing changes in `folder`. */
 export function forgetLastChange(folder: string): void {
   rmSync(join(folder, LAST_CHANGE), { force: true });
 }

@@ -6,12 +6,12 @@ import { KeyConflict, type KeyQuery, type KeyStore, KeyTaken } from '../../keys/
 import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 
-/** Keys read at once: a part takes some two milliseconds. */
+/** Keys per read; one page takes about 2 ms. */
 const PAGE_SIZE = 500;
-/** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
+/** Milliseconds between two checks for changes by other processes. A check costs microseconds. */
 const POLL_INTERVAL = 200;
 
-/** Keys in the embedded state file. The command line may change them beside a running gateway. */
+/** Keys in the embedded state file. Commands may change them while a gateway runs. */
 export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): KeyStore {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
@@ -91,11 +91,13 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
   };
 }
 
-/** Statements that read the keys after one, in both directions. The indices in file.ts are for these very words. */
+/**
+ * Statements that read keys after a cursor, in both directions. The indices in file.ts match these exact expressions.
+ */
 function partsIn(db: DatabaseSync) {
   const created = `json_extract(record, '$.createdAt')`;
   const ofOne = `json_extract(record, '$.account') = $account AND`;
-  // SQLite finds a place in an index by a comparison of one value, not of a row of values.
+  // SQLite seeks in an index by a scalar comparison, not by a row-value comparison.
   const part = (which: string, beyond: '>' | '<', order: 'ASC' | 'DESC') =>
     db.prepare(
       `SELECT record FROM keys WHERE ${which} ${created} ${beyond}= $created

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { transaction } from '../../common/transaction.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 
-/** When keys were last used, in the embedded state file. */
 export function usesInFile(db: DatabaseSync): LastUseStore {
   const one = db.prepare('SELECT at FROM uses WHERE id = ?');
   const put = db.prepare(

@@ -5,19 +5,19 @@ import type { Announcement } from '../storage.ts';
 import { StateFileError } from './file.ts';
 
 export interface FolderLock {
-  /** Tells commands beside this gateway, for as long as the lock is held. */
+  /** Publishes the address of this gateway for commands while the lock is held. */
   announce(announcement: Announcement): void;
   release(): void;
 }
 
 /**
- * Makes this process the only gateway that counts in `folder`: two of them would admit twice what a plan allows. The lock
- * ends with the process, however that ends. Throws StateFileError.
+ * Makes this process the only counting gateway on `folder`: two gateways would admit twice the limits. The lock ends
+ * with the process, even after a crash. Throws StateFileError.
  */
 export function lockFolder(folder: string): FolderLock {
   const lock = lockIn(folder);
   const file = fileIn(folder);
-  // A gateway that crashed has left its announcement behind.
+  // Left by a crashed gateway.
   rmSync(file, { force: true });
   return {
     announce: (announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
@@ -36,7 +36,7 @@ function lockIn(folder: string): { release(): void } {
   }
 }
 
-/** What the gateway that holds the lock has announced; `null` where there is none, or it has not yet done so. */
+/** The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet. */
 export function announcedIn(folder: string): Announcement | null {
   try {
     const { url, token } = JSON.parse(readFileSync(fileIn(folder), 'utf8')) as Partial<Announcement>;

@@ -33,10 +33,10 @@ export interface EmbeddedOptions {
   readonly observe: Observe;
 }
 
-/** Opens the embedded state: one folder, one gateway. Throws an ExpectedError, and leaves nothing open then. */
+/** Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves nothing open. */
 export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
   makeFolder(folder);
-  // Before anything is read or brought to this version: another gateway may be at work here.
+  // Before any read or migration, because another gateway may be using the folder.
   const lock = lockFolder(folder);
   let db: DatabaseSync | null = null;
 

@@ -15,12 +15,12 @@ import {
 import { inChange } from './commits.ts';
 import { makeFolder, StateFileError } from './file.ts';
 
-/** In a file of its own, which holds nothing but what is on its way: to delete it loses that alone. */
+/** A separate file: deleting it loses only pending deliveries. */
 const FILE = 'webhooks.db';
 
-/** Events between two looks at how many names are remembered, and for events that nobody delivers any more. */
+/** Events between two cleanups of remembered names and of events without a receiver. */
 const CLEANUP_INTERVAL = 1_000;
-/** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing waits then, as in Redis. */
+/** Milliseconds, longer than any retry period. Also drops events of removed receivers, as in Redis. */
 const RETENTION = 30 * DAY;
 
 const TABLES = `
@@ -54,7 +54,7 @@ const TABLES = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
 
-/** Opens the outbox in a folder, or one in memory. Several processes may have it open. Throws StateFileError. */
+/** Opens the outbox in a folder, or in memory (`null`). Several processes may open it. Throws StateFileError. */
 export function openOutbox(folder: string | null): Outbox {
   if (folder !== null) makeFolder(folder);
   try {
@@ -115,7 +115,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
     if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
-    // To find the bound takes a look at all of them.
+    // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
       forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MAX_NAMES));
       if (abandon.run(now - RETENTION).changes > 0) countAnew.run();
@@ -145,7 +145,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     return { endpoint, number: `${number}`, id, type, body, at, attempts: attempts + 1, failures };
   }
 
-  /** What others hold is left to them. */
+  /** Leaves jobs held by other processes untouched. */
   function isWell(endpoint: string, now: number): void {
     const { failures, late } = rowOf(one.get(endpoint));
     const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
@@ -226,7 +226,7 @@ interface EndpointRow {
   readonly delivered: number | null;
   readonly paused: number;
   readonly gone: number;
-  /** 1: there are more jobs that are due only later. */
+  /** 1: more jobs are due later. */
   readonly late: number;
   readonly waiting: number;
   readonly lost: number;

@@ -5,26 +5,26 @@ import type { Packer } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
 
 /**
- * Ledgers as bytes, all numbers little-endian:
- * `[format, 1 byte]`, then blocks that begin with their kind, 1 byte:
+ * Binary format of counters, all numbers little-endian: `[format, 1 byte]`, then blocks that begin with their kind, 1
+ * byte:
  * - a list of windows, once per payload and list: `[1][length, 4][JSON]`; lists are numbered from 0;
- * - a ledger: `[2][length of the subject, 4][subject][list, 4][cells, 8 each][length of the conduct, 4][JSON]`, where the list
- *   says how many cells there are, and the length 0 that there is no conduct.
+ * - counters: `[2][length of the subject, 4][subject][list, 4][cells, 8 each][length of the strike state, 4][JSON]`.
+ * The list defines the number of cells; length 0 means no strike state.
  */
 const FORMAT = 1;
-/** The same with windows of a scope, which earlier versions would take for a subject's own. */
+/** The same with windows of a scope, which earlier versions would read as windows of the subject itself. */
 const WITH_SCOPES = 2;
 const [WINDOWS, LEDGER] = [1, 2];
 
-/** Characters of a text that is written one by one. */
+/** Maximum length of a text that is written character by character. */
 const SHORT = 64;
 
-/** Packs ledgers into one buffer that grows to the largest payload. */
+/** Packs counters into one buffer that grows to the largest payload. */
 export class CounterPacker implements Packer<Counters> {
   #bytes = Buffer.allocUnsafeSlow(1 << 16);
   #view = viewOf(this.#bytes);
   #at = 1;
-  /** What was read ahead. Nobody needs it, but a compiler drops reads that lead nowhere. */
+  /** Sum of the prefetched values. Unused, but without it the compiler removes the reads. */
   ahead = 0;
   readonly #lists = new Map<readonly Window[], number>();
   #hasScopes = false;
@@ -34,8 +34,8 @@ export class CounterPacker implements Packer<Counters> {
   }
 
   /**
-   * Of a million ledgers those that changed are in no cache. Reading a bit of each first lets the processor fetch many at once;
-   * packing one after the other, it would wait for each.
+   * Prefetches entries: of a million counters, the changed ones are in no CPU cache. Reading a few bytes of each first
+   * lets the processor fetch many at once.
    */
   expect(ledgers: readonly (readonly [subject: string, ledger: Counters])[]): void {
     let bits = 0;
@@ -78,7 +78,7 @@ export class CounterPacker implements Packer<Counters> {
     return list;
   }
 
-  /** Writes the length and then the text; answers where it ends. The loop beats a call into C++ for names that are short. */
+  /** Writes length and text; returns the end. For short names the loop is faster than a call into C++. */
   #writeText(text: string, at: number): number {
     const bytes = this.#bytes;
     const start = at + 4;
@@ -106,11 +106,11 @@ export class CounterPacker implements Packer<Counters> {
 
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length);
 
-/** Reads payloads. Equal lists of windows become one object, as requests with the same plan have it. */
+/** Reads payloads. Equal lists of windows become one object, as in requests of the same plan. */
 export class CounterUnpacker {
   readonly #lists = new Map<string, readonly Window[]>();
 
-  /** Calls `each` with the ledgers of a payload of `file`. Throws JournalError where another version has written it. */
+  /** Calls `each` with the counters of a payload of `file`. Throws JournalError if another version wrote it. */
   read(payload: Buffer, file: string, each: (subject: string, ledger: Counters) => void): void {
     if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
       throw new JournalError(`${file} was written by another storegate (ledgers ${payload[0]})`);
@@ -136,7 +136,7 @@ export class CounterUnpacker {
   }
 }
 
-/** Answers where the ledger ends. */
+/** Returns the end of the counters. */
 function readCounters(
   payload: Buffer,
   start: number,

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The keys of a folder that another state is used beside: how many there are, and the newest of their ids. */
+/** Number of keys in an unused data folder, and their newest ids. */
 export interface KeySample {
   readonly count: number;
   readonly ids: readonly string[];
 }
 
 /**
- * Looks into a data folder without changing or making anything, also beside a running gateway. Answers up to `most` ids; nothing
- * where there is no state file, or none that can be read: its keys could not be moved either.
+ * Reads a data folder without changing it, even while a gateway runs. Returns up to `most` ids, and an empty result
+ * without a readable state file.
  */
 export function peekKeys(folder: string, most: number): KeySample {
   const file = join(folder, 'state.db');

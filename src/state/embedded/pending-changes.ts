@@ -1,12 +1,12 @@
 import type { Counters, StrikeState } from '../../limits/counters.ts';
 import type { StoredCounters } from './counter-store.ts';
 
-/** A change of one ledger that an operator asked for. */
+/** A change of one subject's counters by an operator. */
 export type CounterChange = (ledger: Counters) => void;
 
 /**
- * Changes that are not on disk yet. What is written of a subject has them, and the living ledger gets each one when it is on
- * disk: so a change that cannot be written has never held.
+ * Changes that are not on disk yet. Disk writes include them, and the live counters get each one only when it is on
+ * disk, so a change whose write fails never takes effect.
  */
 export class PendingChanges {
   readonly #bySubject = new Map<string, CounterChange[]>();
@@ -35,7 +35,10 @@ export class PendingChanges {
     else this.#bySubject.delete(subject);
   }
 
-  /** The ledger as it will be; the one that is given where nothing is pending. A subject without one has an empty one then. */
+  /**
+   * The counters after all pending changes, or `ledger` itself without one. A subject without counters starts with
+   * empty ones.
+   */
   after(subject: string, ledger: StoredCounters | undefined): StoredCounters | undefined {
     const changes = this.#bySubject.get(subject);
     if (!changes) return ledger;

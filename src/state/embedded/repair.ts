@@ -12,15 +12,17 @@ import {
 } from './inventory.ts';
 import { lockFolder } from './lock.ts';
 
-/** What a data folder lacked. */
 export interface MissingParts {
-  /** Names of files with counters and bans. */
+  /** Names of missing files with counters and bans. */
   readonly files: readonly string[];
-  /** How many of the last changes of operators `state.db` does not have. */
+  /** Number of recent operator changes missing in `state.db`. */
   readonly changes: number;
 }
 
-/** Lets gateways start on what a data folder still has. Throws StateFileError if there is no folder, or a gateway runs on it. */
+/**
+ * Lets gateways start with the remaining data of a folder. Throws StateFileError if the folder is missing or a gateway
+ * runs on it.
+ */
 export async function repairFolder(folder: string): Promise<MissingParts> {
   if (!existsSync(folder)) throw new StateFileError(`there is no data folder ${folder}`);
   const lock = lockFolder(folder);

@@ -1,19 +1,19 @@
 /**
- * Knows when each subject may be forgotten: a timer wheel with one slot per `grain`. A subject stands in one slot. When
- * that slot is due, the subject is looked at; if it still matters, it moves to the slot where it is due next. So requests
- * pay nothing for it, and nothing ever walks through all subjects.
+ * Expires subjects with a timer wheel that has one slot per `grain`. Each subject is in one slot. When the slot is due,
+ * the subject is checked and, if still needed, moved to its next slot. Requests pay nothing for it, and no scan of all
+ * subjects is needed.
  */
 export class TimerWheel {
   readonly #grain: number;
   readonly #slots = new Map<number, string[]>();
   #next = 0;
 
-  /** `grain`: milliseconds per slot. A subject is forgotten at most so much too late. */
+  /** `grain`: milliseconds per slot, and the maximum delay of an expiry. */
   constructor(grain: number) {
     this.#grain = grain;
   }
 
-  /** Has `subject` looked at when `at` (Unix milliseconds) has passed. */
+  /** Schedules a check of `subject` after `at` (Unix milliseconds). */
   schedule(subject: string, at: number): void {
     const slot = Math.max(Math.floor(at / this.#grain) + 1, this.#next);
     const subjects = this.#slots.get(slot);
@@ -21,7 +21,7 @@ export class TimerWheel {
     else this.#slots.set(slot, [subject]);
   }
 
-  /** Takes up to `most` subjects that are due at `now`. If it answers fewer, none is left. */
+  /** Takes up to `most` subjects that are due at `now`. A shorter result means that none remain. */
   takeDue(now: number, most: number): string[] {
     const current = Math.floor(now / this.#grain);
     const taken: string[] = [];

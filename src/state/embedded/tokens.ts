@@ -4,7 +4,6 @@ import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 
-/** The operators' tokens in the embedded state file. */
 export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): TokenStore {
   const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
   const insert = db.prepare(
@@ -12,7 +11,7 @@ export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCom
   );
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
 
-  /** `work` answers whether it has changed anything. */
+  /** `work` returns whether it changed anything. */
   async function change(note: AuditNote, work: () => boolean): Promise<boolean> {
     const isDone = inChange(db, () => {
       audit.refuseAnswered(note);

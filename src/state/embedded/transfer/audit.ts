@@ -4,7 +4,10 @@ import { KnownEntries } from '../../transfer/rules.ts';
 import { auditEntryOf, type LogName, valuesOf } from '../audit-log.ts';
 import type { Taking } from './records.ts';
 
-/** Takes entries into a log of the file; into an empty log with their numbers. `keep`: of more entries than that, the oldest go. */
+/**
+ * Imports entries into a log of the file; an empty log keeps their numbers. `keep`: maximum number of entries; the
+ * oldest are dropped.
+ */
 export function auditTaking(
   db: DatabaseSync,
   log: LogName,

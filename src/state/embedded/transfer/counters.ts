@@ -14,8 +14,8 @@ import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
 import type { Taking } from './records.ts';
 
 /**
- * The ledgers of a folder, each once, in a file beside all others that is gone at `close`: a million of them would not fit into
- * memory, and a journal holds one for each time that it was written.
+ * The latest counters of each subject of a folder, in a temporary file that `close` deletes: a million would not fit
+ * into memory, and a journal repeats a subject for each write.
  */
 export class StagedCounters {
   readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-'));
@@ -24,7 +24,10 @@ export class StagedCounters {
   readonly #get;
   readonly #put;
 
-  /** Those of `folder` that still say something at `now`; `db` is its state file, where older versions kept them. Throws JournalError. */
+  /**
+   * Loads counters of `folder` that are not expired at `now`; `db` is its state file, where older versions kept them.
+   * Throws JournalError.
+   */
   constructor(folder: string, db: DatabaseSync, now: number) {
     this.#db = new DatabaseSync(join(this.#folder, 'ledgers.db'));
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
@@ -50,7 +53,7 @@ export class StagedCounters {
     return row ? this.#parse(row.ledger) : null;
   }
 
-  /** Whether one was put here since the folder was read. */
+  /** Whether counters were added since the folder was read. */
   hasChanged = false;
 
   put(subject: string, ledger: Counters): void {
@@ -70,7 +73,7 @@ export class StagedCounters {
 
   #read(folder: string, db: DatabaseSync, now: number): void {
     readEachSubject(folder, () => {
-      // Whoever reads again has the whole journal before it again.
+      // A restarted read sees the whole journal again.
       this.#db.exec('DELETE FROM ledgers');
       for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
         this.put(String(row.subject), countersOf(String(row.ledger)));
@@ -81,7 +84,7 @@ export class StagedCounters {
     this.hasChanged = false;
   }
 
-  /** Equal lists of windows become one: the journal writes each list once. */
+  /** Shares equal lists of windows: the journal writes each list once. */
   #parse(text: string): Counters {
     const ledger = countersOf(text);
     const key = JSON.stringify(ledger.windows);
@@ -91,7 +94,7 @@ export class StagedCounters {
   }
 }
 
-/** Takes ledgers into a folder that no gateway uses. */
+/** Imports counters into a folder that no gateway uses. */
 export function counterImport(
   staged: StagedCounters,
   { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,
@@ -106,7 +109,7 @@ export function counterImport(
   };
 }
 
-/** Makes them what the folder has; `db` is its state file, inside a transaction. */
+/** Replaces the counters of the folder; `db` is its state file, inside a transaction. */
 export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
   if (!staged.hasChanged) return;
   db.exec('DELETE FROM ledgers');

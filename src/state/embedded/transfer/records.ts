@@ -5,7 +5,7 @@ import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { decideKey, decideToken } from '../../transfer/rules.ts';
 
-/** Takes in records of one type, inside the transaction of its caller. */
+/** Imports records of one type inside the caller's transaction. */
 export interface Taking<V> {
   take(value: V): Outcome;
 }

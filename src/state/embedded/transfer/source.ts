@@ -11,15 +11,14 @@ import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { fileVersion, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { StagedCounters } from './counters.ts';
 
-/** The database to read, and what to do when it was read. */
 interface OpenedFolder {
   readonly db: DatabaseSync;
   readonly close: () => void;
 }
 
 /**
- * A data folder as a source: as it was at one moment, also while a gateway uses it. Nothing is written there. Throws
- * StateFileError where there is no state, or one of a newer version.
+ * A consistent read-only snapshot of a data folder, even while a gateway uses it. Throws StateFileError if the state is
+ * missing or of a newer version.
  */
 export async function folderSource(folder: string, clock: () => number = Date.now): Promise<Source> {
   const { db, close: closeFile } = await openToRead(folder);
@@ -51,7 +50,7 @@ export async function folderSource(folder: string, clock: () => number = Date.no
   }
 }
 
-/** A database of an older version is read from a copy, which is brought to this version. */
+/** A database of an older version is copied, and the copy is migrated. */
 async function openToRead(folder: string): Promise<OpenedFolder> {
   const file = join(folder, 'state.db');
   if (!existsSync(file)) throw new StateFileError(`there is no state in ${folder}: it has no state.db`);
@@ -121,7 +120,7 @@ function tokensIn(db: DatabaseSync): Iterable<TokenRecord> {
   return rows.map((row) => ({ ...row }) as unknown as TokenRecord);
 }
 
-/** A file that only versions before the log of bans have opened has none, and nothing is written here. */
+/** A file that only older versions have opened has no ban log, and this function never writes. */
 function hasBans(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'bans'").get() !== undefined;
 }

@@ -14,12 +14,12 @@ import { keyTaking, tokenTaking, useTaking } from './records.ts';
 import { rowsIn } from './source.ts';
 
 /**
- * A data folder that no gateway uses, as a target; made where it is missing. All is taken in at the end or nothing: rows in one
- * transaction, and just before it is committed the ledgers, in the place of the whole journal. Throws StateFileError.
+ * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
+ * transaction, and just before its commit the counters replace the whole journal. Throws StateFileError.
  */
 export function folderTarget(folder: string, options: TargetOptions): Target {
   const isThere = existsSync(join(folder, 'state.db'));
-  // Nothing is made for a look.
+  // A dry run creates nothing in the folder.
   const instead = options.dryRun && !isThere ? mkdtempSync(join(tmpdir(), 'storegate-')) : null;
   if (options.dryRun && isThere) rejectOlder(folder);
   const ends: (() => void)[] = [];
@@ -78,7 +78,7 @@ function targetIn(
       if (options.dryRun) {
         db.exec('ROLLBACK');
       } else {
-        // First what may find no room on the disk: all else is in the log of the database already.
+        // First the write that may exceed the disk space: all else is already in the database log.
         storeCounters(folder, db, staged);
         db.exec('COMMIT');
       }
@@ -104,7 +104,7 @@ function lockStoppedGateway(folder: string): FolderLock {
   }
 }
 
-/** To look into a file of an older version it would have to be changed. */
+/** Reading a file of an older version would change it. */
 function rejectOlder(folder: string): void {
   const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true, timeout: 5_000 });
   try {

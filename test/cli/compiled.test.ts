@@ -36,7 +36,7 @@ asRoot('root leaves nothing in the folder of somebody else, who could not remove
     for (const name of ['src', 'node_modules']) mkdirSync(join(folder, name));
     const copy = join(folder, 'src/main.js');
     copyFileSync(main, copy);
-    symlinkSync(resolve(main, '.'), join(folder, 'src/cli'));
+    symlinkSync(resolve(main, '../cli'), join(folder, 'src/cli'));
     copyFileSync(resolve(main, '../../package.json'), join(folder, 'package.json'));
     const cache = join(folder, 'node_modules/.cache');
     chownSync(join(folder, 'node_modules'), 65_534, 65_534);

@@ -1,28 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Journal, JournalWriteError } from './journal.ts';
 
-/** What is kept: the entries that are in memory now. Names and entries may change at any time. */
+/** The entries in memory. Names and entries may change at any time. */
 export interface CurrentEntries<V> {
   readonly size: number;
   names(): Iterable<string>;
-  /** The entry as it is to be written; `undefined`: there is none. */
   read(name: string): V | undefined;
-  /** The same where the entry itself is at hand, as it is after `markEntry`. */
+  /** `read` for an entry passed to `markEntry`. */
   readEntry?(name: string, entry: V): V | undefined;
 }
 
-/** Turns entries into the payload of a batch. */
 export interface Packer<V> {
   add(name: string, entry: V): void;
-  /** Called with entries that are about to be added. */
+  /** Called with entries before they are added. */
   expect?(entries: Entries<V>): void;
-  /** Bytes of what was added since the last `take`. */
+  /** Bytes added since the last `take`. */
   readonly size: number;
-  /** The payload of what was added. */
   take(): Buffer;
 }
 
-/** What a beat wrote of entries that did not change, and whether it was the rest of them. */
+/** Unchanged entries that a flush wrote, and whether they were the last. */
 interface FlushResult<V> {
   readonly others: Iterator<readonly [string, V | undefined]> | null;
   readonly areAll: boolean;
@@ -30,26 +27,26 @@ interface FlushResult<V> {
 
 type Entries<V> = readonly (readonly [name: string, entry: V])[];
 
-/** Milliseconds between two writes. With the time that a write takes, a change is in a file well within a second. */
+/** Milliseconds between two writes, so a change is in a file well within a second. */
 const FLUSH_INTERVAL = 250;
-/** Milliseconds of packing before other work gets its turn, and how many entries are packed between two looks at the clock. */
+/** Milliseconds of packing before other work gets its turn, and entries packed between two clock reads. */
 const PACK_TIME = 0.3;
 const PACK_GROUP = 64;
 /** Bytes of one batch, not counting its last entries. */
 const BATCH = 1 << 20;
-/** Entries that a beat writes anew although they did not change, at least. */
+/** Minimum number of unchanged entries that a flush rewrites. */
 const MIN_REWRITTEN = 1_000;
-/** Bytes that the files may have before they are written anew, whatever the entries need; and how many times their need. */
+/** Bytes below which files are never rewritten; above, the limit is a multiple of the size that the entries need. */
 const FREE_SIZE = 8 << 20;
 const MAX_SIZE_FACTOR = 3;
-/** What `close` still writes anew, and the files that it leaves. */
+/** Maximum entries that `close` rewrites, and files that it leaves. */
 const CLOSE_REWRITES = 10_000;
 const CLOSE_MAX_FILES = 8;
 
 /**
- * Keeps the entries of a map in a journal. Four times a second it writes those that were marked as changed, and nothing else. When
- * the files have grown to several times what the entries need, a new file is begun, and each beat also writes entries that did
- * not change, until the new file holds all of them and the older ones can go.
+ * Stores the entries of a map in a journal. Each flush writes only changed entries. When the files exceed several times
+ * the needed size, a new file begins, and each flush also rewrites unchanged entries until the older files can be
+ * removed.
  */
 export class Compactor<V> {
   readonly #journal: Journal;
@@ -59,14 +56,14 @@ export class Compactor<V> {
   #changed = new Set<string>();
   #entries: (readonly [name: string, entry: V])[] = [];
   #beat = 1;
-  /** Those that the newest file may not have yet; `null` while it holds everything that the older ones do. */
+  /** Entries that the newest file may lack; `null`: it contains everything. */
   #others: Iterator<readonly [string, V | undefined]> | null;
   #beating: Promise<void> | null = null;
   #isLate = false;
-  /** Of all that was ever packed, for the mean. */
+  /** Totals, for the mean size. */
   #packed = { entries: 0, bytes: 0 };
 
-  /** `journal` appends to a new file; the entries of its older ones are in `living` by now, or needed no more. */
+  /** `journal` appends to a new file; all needed entries of its older files must be in `living`. */
   constructor(journal: Journal, living: CurrentEntries<V>, packer: Packer<V>) {
     this.#journal = journal;
     this.#living = living;
@@ -75,36 +72,34 @@ export class Compactor<V> {
     this.#timer = setInterval(() => this.#tick(), FLUSH_INTERVAL).unref();
   }
 
-  /** Has the entry written with the next beat. */
   mark(name: string): void {
     this.#changed.add(name);
   }
 
-  /** Which beat comes next. */
   get beat(): number {
     return this.#beat;
   }
 
-  /** `mark` for whoever has the entry at hand, and marks it once for each `beat`: nothing is looked up then. */
+  /** `mark` without a lookup, for callers that have the entry and call once per `beat`. */
   markEntry(name: string, entry: V): void {
     this.#entries.push([name, entry]);
   }
 
-  /** Writes one entry at once. Rejects with NotWritten; then it is marked. */
+  /** Writes one entry immediately. Rejects with JournalWriteError; the entry is then marked. */
   async write(name: string): Promise<void> {
     this.#packSome(this.#read([name]));
     await this.#journal.commit();
   }
 
-  /** Puts on disk what has changed, and a part of the others while a new file is to hold all. Rejects with NotWritten. */
+  /** Syncs changed entries, and some others during a rewrite. Rejects with JournalWriteError. */
   async flush(): Promise<void> {
     await this.#settle(await this.#write());
   }
 
-  /** Writes what is left. Rejects with NotWritten if that cannot be. */
+  /** Writes the remaining entries. Rejects with JournalWriteError. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    // No other beat may follow the one under way: the journal is closed behind it.
+    // No flush may follow the current one: the journal closes after it.
     this.#isLate = false;
     await this.#beating;
     try {
@@ -131,7 +126,7 @@ export class Compactor<V> {
       });
   }
 
-  /** The next beat does not wait for a slow disk to sync this one; older files do, before they go. */
+  /** The next flush does not wait for the sync of this one; the removal of older files does. */
   async #doBeat(): Promise<void> {
     const written = await this.#write();
     const settled = this.#settle(written);
@@ -156,7 +151,7 @@ export class Compactor<V> {
 
   async #settle({ others, areAll }: FlushResult<V>): Promise<void> {
     await this.#journal.commit();
-    // Others again if anything was lost meanwhile.
+    // Restarted if writes were lost meanwhile.
     if (!areAll || others !== this.#others) return;
     this.#others = null;
     await this.#journal.dropOlder();
@@ -173,7 +168,7 @@ export class Compactor<V> {
     this.#others = this.#read(this.#living.names());
   }
 
-  /** Packs up to `most` entries, in turns. Answers whether none is left. */
+  /** Packs up to `most` entries, yielding to other work. Returns whether none remain. */
   async #pack(entries: Iterator<readonly [string, V | undefined]>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
       const { packed, isLast } = this.#packSome(entries);
@@ -184,7 +179,6 @@ export class Compactor<V> {
     return false;
   }
 
-  /** Packs entries for a moment, into one batch. */
   #packSome(entries: Iterator<readonly [string, V | undefined]>): {
     readonly packed: number;
     readonly isLast: boolean;
@@ -221,14 +215,14 @@ export class Compactor<V> {
     this.#journal.push(payload, () => this.#lost(packed));
   }
 
-  /** The journal goes on in a new file, which does not have what the last one held. */
+  /** The new file of the journal lacks the content of the failed one. */
   #lost(packed: readonly string[]): void {
     for (const name of packed) this.#changed.add(name);
     this.#others = this.#read(this.#living.names());
   }
 }
 
-/** Moves up to GROUP entries into `group`. Answers whether none is left. */
+/** Moves up to GROUP entries into `group`. Returns whether none remain. */
 function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (readonly [string, V])[]): boolean {
   while (group.length < PACK_GROUP) {
     const next = entries.next();
@@ -239,7 +233,7 @@ function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (
   return false;
 }
 
-/** The journal has told it, and what is lost is marked again. Anything else is a bug. */
+/** The journal has reported it, and lost entries are marked again. Any other error is a bug. */
 function ignoreWriteError(error: unknown): void {
   if (!(error instanceof JournalWriteError)) throw error;
 }

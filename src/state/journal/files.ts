@@ -1,25 +1,24 @@
 import { open, rm } from 'node:fs/promises';
 import { syncFolder } from '../../common/folder.ts';
 
-/** A file that is only ever appended to. */
 export interface AppendFile {
-  /** Rejects unless all of it was written. */
+  /** Rejects unless everything was written. */
   append(parts: readonly Uint8Array[]): Promise<void>;
-  /** Resolves once what was appended outlives lost power. */
+  /** Resolves when appended data survives power loss. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a journal asks of the file system; tests make it fail. */
+/** File system calls of a journal; tests make them fail. */
 export interface JournalFiles {
-  /** Rejects where the file exists. */
+  /** Rejects if the file exists. */
   create(file: string): Promise<AppendFile>;
-  /** Does nothing where there is no such file. */
+  /** Ignores a missing file. */
   remove(file: string): Promise<void>;
   syncFolder(folder: string): Promise<void>;
 }
 
-/** The files of this machine, readable for their owner alone. All work is done by the thread pool of libuv. */
+/** Real files with access for their owner only. All work runs in the thread pool of libuv. */
 export const FILES: JournalFiles = {
   async create(file) {
     const handle = await open(file, 'wx', 0o600);

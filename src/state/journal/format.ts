@@ -2,18 +2,17 @@ import { crc32 } from 'node:zlib';
 import { ExpectedError } from '../../common/expected-error.ts';
 
 /**
- * A journal is a list of files `<name>.<generation>.log` in one folder. Each begins with a line that names the format and
- * goes on with batches: [length, 4 bytes][CRC-32 of length and payload, 4 bytes][payload], both numbers little-endian. What
- * a payload says is its owner's business.
+ * A journal is a list of files `<name>.<generation>.log` in one folder. Each has a header line with the format,
+ * followed by batches: [length, 4 bytes][CRC-32 of length and payload, 4 bytes][payload], numbers little-endian.
  */
 const VERSION = 1;
 
 /** Bytes before each payload. */
 export const HEAD_SIZE = 8;
-/** Bytes that no payload exceeds: a damaged length must not make a reader ask for memory without end. */
+/** Maximum payload in bytes: a damaged length must not cause an unbounded allocation. */
 export const MAX_PAYLOAD = 1 << 26;
 
-/** A file of a journal is none, or was written by a newer version. The message names the file. */
+/** A file is not a journal, or a newer version wrote it. The message names the file. */
 export class JournalError extends ExpectedError {
   override name = 'JournalError';
 }
@@ -22,7 +21,6 @@ export function headerOf(name: string): Buffer {
   return Buffer.from(`storegate journal ${VERSION} ${name}\n`);
 }
 
-/** What stands before `payload`. */
 export function headOf(payload: Uint8Array): Buffer {
   if (payload.length === 0 || payload.length > MAX_PAYLOAD) {
     throw new RangeError(`a batch has 1 to ${MAX_PAYLOAD} bytes, not ${payload.length}`);
@@ -33,20 +31,19 @@ export function headOf(payload: Uint8Array): Buffer {
   return head;
 }
 
-/** The length of the payload after `head`; `null` where no batch begins so. */
+/** The payload length after `head`; `null`: not a valid batch head. */
 export function lengthIn(head: Buffer): number | null {
   const length = head.readUInt32LE(0);
   return length > 0 && length <= MAX_PAYLOAD ? length : null;
 }
 
-/** Whether `payload` is what was written behind `head`. */
 export function isWhole(head: Buffer, payload: Uint8Array): boolean {
   return head.readUInt32LE(4) === checksum(head, payload);
 }
 
 /**
- * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: it is torn, as a crash leaves
- * it. Throws JournalError for anything else.
+ * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: torn by a crash. Throws
+ * JournalError for other content.
  */
 export function checkHeader(start: Buffer, name: string, file: string): boolean {
   const header = headerOf(name);
@@ -62,14 +59,14 @@ export function checkHeader(start: Buffer, name: string, file: string): boolean 
 
 export const generationFile = (name: string, generation: number): string => `${name}.${generation}.log`;
 
-/** The generation that a file of this name holds; `null`: it is no file of the journal. */
+/** The generation in a file name; `null`: not a file of this journal. */
 export function generationOf(file: string, name: string): number | null {
   if (!file.startsWith(`${name}.`) || !file.endsWith('.log')) return null;
   const number = file.slice(name.length + 1, -'.log'.length);
   return /^[1-9]\d{0,14}$/.test(number) ? Number(number) : null;
 }
 
-/** Includes the length, so that zeros, which some file systems leave after lost power, are no batch. */
+/** Includes the length, so that zeros left by some file systems after power loss are not a valid batch. */
 function checksum(head: Buffer, payload: Uint8Array): number {
   return crc32(payload, crc32(head.subarray(0, 4)));
 }

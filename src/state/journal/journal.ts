@@ -7,17 +7,17 @@ import type { Generation } from './read.ts';
 export interface JournalOptions {
   readonly folder: string;
   readonly name: string;
-  /** The files that are there already, oldest first. Nothing is ever appended to them: their end may be torn. */
+  /** Existing files, oldest first. They are never appended to: their end may be torn. */
   readonly older: readonly Generation[];
   readonly files?: JournalFiles;
-  /** Notes which files hold what was pushed: when there is another one, and before others are removed. */
+  /** Records which files are needed: after one is created, and before others are removed. */
   readonly holds?: (generations: readonly number[]) => Promise<void>;
-  /** Called when writing begins to fail, and when it works again. */
+  /** Called when writes begin to fail, and when they recover. */
   readonly unsaved?: (error: unknown) => void;
   readonly saved?: () => void;
 }
 
-/** Batches could not be put on disk. Whoever pushed them was told, and the next ones go to a new file. */
+/** Batches could not be written. Later batches go to a new file. */
 export class JournalWriteError extends Error {
   override name = 'JournalWriteError';
 }
@@ -27,7 +27,7 @@ interface Batch {
   readonly lost: () => void;
 }
 
-/** The file that is appended to. `holds`: whether a sync of it has ever succeeded. */
+/** The file being appended to. `holds`: whether a sync of it has ever succeeded. */
 interface Current {
   readonly number: number;
   readonly file: AppendFile;
@@ -36,9 +36,8 @@ interface Current {
 }
 
 /**
- * The writing side of a journal. Batches lie in the files in the order in which they were pushed. Whoever waits at the same time
- * shares one write, and one sync. A write does not wait for the sync before it: a disk that is slow to sync must not make the
- * crash of a process cost more.
+ * Writes batches in the order of `push`. Concurrent callers share one write and one sync. A write does not wait for the
+ * previous sync, so a slow disk does not increase the loss in a process crash.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -49,9 +48,8 @@ export class Journal {
   #beginsAnew = false;
   #queue: Batch[] = [];
   #isFailing = false;
-  /** Written, and not synced yet. */
   #unsynced: Batch[] = [];
-  /** How often batches were lost: whoever waits for a sync learns that its own were among them. */
+  /** Number of losses, so that a caller that waits for a sync detects its own. */
   #losses = 0;
   readonly #writes = new CoalescedWork(() => this.#write());
   readonly #syncs = new CoalescedWork(() => this.#sync());
@@ -63,27 +61,26 @@ export class Journal {
     this.#newest = options.older.at(-1)?.number ?? 0;
   }
 
-  /** Bytes in all files. */
   get size(): number {
     return this.#older.reduce((sum, { size }) => sum + size, this.#current?.size ?? 0);
   }
 
-  /** Files before the one that is appended to. */
+  /** Number of files before the current one. */
   get older(): number {
     return this.#older.length;
   }
 
-  /** Has `payload` written with the next commit. `lost` is called if that fails. */
+  /** Adds `payload` to the next commit. `lost` is called if it fails. */
   push(payload: Uint8Array, lost: () => void): void {
     this.#queue.push({ payload, lost });
   }
 
-  /** Resolves once all that was pushed before outlives the process. Rejects with NotWritten if a batch was lost. */
+  /** Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch was lost. */
   write(): Promise<void> {
     return this.#writes.next();
   }
 
-  /** Resolves once all that was pushed before outlives lost power. Rejects with NotWritten if a batch was lost. */
+  /** Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was lost. */
   async commit(): Promise<void> {
     await this.#writes.next();
     const losses = this.#losses;
@@ -91,30 +88,30 @@ export class Journal {
     if (losses !== this.#losses) throw new JournalWriteError('the journal cannot be synced');
   }
 
-  /** What is pushed from now on goes to a new file. */
+  /** Later batches go to a new file. */
   begin(): void {
     this.#beginsAnew = true;
   }
 
   /**
-   * Removes all files but the one that is appended to, whose batches must say all that theirs do. Each is gone for good
-   * before the next one goes: one that came back without its successors would tell what is no longer true.
+   * Removes all files before the current one, which must contain all their data. Each removal is durable before the
+   * next one: a file that reappeared without its successors would contain outdated data.
    */
   async dropOlder(): Promise<void> {
     try {
-      // Without a file to append to, nothing is left to be said.
+      // Without a current file, no data is needed.
       await this.#options.holds?.(this.#current ? [this.#current.number] : []);
       for (const old of [...this.#older]) {
         await this.#remove(old.number);
         this.#older = this.#older.filter((one) => one !== old);
       }
     } catch (error) {
-      // They stay until everything is written anew the next time.
+      // The files stay until the next complete rewrite.
       this.#fails(error);
     }
   }
 
-  /** Ends writing. What was pushed and never committed is lost. */
+  /** Closes the journal. Batches that were never committed are lost. */
   async close(): Promise<void> {
     await this.#writes.idle();
     await this.#syncs.idle();
@@ -129,7 +126,7 @@ export class Journal {
       const current = await this.#file();
       await current.file.append(batches.flatMap(({ payload }) => [headOf(payload), payload]));
       current.size += batches.reduce((sum, { payload }) => sum + HEAD_SIZE + payload.length, 0);
-      // A sync that failed meanwhile has given the file up.
+      // A sync failed meanwhile.
       if (current !== this.#current) throw new JournalWriteError('the file was given up');
       this.#unsynced.push(...batches);
     } catch (error) {
@@ -157,7 +154,7 @@ export class Journal {
     this.#isFailing = false;
   }
 
-  /** Gives up the file with all that is not synced in it. */
+  /** Abandons the file with all unsynced batches. */
   async #lose(batches: readonly Batch[], error: unknown): Promise<JournalWriteError> {
     this.#losses += 1;
     for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();
@@ -168,7 +165,7 @@ export class Journal {
 
   async #file(): Promise<Current> {
     if (this.#beginsAnew) {
-      // Whoever pushed what it cannot sync is told.
+      // The sync itself rejects for its callers.
       await this.#syncs.next().catch(() => {});
       await this.#leave();
     }
@@ -190,7 +187,10 @@ export class Journal {
     await left.file.close();
   }
 
-  /** After a failed write nobody knows how the file ends, so nothing follows there. One that holds nothing is removed. */
+  /**
+   * After a failed write the end of the file is undefined, so nothing is appended. A file that was never synced is
+   * removed.
+   */
   async #abandon(): Promise<void> {
     const left = this.#current;
     try {

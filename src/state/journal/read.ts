@@ -11,37 +11,35 @@ import {
   lengthIn,
 } from './format.ts';
 
-/** A file whose end is torn or damaged. What stands before `at` was read. */
+/** A file with a torn or damaged end. Everything before `at` was read. */
 export interface Damage {
   readonly file: string;
-  /** Bytes from its beginning to the first batch that is not whole, and its size. */
+  /** Offset of the first damaged batch, and the file size, in bytes. */
   readonly at: number;
   readonly size: number;
 }
 
-/** A damage in words for people. */
 export function formatDamage({ file, at, size }: Damage): string {
   return `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`;
 }
 
-/** A file of a journal. */
 export interface Generation {
   readonly number: number;
   readonly size: number;
 }
 
 export interface JournalReader {
-  /** Called for each whole batch, oldest first. */
+  /** Called for each intact batch, oldest first. */
   batch(payload: Buffer, file: string): void;
   damaged?(damage: Damage): void;
 }
 
-/** How often reading begins again because the writer meanwhile dropped the files that were about to be read. */
+/** Maximum restarts because the writer removed files during the read. */
 const MAX_ATTEMPTS = 100;
 
 /**
- * Reads the journal `name` in `folder`, all generations, oldest first. It may grow meanwhile. A damaged file is read up to
- * the damage. `begin` makes the reader, for another one if reading begins again. Answers the files. Throws JournalError.
+ * Reads all generations of the journal `name` in `folder`, oldest first, even while it grows. A damaged file is read up
+ * to the damage. `begin` creates the reader, again for each restart. Returns the files. Throws JournalError.
  */
 export function readJournal<R extends JournalReader>(
   folder: string,
@@ -54,7 +52,7 @@ export function readJournal<R extends JournalReader>(
       const generations = generationsIn(folder, name).map((number) => readGeneration(folder, name, number, reader));
       return { reader, generations };
     } catch (error) {
-      // Files are dropped once newer ones hold all that they did.
+      // The writer removes files when newer files contain their data.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === MAX_ATTEMPTS) throw error;
     }
   }
@@ -66,7 +64,7 @@ export function generationsIn(folder: string, name: string): number[] {
   return numbers.filter((number) => number !== null).sort((a, b) => a - b);
 }
 
-/** The files, oldest first, without a look at what is in them. */
+/** The files, oldest first, without reading them. */
 export function filesOf(folder: string, name: string): Generation[] {
   return generationsIn(folder, name).map((number) => {
     const { size } = statSync(join(folder, generationFile(name, number)));
@@ -92,7 +90,7 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
   }
 }
 
-/** Answers where the last whole batch ends. */
+/** Returns the end of the last intact batch. */
 function readBatches(
   read: (at: number, length: number) => Buffer,
   from: number,
@@ -109,7 +107,6 @@ function readBatches(
   }
 }
 
-/** Up to `length` bytes; fewer at the end of the file. */
 function readAt(fd: number, at: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;

@@ -4,7 +4,7 @@ import { syncFolderNow } from '../../common/folder.ts';
 import { generationFile, headerOf, headOf } from './format.ts';
 import { generationsIn } from './read.ts';
 
-/** Makes `payloads` all that the journal `name` holds. Resumes nothing: use it only while nobody writes the journal. */
+/** Replaces the content of the journal `name`. Use it only while no process writes the journal. */
 export function replaceJournal(folder: string, name: string, payloads: Iterable<Uint8Array>): void {
   const older = generationsIn(folder, name);
   const file = join(folder, generationFile(name, (older.at(-1) ?? 0) + 1));
@@ -23,7 +23,7 @@ export function replaceJournal(folder: string, name: string, payloads: Iterable<
     closeSync(fd);
   }
   syncFolderNow(folder);
-  // Oldest first, and each for good: see `Journal.dropOlder`.
+  // Oldest first, each durably: see `Journal.dropOlder`.
   for (const generation of older) {
     rmSync(join(folder, generationFile(name, generation)));
     syncFolderNow(folder);

@@ -3,20 +3,23 @@ import { join } from 'node:path';
 import { isLocked, lockFile } from '../../common/lock.ts';
 import { JournalWriteError } from './journal.ts';
 
-/** A name that no other process has, for the files of this one. */
+/** A file name reserved for this process. */
 export interface JournalSlot {
   readonly name: string;
   release(): void;
 }
 
-/** Which numbers a process may take: from `first`, in steps of `step`, up to `most`. */
+/** Numbers for a process: from `first`, in steps of `step`, up to `most`. */
 export interface SlotNumbers {
   readonly first: number;
   readonly step: number;
   readonly most: number;
 }
 
-/** What is made at a place of this process in `folder`; `null`: it has none, or that failed, which `failed` is told. */
+/**
+ * The result of `make` in a free slot of `folder`; `null` without a free slot or after an error, which `failed`
+ * receives.
+ */
 export function openInSlot<T>(
   { folder, kind, numbers }: { readonly folder: string; readonly kind: string; readonly numbers: SlotNumbers },
   make: (slot: JournalSlot) => T,
@@ -35,19 +38,21 @@ export function openInSlot<T>(
   return null;
 }
 
-/** Writes what is left, as far as that can be, and lets others have the place. */
+/** Writes the remaining entries if possible and releases the slot. */
 export async function closeSlot(slot: JournalSlot, compactor: { close(): Promise<void> } | null): Promise<void> {
   try {
     await compactor?.close();
   } catch (error) {
-    // Whoever pushed what is not written was told.
+    // The journal has reported it.
     if (!(error instanceof JournalWriteError)) throw error;
   } finally {
     slot.release();
   }
 }
 
-/** The first `<kind>.<number>` in `folder` that no other process has; `null`: all are taken. Throws where the folder takes no files. */
+/**
+ * Reserves the first free `<kind>.<number>` in `folder`; `null`: all are in use. Throws if the folder is not writable.
+ */
 function takeSlot(folder: string, kind: string, { first, step, most }: SlotNumbers): JournalSlot | null {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;

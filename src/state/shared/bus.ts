@@ -1,16 +1,15 @@
-/** One change that a gateway made and every gateway hears of. */
+/** A change that every gateway receives. */
 export type Message =
-  /** Counters or conduct of a subject; `banned`: the change was a ban. */
+  /** Counters or strike state changed; `banned`: by a ban. */
   | { readonly type: 'subject'; readonly subject: string; readonly banned: boolean }
-  /** The key whose secret has this hash. */
   | { readonly type: 'key'; readonly hash: string }
-  /** Messages may have been lost: whoever keeps copies drops them all. */
+  /** Messages may have been lost: drop all copies. */
   | { readonly type: 'anything' };
 
-/** Where gateways that share a backend hear of each other's changes, and of their own. */
+/** Distributes changes among gateways that share a backend, including the sender. */
 export interface Bus {
-  /** Returns a function that ends the listening. */
+  /** Returns the unsubscribe function. */
   listen(listener: (message: Message) => void): () => void;
-  /** Whether every message arrives now, as far as is known. */
+  /** Whether messages currently arrive, as far as known. */
   readonly isLive: boolean;
 }

@@ -3,17 +3,16 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
-/** A refusal by the backend that is repeated here. */
 export interface CachedRefusal {
   readonly limits: Limits;
   readonly cost: number;
   readonly scopes: Scopes;
   readonly admission: Admission;
-  /** When windows of a scope, or own ones (`undefined`), refused first, and when the caller was told to come back. */
+  /** For each scope, or `undefined` for own windows: the time of the first refusal, and its retry time. */
   readonly firstRefusals: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
-  /** When the backend may say something else, by its clock. */
+  /** When the refusal may change, by the backend's clock. */
   readonly until: number;
-  /** A ban began with strikes that were sent on, and the caller does not know yet. */
+  /** A ban began with forwarded strikes and is not yet reported in a response. */
   banBegins: boolean;
 }
 
@@ -21,14 +20,16 @@ function allResetAsWhole({ windows }: Limits): boolean {
   return windows.every((window) => kindOf(window).resetsAsWhole);
 }
 
-/** What the backend would say now to a request that counts in these scopes; `null`: it may be anything. */
+/** The backend's current response to a request in these scopes; `null`: unknown. */
 export function repeatRefusal(entry: CachedRefusal, cost: number, scopes: Scopes, now: number): Admission | null {
   return allResetAsWhole(entry.limits)
     ? recount(entry.admission, cost, scopes, now)
     : repeatSameCharge(entry, cost, scopes, now);
 }
 
-/** Whether a refusal holds although a request in these scopes was admitted since. Without `recount` the answer may be another now. */
+/**
+ * Whether a refusal still holds after an admission in these scopes. Without `recount` its readings may have changed.
+ */
 export function stillRefuses(
   { limits, admission: { verdict, violated } }: CachedRefusal,
   given: Limits,
@@ -38,22 +39,24 @@ export function stillRefuses(
   return !countsIn(violated, scopes) && allResetAsWhole(limits);
 }
 
-/** The refusal with how the windows stand after a request that does not count in the one that refused. */
+/** The refusal with the readings of a later admission that does not count in the refusing window. */
 export function withReadings(entry: CachedRefusal, { readings, now }: Admission): CachedRefusal {
   const admission = { ...entry.admission, readings, now };
   return { ...entry, admission, until: Math.min(entry.admission.retryAt, ...partialResets(admission)) };
 }
 
 /**
- * When what was answered may be another: where any window gives units back bit by bit, with the next units of any window. Else
- * `recount` knows what has come back.
+ * When the readings may change: with a window whose units return gradually, at the next return of any window. Other
+ * windows are covered by `recount`.
  */
 export function partialResets({ readings }: Admission): number[] {
   if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return [];
   return readings.filter(({ window, remaining }) => remaining < window.limit).map(({ resetAt }) => resetAt);
 }
 
-/** Windows that reset as a whole only lose units until they do: a known reading refuses any cost above what remains. */
+/**
+ * Windows that reset as a whole only lose units until then, so a reading refuses any cost above its remaining units.
+ */
 function recount(known: Admission, cost: number, scopes: Scopes, now: number): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
   const violated = readings.filter(({ remaining, window }) => cost > remaining && countsIn(window, scopes));
@@ -62,14 +65,14 @@ function recount(known: Admission, cost: number, scopes: Scopes, now: number): A
   return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
 }
 
-/** A window that counts nothing is not open, so its reset moves with the clock. Of others it holds while it is kept. */
+/** An unused window is not open, so its reset moves with the clock. */
 function current(reading: Reading, now: number): Reading {
   const { window, remaining, resetAt } = reading;
   if (now < resetAt && remaining < window.limit) return reading;
   return { window, remaining: window.limit, resetAt: now + window.span };
 }
 
-/** With a window whose units return bit by bit, only the same charge gets the same answer; the state decides any other. */
+/** With gradually returning units, only an equal charge gets an equal response; the state decides others. */
 function repeatSameCharge(
   { admission, ...refused }: CachedRefusal,
   cost: number,

@@ -6,20 +6,18 @@ import { CountersError } from '../state.ts';
 import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
 
-/** Milliseconds between two warnings about single subjects, whatever the traffic. */
+/** Milliseconds between two warnings about single subjects. */
 const WARNING_INTERVAL = MINUTE;
 
-/** One circuit breaker for each shard of a backend. */
 export interface CircuitBreakers {
-  /** The breaker on the way to a subject, or to the hash of a key. */
+  /** `name`: a subject, or the hash of a key. */
   of(name: string): CircuitBreaker;
-  /** Notes that a call behind `breaker` failed. One unfit subject says nothing about its shard: it is a warning. */
+  /** Records a failed call. An invalid record of one subject only logs a warning. */
   recordFailure(breaker: CircuitBreaker, error: unknown): void;
-  /** The whole backend is away from the start. */
+  /** Starts with the whole backend unreachable. */
   open(reason: unknown): void;
-  /** Whether any shard is away. */
   readonly anyOpen: boolean;
-  /** Calls back when a shard is well again. */
+  /** Calls `listener` when a shard recovers. */
   onRecovery(listener: () => void): void;
   close(): void;
 }

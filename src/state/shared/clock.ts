@@ -1,10 +1,9 @@
-/** Milliseconds after which the known offset is old: clocks drift, and people set them. */
+/** Milliseconds until the offset is outdated: clocks drift and are adjusted. */
 const RESYNC_INTERVAL = 10_000;
 
 /**
- * The backend's clock as far as this process can tell. Every answer says what that clock showed a little before the answer
- * came. So the estimate is ahead of the backend by no more than clocks drift in ten seconds, and behind it by as long as
- * the quickest answer took.
+ * Estimates the backend's clock from the times in its responses. The estimate is ahead by at most the drift of ten
+ * seconds, and behind by the duration of the fastest response.
  */
 export class BackendClock {
   readonly #local: () => number;
@@ -19,7 +18,7 @@ export class BackendClock {
   /** Unix milliseconds. */
   readonly read = (): number => Math.floor(this.#local() + (this.#offset ?? 0));
 
-  /** Takes in the time that an answer carried, Unix milliseconds. */
+  /** `now`: the time in a response, Unix milliseconds. */
   learn(now: number): void {
     const local = this.#local();
     const offset = now - local;

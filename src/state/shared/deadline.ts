@@ -1,16 +1,15 @@
-/** No answer came in the time that a request may wait. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
 
-  /** `who` gives no answer, in words for operators. */
+  /** `who`: name of the service for operators. */
   constructor(who: string, deadline: number) {
     super(`${who} gave no answer within ${deadline} ms`);
   }
 }
 
 /**
- * Waits for `work`, but at most `deadline` milliseconds, then rejects with DeadlineError. The work itself goes on.
- * `who` gives no answer, in words for operators.
+ * Waits up to `deadline` milliseconds for `work`, then rejects with DeadlineError. The work itself is not cancelled.
+ * `who`: name of the service for operators.
  */
 export function withDeadline<T>(work: Promise<T>, deadline: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -20,10 +19,9 @@ export function withDeadline<T>(work: Promise<T>, deadline: number, who: string)
 }
 
 /**
- * Calls back once `wait` milliseconds have passed without an answer. This process may have been busy, or did not run at
- * all; that says nothing about the other side. So a timer that fires early, because it counts from the beginning of its
- * turn of the event loop, is set again, and one that fires late lets the event loop read what has arrived first.
- * Returns a function that ends the waiting.
+ * Calls `passed` after `wait` milliseconds. A busy or suspended process does not count as a slow peer: an early timer
+ * (timers count from the start of an event loop turn) is set again, and a late timer first lets the event loop read
+ * arrived data. Returns the cancel function.
  */
 export function onTimeout(wait: number, passed: () => void): () => void {
   const end = performance.now() + wait;

@@ -9,37 +9,38 @@ import type { InDoubtCharges } from './backend.ts';
 import type { LastAdmission, PendingReconciliation } from './last-known-counters/entries.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
-/** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
+/** Subjects counted in one outage. More get the response that their limits cannot be checked. */
 const MAX_SUBJECTS = 200_000;
-/** Subjects whose last standing is kept in case the backend goes away. */
+/** Subjects whose last admission is kept for an outage. */
 const MAX_LAST_KNOWN = 50_000;
 
 interface LocalCount {
-  /** That of its reconciliation. */
+  /** Number of the reconciliation. */
   readonly number: number;
   readonly limits: Limits;
-  /** What this gateway counts against: `limits`, or its share of them. */
+  /** The limits that this gateway applies: `limits`, or its share. */
   readonly share: Limits;
   readonly counters: Counters;
-  /** The cells when the backend was last heard. The difference is what this gateway admitted alone. */
+  /** The cells at the last response of the backend. The difference was admitted locally. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
-  /** Units that the backend turned out to have charged after all, for each window. */
+  /** Units per window that the backend charged after all. */
   readonly charged: number[];
 }
 
 export interface LocalCountersOptions {
   readonly gateway: string;
   readonly clock: () => number;
-  /** Among how many gateways what is left is divided; 1: it is not divided. */
+  /** Number of gateways that share the remaining quota; 1: not divided. */
   readonly gateways: () => number;
-  /** Called when a standing or a count has changed. */
   readonly changed?: (subject: string) => void;
-  /** Takes what was counted under limits that no longer hold: from now on the subject is counted under others. */
+  /** Receives local counts of a subject whose limits changed. */
   readonly superseded?: (subject: string, due: PendingReconciliation) => void;
 }
 
-/** Counts in this process while the backend is away, on from what was last known. Adds up what the backend must be told. */
+/**
+ * Counts in this process during an outage, starting from the last known values, and collects what the backend must add.
+ */
 export class LocalCounters {
   readonly #gateway: string;
   readonly #clock: () => number;
@@ -59,12 +60,11 @@ export class LocalCounters {
     this.#gateways = gateways;
   }
 
-  /** How many subjects have a count here that the backend does not know. */
+  /** Number of subjects with local counts that the backend lacks. */
   get size(): number {
     return this.#counts.size;
   }
 
-  /** How many standings are kept. */
   get known(): number {
     return this.#known.size;
   }
@@ -77,23 +77,22 @@ export class LocalCounters {
     return [...this.#counts.keys()];
   }
 
-  /** Keeps how a subject stands. */
   note(subject: string, admission: Admission): void {
     this.restore(subject, { admission, divided: false });
     this.#changed(subject);
   }
 
-  /** Puts back how a subject stood before a restart. */
+  /** Restores the last admission from before a restart. */
   restore(subject: string, known: LastAdmission): void {
     this.#known.set(subject, known);
   }
 
-  /** How a subject stood last; `null`: that is not known. */
+  /** `null`: unknown. */
   lastKnown(subject: string): LastAdmission | null {
     return this.#known.peek(subject) ?? null;
   }
 
-  /** The bans in force as far as they are known here. */
+  /** Active bans known here. */
   bans(): BansAsOf['bans'] {
     const now = this.#clock();
     const found: BansAsOf['bans'][number][] = [];
@@ -104,13 +103,13 @@ export class LocalCounters {
     return found;
   }
 
-  /** All subjects with a standing or a count, one or the other perhaps twice. */
+  /** All subjects with a last admission or a count, possibly twice. */
   *names(): Iterable<string> {
     yield* this.#known.keys();
     yield* this.#counts.keys();
   }
 
-  /** Decides alone. Throws `Outage` for a new subject once `MOST` are counted, because memory must have a bound. */
+  /** Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be bounded. */
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const now = this.#clock();
     const count = this.#countOf(subject, limits, now);
@@ -122,8 +121,8 @@ export class LocalCounters {
   }
 
   /**
-   * Holds what the backend charged to this gateway's share, as long as it has yet to hear what was counted here. It may not
-   * have heard the other gateways either, and would give out once more what all of them gave out as their shares.
+   * Limits a charge of the backend to this gateway's share until the local counts are added there. The backend may also
+   * lack the counts of other gateways and would admit their shares again.
    */
   hold(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const admission = this.admit(subject, limits, cost, scopes);
@@ -131,7 +130,7 @@ export class LocalCounters {
     return admission;
   }
 
-  /** Hears of requests that are decided here although the backend may yet charge them. Until that is known, `take` waits. */
+  /** Tracks requests decided here that the backend may still charge. Until that is known, `take` waits. */
   readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
     begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
     end: (subject, charged, scopes) => {
@@ -143,7 +142,7 @@ export class LocalCounters {
     },
   };
 
-  /** What the backend must add for a subject, which is then no longer counted here. `null`: nothing, or not yet known. */
+  /** Removes and returns what the backend must add for a subject. `null`: nothing, or not yet known. */
   take(subject: string): PendingReconciliation | null {
     if (this.#inDoubt.has(subject)) return null;
     const due = this.due(subject);
@@ -151,7 +150,7 @@ export class LocalCounters {
     return due;
   }
 
-  /** The same as far as it is known by now; it is counted on. */
+  /** As `take`, as far as known, without ending the count. */
   due(subject: string): PendingReconciliation | null {
     const count = this.#counts.get(subject);
     if (!count) return null;
@@ -168,7 +167,7 @@ export class LocalCounters {
     return { limits, reconciliation: { gateway: this.#gateway, number, ban, windows } };
   }
 
-  /** Drops what was known of a subject: an operator changed it. */
+  /** Drops the data of a subject that an operator changed. */
   forget(subject: string): void {
     this.#known.delete(subject);
     this.#changed(subject);

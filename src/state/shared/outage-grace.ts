@@ -1,27 +1,27 @@
 import { DeadlineError, onTimeout } from './deadline.ts';
 
-/** Longest second wait: milliseconds, and so many deadlines. */
+/** Maximum second wait: milliseconds, and a multiple of the deadline. */
 const MAX_SECOND_WAIT = 150;
 const MAX_DEADLINES = 3;
 
 export interface OutageGraceOptions {
-  /** Milliseconds that an answer may take. */
+  /** Response timeout, milliseconds. */
   readonly deadline: number;
-  /** Who answers, in words for operators. */
+  /** Name of the service for operators. */
   readonly service: string;
-  /** The part of the backend that `name` is asked about, which fails apart from the others. */
+  /** The part of the backend for `name`, which fails independently. */
   readonly shardOf: (name: string) => string;
 }
 
 /**
- * How long requests wait for a backend: `deadline`, and through a hiccup once more. What hiccups is back in a moment, and
- * its answer is better than a guess of this process. The second wait begins when a shard misses its first deadline, ends for
- * all its requests at once, and comes again only after an answer in time. So a backend that stays slow or away has it once.
+ * Waits `deadline` for a backend, and once more during a short outage, because its response is better than a local
+ * guess. The second wait begins when a shard misses its first deadline, ends for all its requests at once, and is
+ * repeated only after a response in time. So a backend that stays slow or down gets it once.
  */
 export class OutageGrace {
   readonly #options: OutageGraceOptions;
   readonly #secondWait: number;
-  /** Shards that missed a deadline and gave no answer in time since: when the second wait for each is over. */
+  /** End of the second wait for each shard without a response in time. */
   readonly #hiccups = new Map<string, number>();
 
   constructor(options: OutageGraceOptions) {
@@ -29,7 +29,9 @@ export class OutageGrace {
     this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * options.deadline);
   }
 
-  /** Waits for `work`, which is about `name`. Rejects with DeadlineError when it takes too long; the work itself goes on. */
+  /**
+   * Waits for `work`, which concerns `name`. Rejects with DeadlineError on a timeout; the work itself is not cancelled.
+   */
   wait<T>(name: string, work: Promise<T>): Promise<T> {
     const { deadline, service: who } = this.#options;
     return new Promise((resolve, reject) => {
@@ -55,7 +57,7 @@ export class OutageGrace {
     });
   }
 
-  /** When the second wait for the shard of `name` is over. It begins now if there is none. */
+  /** The end of the second wait for the shard of `name`; starts it if needed. */
   #hiccup(name: string): number {
     const shard = this.#options.shardOf(name);
     let until = this.#hiccups.get(shard);

@@ -3,29 +3,29 @@ import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { PendingReconciliation } from './last-known-counters/entries.ts';
 import type { LocalCounters } from './local-counters.ts';
 
-/** Reconciliations on their way at a time: requests go first. */
+/** Maximum concurrent reconciliations: requests have priority. */
 const MAX_IN_FLIGHT = 50;
-/** Milliseconds until a backend that is up is sent what it did not take. */
+/** Milliseconds until a rejected reconciliation is sent again. */
 const RETRY_DELAY = 1_000;
 
 export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
   readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;
-  /** Called when the backend has taken something. */
+  /** Called when the backend has accepted something. */
   readonly changed?: (subject: string) => void;
 }
 
 /**
- * Adds in the backend what was counted here. A reconciliation whose answer was lost is sent again under its own number
- * until the backend has it; only then follows the subject's next one. The backend adds each number once.
+ * Adds local counts to the backend. A reconciliation without a response is sent again under its number before the
+ * subject's next one. The backend adds each number once.
  */
 export class Reconciler {
   readonly #backend: ReconcilerOptions['backend'];
   readonly #local: LocalCounters;
   readonly #breakers: CircuitBreakers;
   readonly #changed: (subject: string) => void;
-  /** In the order in which they are sent. */
+  /** In sending order. */
   readonly #due = new Map<string, PendingReconciliation[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
   #timer: NodeJS.Timeout | undefined;
@@ -38,17 +38,17 @@ export class Reconciler {
     this.#breakers = breakers;
   }
 
-  /** Reconciliations that the backend does not have: those that were sent, and those that still grow here. */
+  /** Reconciliations that the backend lacks, including those that still grow. */
   get size(): number {
     return this.#due.size + this.#local.size;
   }
 
-  /** Takes over what is no longer counted here and may not have been sent: by an earlier process, or under earlier limits. */
+  /** Adds reconciliations of an earlier process or of earlier limits. */
   add(subject: string, dues: readonly PendingReconciliation[]): void {
     if (dues.length > 0) this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
   }
 
-  /** What the backend may not have yet, also of what is counted still. */
+  /** What the backend may lack, including current counts. */
   dues(subject: string): readonly PendingReconciliation[] {
     const own = this.#local.due(subject);
     return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
@@ -58,17 +58,16 @@ export class Reconciler {
     return this.#due.keys();
   }
 
-  /** Whether anything is to be sent for the subject. */
   has(subject: string): boolean {
     return this.#local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
   }
 
-  /** Sends what is due for a subject, unless that is under way. Answers whether the backend has taken something. */
+  /** Sends pending reconciliations of a subject unless already running. Returns whether the backend accepted any. */
   sendOne(subject: string): Promise<boolean> {
     return this.#sending.get(subject) ?? this.#send(subject);
   }
 
-  /** Sends everything, some at a time; leaves out shards that are away. What is not taken is sent again later. */
+  /** Sends everything except to unreachable shards, and retries the rest later. */
   async sendAll(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -84,13 +83,12 @@ export class Reconciler {
     if (subjects.some(isLeft)) this.sendLater();
   }
 
-  /** Sends everything in a second, for subjects of which nothing may be heard again. */
+  /** Sends everything in a second, for subjects that may never send another request. */
   sendLater(): void {
     if (this.#isClosed) return;
     this.#timer ??= setTimeout(() => void this.sendAll(), RETRY_DELAY).unref();
   }
 
-  /** Sends everything for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.sendAll();

@@ -4,16 +4,15 @@ import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import { type CachedRefusal, partialResets, repeatRefusal, stillRefuses, withReadings } from './cached-refusal.ts';
 
-/** Refusals of one subject that the backend has yet to hear of. Unix milliseconds by its clock, oldest first. */
+/** Refusals of one subject to forward to the backend. Unix milliseconds by its clock, oldest first. */
 export interface Strikes {
   readonly subject: string;
   readonly limits: Limits;
   readonly times: readonly number[];
-  /** The limit that refused last; `null`: not known. All of them were refused by windows of one scope, or by own ones. */
+  /** The limit of the last refusal; `null`: unknown. All refusals are by windows of one scope, or by own windows. */
   readonly violated: Window | null;
 }
 
-/** Strikes of one subject by the windows of one scope. */
 interface PendingStrikes {
   limits: Limits;
   times: number[];
@@ -21,17 +20,17 @@ interface PendingStrikes {
 }
 
 export interface RefusalCacheOptions {
-  /** The backend's clock as far as it is known here, Unix milliseconds. */
+  /** Estimated backend clock, Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds after which the backend is asked again, whatever is remembered: a message may have been lost. */
+  /** Milliseconds until the backend is asked again, because a message may be lost. */
   readonly ttl: number;
-  /** How many subjects are remembered: at least so many, at most twice as many. */
+  /** Minimum number of subjects; the maximum is twice as many. */
   readonly size?: number;
 }
 
 /**
- * Subjects that are known to be refused, and answered without asking the backend. This only ever refuses, and only what the
- * backend would refuse too; it leaves every other request to the backend. It gathers strikes to be sent on.
+ * Refuses known refused subjects without asking the backend, only if the backend would refuse too. Collects strikes to
+ * forward.
  */
 export class RefusalCache {
   readonly #clock: () => number;
@@ -46,7 +45,7 @@ export class RefusalCache {
     this.#entries = new Cache(size);
   }
 
-  /** Take this before you ask the backend and give it to `remember`: an answer older than a change is not kept. */
+  /** Read this before a call to the backend and pass it to `remember`: a response older than a change is not cached. */
   get changes(): number {
     return this.#changes;
   }
@@ -55,7 +54,7 @@ export class RefusalCache {
     return this.#entries.size;
   }
 
-  /** The refusal of a request that the backend would refuse too; `null` where the backend must decide. */
+  /** The refusal that the backend would return; `null`: the backend must decide. */
   answer(subject: string, limits: Limits, cost: number, scopes: Scopes): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
@@ -68,7 +67,7 @@ export class RefusalCache {
     if (!refusal) return null;
     if (refusal.verdict === 'limited') {
       const firstRefusals = entry.firstRefusals.get(refusal.violated?.scope);
-      // The caller has not been told of this limit yet: the first refusal is no strike, and the backend keeps when it was.
+      // The client does not know this limit yet: the first refusal is not a strike, and the backend records its time.
       if (!firstRefusals || now >= firstRefusals.until) return null;
       const strikes = refusal.strikes + this.#strike(subject, entry.limits, refusal, firstRefusals.at);
       return { ...refusal, strikes, by: 'memory' };
@@ -79,8 +78,8 @@ export class RefusalCache {
   }
 
   /**
-   * Keeps a refusal by the backend, unless something changed since `changes` was taken. An admission ends what was kept, but for a
-   * refusal by windows that the admitted request does not count in: that one goes on, with newer readings.
+   * Caches a refusal, unless something changed since `changes` was read. An admission removes the entry, except for a
+   * refusal by windows in which the request does not count; that entry gets the new readings.
    */
   remember(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission, changes: number): void {
     const before = this.#entries.get(subject);
@@ -108,7 +107,7 @@ export class RefusalCache {
     });
   }
 
-  /** Takes in what came of strikes that were sent on. A ban takes the place of the refusal. Answers whether one began. */
+  /** Applies the result of forwarded strikes; a ban replaces the refusal. Returns whether a ban began. */
   applyStrikes({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
@@ -127,21 +126,19 @@ export class RefusalCache {
     return banned && standing.banBegins;
   }
 
-  /** Something about the subject has changed. */
   forget(subject: string): void {
     this.#changes++;
     this.#entries.delete(subject);
     this.#strikes.delete(subject);
   }
 
-  /** Anything may have changed. */
   clear(): void {
     this.#changes++;
     this.#entries.clear();
     this.#strikes.clear();
   }
 
-  /** Takes the strikes of up to `most` subjects, to be sent on. */
+  /** Takes the strikes of up to `most` subjects for forwarding. */
   takeStrikes(most: number): Strikes[] {
     const taken: Strikes[] = [];
     for (const [subject, gathered] of this.#strikes) {
@@ -152,7 +149,7 @@ export class RefusalCache {
     return taken;
   }
 
-  /** Answers how many strikes of the subject are waiting. */
+  /** Returns the number of pending strikes of the subject. */
   #strike(subject: string, limits: Limits, { now, violated }: Admission, firstRefusal: number): number {
     const { escalation } = limits;
     if (!escalation || now < firstRefusal + escalation.grace) return 0;
@@ -163,7 +160,7 @@ export class RefusalCache {
       gathered.push(strikes);
     }
     strikes.violated = violated;
-    // More strikes than make a ban tell the backend nothing new.
+    // Strikes beyond those of a ban have no effect.
     if (strikes.times.length < escalation.strikes) strikes.times.push(now);
     this.#strikes.set(subject, gathered);
     return gathered.reduce((sum, { times }) => sum + times.length, 0);

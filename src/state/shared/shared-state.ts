@@ -14,7 +14,7 @@ import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache, type Strikes } from './refusal-cache.ts';
 
-/** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
+/** Milliseconds between two strike flushes, and subjects per flush. */
 const STRIKE_FLUSH = 250;
 const MAX_STRIKES = 1_000;
 
@@ -23,21 +23,20 @@ export interface SharedStateOptions {
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
   readonly settings: Pick<OutageSettings, 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'>;
-  /** Names this gateway among those that share the backend. */
+  /** Identifies this gateway among its peers. */
   readonly gateway: string;
-  /** How many gateways share the backend. */
   readonly gateways: () => number;
   readonly observe: Observe;
-  /** Where standings are kept across a restart; `null`: nowhere. */
+  /** Persists last-known counters; `null`: not persisted. */
   readonly lastKnown?: LastKnownCounters | null;
-  /** For tests: a clock of theirs in place of this machine's. */
+  /** For tests. */
   readonly clock?: BackendClock;
 }
 
 /**
- * The state as a gateway asks it. Three answer: this process for subjects that are known to be refused, the backend for all
- * others, and what operators chose while the backend is away. A request is never told of a failing backend, except with
- * `Outage` under the policy `deny`.
+ * The state for a gateway. Known refusals are decided by this process, other requests by the backend, and requests
+ * during an outage by the operator's setting. A request sees a backend failure only as `Outage` under the policy
+ * `deny`.
  */
 export class SharedState implements State {
   readonly #backend: SharedBackend;
@@ -51,7 +50,7 @@ export class SharedState implements State {
   readonly #standings: LastKnownCounters | null;
   readonly #stopListening: () => void;
   #hearBan: (ban: StartedBan) => void = () => {};
-  /** The backend's time at its last answer to a request; 0: none came, to this process or the one before. */
+  /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
   #answeredAt = 0;
   readonly #beat: NodeJS.Timeout;
 
@@ -84,17 +83,16 @@ export class SharedState implements State {
     breakers.onRecovery(() => void this.#reconciler.sendAll());
   }
 
-  /** Subjects that are remembered here. */
   get size(): number {
     return this.#local.known;
   }
 
-  /** What was counted here and is not yet added in the backend, in reconciliations. */
+  /** Number of local counts not yet added to the backend, in reconciliations. */
   get unreconciled(): number {
     return this.#reconciler.size;
   }
 
-  /** From now on tells `hear` of bans that began with a request whose answer said nothing of it. */
+  /** Reports bans to `hear` that began with a request whose response did not include the ban. */
   onBan(hear: (ban: StartedBan) => void): void {
     this.#hearBan = hear;
   }
@@ -131,7 +129,7 @@ export class SharedState implements State {
     return this.#backend.bans();
   }
 
-  /** The bans that this process knows without the backend; `null`: it knows of no subject. */
+  /** Bans known to this process; `null`: no subject is known. */
   get bansAsOf(): BansAsOf | null {
     return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
   }
@@ -145,7 +143,7 @@ export class SharedState implements State {
     this.#forget(subject, true);
   }
 
-  /** Sends on what the backend has yet to hear, as far as it can be reached. */
+  /** Sends pending data as far as the backend is reachable. */
   async close(): Promise<void> {
     clearInterval(this.#beat);
     this.#stopListening();
@@ -155,7 +153,7 @@ export class SharedState implements State {
     await this.#backend.close();
   }
 
-  /** Goes on from where an earlier process of this gateway was, and tells the backend what that one could not. */
+  /** Restores the data of an earlier process of this gateway and sends its reconciliations. */
   #takeUp(lastKnown: LastKnownCounters): void {
     const [local, reconciler] = [this.#local, this.#reconciler];
     for (const [subject, { known, dues }] of lastKnown.load()) {
@@ -173,7 +171,7 @@ export class SharedState implements State {
         yield* local.names();
         yield* reconciler.subjects();
       },
-      // Also of a subject of which nothing is known any more, so that what was written of it no longer holds.
+      // Also for an unknown subject, to replace its stored entry.
       read: (subject) => ({ known: local.lastKnown(subject), dues: reconciler.dues(subject) }),
     });
     if (reconciler.size > 0) void reconciler.sendAll();
@@ -182,7 +180,7 @@ export class SharedState implements State {
   async #ask(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
     const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
-    // What was counted here during an outage goes first, on the same connection.
+    // Local counts of an outage go first, on the same connection.
     if (this.#reconciler.has(subject)) void this.#reconciler.sendOne(subject);
     const askedAt = performance.now();
     try {
@@ -203,7 +201,7 @@ export class SharedState implements State {
     }
   }
 
-  /** An answer to a subject that has a count here, which the backend does not know yet. */
+  /** A response for a subject with local counts that the backend lacks. */
   #held(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission): Admission {
     if (admission.verdict !== 'admitted') return admission;
     const held = this.#local.hold(subject, limits, cost, scopes);
@@ -221,7 +219,7 @@ export class SharedState implements State {
     return { ...this.#local.admit(subject, limits, cost, scopes), by: 'alone' };
   }
 
-  /** A message of a ban may be older than the ban that is known here, so it does not make that unknown. */
+  /** A message of a ban may be older than the known ban, so it does not remove that ban. */
   #forget(subject: string, banned = false): void {
     this.#refused.forget(subject);
     if (!banned) this.#local.forget(subject);
@@ -231,7 +229,7 @@ export class SharedState implements State {
     await Promise.all(this.#refused.takeStrikes(MAX_STRIKES).map((strikes) => this.#sendOn(strikes)));
   }
 
-  /** Strikes that do not arrive are lost; the next ones will do. */
+  /** Lost strikes are acceptable; later ones follow. */
   async #sendOn(strikes: Strikes): Promise<void> {
     const { subject, limits } = strikes;
     const { changes } = this.#refused;
@@ -248,7 +246,7 @@ export class SharedState implements State {
   }
 }
 
-/** Under `allow` nothing is counted: every window reads as untouched. */
+/** Under `allow` nothing is counted: every window reads as unused. */
 function unchecked(limits: Limits, now: number): Admission {
   const readings = limits.windows.map((window) => ({ window, remaining: window.limit, resetAt: now + window.span }));
   return {

@@ -7,7 +7,7 @@ import type { LastAdmission } from './last-known-counters/entries.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 
-/** The part of the limits that one of several gateways may give out: at least one unit of each window. */
+/** One gateway's share of the limits: at least one unit of each window. */
 export function shareOf(limits: Limits, gateways: number): Limits {
   const known = shares.get(limits) ?? new Map<number, Limits>();
   shares.set(limits, known);
@@ -23,7 +23,7 @@ export function shareOf(limits: Limits, gateways: number): Limits {
   return share;
 }
 
-/** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
+/** Counters with the last known values. Gradually returning units count from that time, which never admits too much. */
 export function countersFrom(
   { readings, now: reportedAt, bannedUntil, verdict, retryAt, violated }: LastAdmission['admission'],
   share: Limits,
@@ -49,7 +49,7 @@ export function countersFrom(
   return counters;
 }
 
-/** The ban that began here after the one that was known. */
+/** The ban that began here after the known ban. */
 export function banIn(
   { conduct: strikeState }: Counters,
   bannedBefore: number,
@@ -61,7 +61,7 @@ export function banIn(
   return { until: bannedUntil, since: bannedSince, limit };
 }
 
-/** A share's answer with the windows that callers know. */
+/** The result of a share with the full limits, which clients know. */
 export function inWholeLimits(admission: Admission, limits: Limits): Admission {
   const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
   return {

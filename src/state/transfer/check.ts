@@ -27,7 +27,7 @@ const ID = /^key_[0-9A-Za-z]{1,64}$/;
 const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
 const SUBJECT = /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63})$/;
 const HASH = /^[A-Za-z0-9_-]{43}$/;
-/** Windows that one subject may have counters in: those of a plan and a contract, and those of others while two states are merged. */
+/** Maximum windows with counters of one subject: those of a plan and a contract, and of others during a merge. */
 const MAX_WINDOWS = 64;
 const MAX_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
@@ -55,7 +55,7 @@ const KEY_FIELDS = {
   previous: orNull(fields({ hash: digest, until: moment })),
   imported: flag,
 };
-/** Keys without scopes leave the field out, and so do files that were written before there were any. */
+/** Keys without scopes omit the field, as do older files. */
 const KEY = fields(KEY_FIELDS, ['scopes']);
 
 const TOKEN = fields({
@@ -65,7 +65,7 @@ const TOKEN = fields({
   createdAt: moment,
 });
 
-/** Entries without a reason leave the field out, so that versions which ask for none can read them. */
+/** Entries without a reason omit the field, so that older versions can read them. */
 const AUDIT = fields(
   {
     number: integer(1),
@@ -115,10 +115,7 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   use: fields({ id, at: moment }),
 };
 
-/**
- * What is wrong with a record as it stands in a file (`lineOf`): types, ranges, forms of ids and hashes, and what must fit
- * together; `null`: nothing.
- */
+/** The error in a record of a file (`lineOf`): types, ranges, formats of ids and hashes, consistency; `null`: valid. */
 export function faultIn(type: RecordType, line: unknown): string | null {
   return CHECKS[type](line)?.replace(/^[.: ]+/, '') ?? null;
 }
@@ -129,7 +126,7 @@ function strings(value: unknown): string | null {
   return Object.values(value).every((one) => isText(one) === null) ? null : ' must hold text of at most 500 characters';
 }
 
-/** The rules by which operators are refused hold for records too. */
+/** Records must pass the same checks as operator input. */
 function traits({ account, label, addresses, scopes, metadata, windows, hash, previous }: KeyRecord): string | null {
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
   const [flaw] = formErrors({ account, label, addresses, scopes, metadata });

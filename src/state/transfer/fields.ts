@@ -1,7 +1,7 @@
-/** Says what is wrong with a value, as the end of a sentence that begins with its name; `null`: nothing. */
+/** Returns an error that completes a sentence starting with the field name; `null`: valid. */
 export type Check = (value: unknown) => string | null;
 
-/** The last moment that a date can have, Unix milliseconds. */
+/** The maximum date, Unix milliseconds. */
 export const LAST_MOMENT = 8.64e15;
 
 export function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
@@ -11,7 +11,7 @@ export function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
       : ` must be a whole number from ${from} to ${to}`;
 }
 
-/** A time in Unix milliseconds. */
+/** Unix milliseconds. */
 export const moment: Check = integer(0, LAST_MOMENT);
 
 export function text(most: number, form?: RegExp, what = 'of another form'): Check {
@@ -29,7 +29,6 @@ export function oneOf(words: readonly string[]): Check {
 
 export const flag: Check = (value) => (typeof value === 'boolean' ? null : ' must be true or false');
 
-/** Whatever JSON can say. */
 export const anything: Check = () => null;
 
 export function orNull(check: Check): Check {
@@ -48,7 +47,7 @@ export function list(most: number, check: Check): Check {
   };
 }
 
-/** An object with exactly these fields; those in `optional` may be missing. */
+/** An object with exactly these fields; `optional` ones may be missing. */
 export function fields(checks: Readonly<Record<string, Check>>, optional: readonly string[] = []): Check {
   const names = Object.keys(checks);
   return (value) => {

@@ -11,7 +11,7 @@ import type { Source } from './port.ts';
 import { type Line, linesOf } from './read-lines.ts';
 import { BATCH, type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
 
-/** What a file holds, once every line of it was checked. */
+/** Summary of a file whose lines were all checked. */
 export interface CheckedFile {
   readonly header: Header;
   readonly counts: Counts;
@@ -21,10 +21,9 @@ export interface CheckedFile {
 type Parsed = { readonly type: unknown } & Record<string, unknown>;
 
 /**
- * Reads a file from end to end and checks every line. Throws TransferError with the number of the first line that is wrong, and
- * what is wrong with it.
+ * Checks every line of a file. Throws TransferError with the number and the error of the first invalid line.
  *
- * @param pass is called with the number of bytes that were read so far
+ * @param pass is called with the number of bytes read so far
  */
 export async function checkFile(file: string, pass: (bytes: number) => void = () => {}): Promise<CheckedFile> {
   const checking = new Checking(file);
@@ -36,13 +35,13 @@ export async function checkFile(file: string, pass: (bytes: number) => void = ()
     checking.take(line);
     if (line.number % BATCH !== 0) continue;
     pass(read);
-    // A signal, such as that of Ctrl-C, is heard only in between.
+    // Signals such as Ctrl-C are handled only between turns.
     await setImmediate();
   }
   return checking.end();
 }
 
-/** A file that was checked, as a source. Throws TransferError, when it is read, where the file has changed since. */
+/** A checked file as a source. Reading throws TransferError if the file has changed since. */
 export function fileSource(file: string, { header, counts, sha256 }: CheckedFile): Source {
   return {
     name: file,
@@ -58,7 +57,7 @@ export function fileSource(file: string, { header, counts, sha256 }: CheckedFile
   };
 }
 
-/** Every line was checked before, so it is only taken apart; a file that was changed since does not come to its end. */
+/** Parses without checks; the digest detects a file changed since the check. */
 function* batchesIn(file: string, digest: Hash): Generator<Batch> {
   let type: RecordType | null = null;
   let values: unknown[] = [];
@@ -108,7 +107,7 @@ class Checking {
     if (!this.#trailer) this.#digest.update(line.bytes).update('\n');
   }
 
-  /** Throws TransferError where the file has no end, or is not what its trailer says. */
+  /** Throws TransferError if the trailer is missing or does not match. */
   end(): CheckedFile {
     if (!this.#header) throw new TransferError(`${this.#file} is empty`);
     if (!this.#trailer) throw new TransferError(`${this.#file} is cut off: its last line, the trailer, is missing`);
@@ -161,7 +160,7 @@ function parse(file: string, { number, bytes }: Line): Parsed {
     throw new TransferError(`${file}, line ${number}: it is no JSON in UTF-8`, { cause: error });
   }
   if (!isObject(value)) throw new TransferError(`${file}, line ${number}: it is no JSON object`);
-  // Only an escape can bring half a character, which no state could keep as it is.
+  // Only an escape can produce a lone surrogate, which no state can store unchanged.
   if ((bytes.includes('\\ud') || bytes.includes('\\uD')) && /\\ud[89a-f]/.test(JSON.stringify(value)))
     throw new TransferError(`${file}, line ${number}: it has half a character`);
   return value as Parsed;

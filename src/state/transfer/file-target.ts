@@ -6,20 +6,20 @@ import { FORMAT, FORMAT_VERSION, TransferError } from './file-format.ts';
 import { lineOf } from './lines.ts';
 import { type Batch, type Counts, noCounts } from './records.ts';
 
-/** Bytes written at once. */
+/** Bytes per write. */
 const CHUNK = 1024 * 1024;
 
 export interface FileWriter {
   take(batch: Batch): void;
-  /** Writes the trailer, and gives the file its name once all of it is on the disk. */
+  /** Writes the trailer and syncs the file before it gets its name. */
   finish(): Promise<Counts>;
-  /** Removes what was not finished. */
+  /** Removes an unfinished file. */
   close(): void;
 }
 
 /**
- * Writes a file that only its owner can read, beside its place: until it is whole, nothing has its name. Throws TransferError
- * where something has that name already, or where it cannot be written.
+ * Writes a file for its owner only, under a temporary name until it is complete. Throws TransferError if the name
+ * exists or writing fails.
  */
 export function createFile(
   file: string,
@@ -81,12 +81,12 @@ export function createFile(
   };
 }
 
-/** Another file that got the name meanwhile stays. */
+/** Never replaces a file that was created meanwhile. */
 function place(beside: string, file: string): void {
   try {
     linkSync(beside, file);
   } catch (error) {
-    // Not every file system has a second name for a file.
+    // Some file systems have no hard links.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     rejectExisting(file);
     renameSync(beside, file);

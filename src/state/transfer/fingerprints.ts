@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 
-/** Parts that grow by themselves, so that little is held twice while one grows. */
+/** Parts grow separately, so that growth duplicates little memory. */
 const PARTS = 64;
 
 /**
- * Tells which of millions of names were met before, in about 12 bytes a name: it keeps 64 bits of a digest of each. Among ten
- * million names, two share theirs with a probability of 1 to 370,000.
+ * Detects repeated names among millions in about 12 bytes per name, by 64 bits of a digest. Among ten million names the
+ * probability of a collision is 1 in 370,000.
  */
 export class Fingerprints {
   readonly #parts = Array.from({ length: PARTS }, () => new Part());
 
-  /** Notes a name; answers `false` where it was noted before. */
+  /** Returns `false` for a repeated name. */
   add(name: string): boolean {
     const [high, low] = printOf(name);
     return this.#parts[low % PARTS]!.add(high, low);
@@ -30,7 +30,7 @@ class Part {
   add(high: number, low: number): boolean {
     if (!put(this.#slots, high, low)) return false;
     this.#size += 1;
-    // 13 places of 16 may be taken.
+    // Maximum load: 13 of 16 slots.
     if (this.#size * 32 > this.#slots.length * 13) this.#grow();
     return true;
   }
@@ -54,7 +54,7 @@ function put(slots: Uint32Array, high: number, low: number): boolean {
   return true;
 }
 
-/** Where this print stands, or the free place where it belongs. */
+/** The slot of this print, or the free slot for it. */
 function find(slots: Uint32Array, high: number, low: number): number {
   const mask = slots.length / 2 - 1;
   let place = high & mask;
@@ -63,7 +63,7 @@ function find(slots: Uint32Array, high: number, low: number): number {
   return 2 * place;
 }
 
-/** 0 stands for a free place, so no print begins with it. */
+/** 0 marks a free slot, so no print begins with it. */
 function printOf(name: string): [high: number, low: number] {
   const digest = hash('sha256', name, 'buffer');
   return [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4)];

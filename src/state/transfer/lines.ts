@@ -9,8 +9,8 @@ import type { RecordType, SubjectCounters, ValueOf } from './records.ts';
 type Limit = Omit<Window, 'name'>;
 
 /**
- * A ledger in a line: windows without names, and without limits where no conduct depends on them. When scopes were refused is left
- * out: at worst one more refusal is no strike.
+ * Counters in a line: windows without names, and without limits unless the strike state depends on them. The times of
+ * scope refusals are omitted: at worst, one more refusal is not a strike.
  */
 export interface CounterLine {
   readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
@@ -18,7 +18,7 @@ export interface CounterLine {
   readonly conduct: (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
 }
 
-/** A record as a line of a file has it, without its type. */
+/** A record as a line, without its type. */
 export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknown {
   if (type === 'key') return keyLine(value as KeyRecord);
   if (type !== 'ledger') return value;
@@ -26,7 +26,7 @@ export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknow
   return { subject, ...counterLine(ledger) };
 }
 
-/** A record of a line that was checked. */
+/** The record of a checked line. */
 export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[T] {
   if (type === 'key') return wholeRecord(line as Partial<KeyRecord>) as ValueOf[T];
   if (type !== 'ledger') return line as ValueOf[T];
@@ -34,13 +34,13 @@ export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[
   return { subject, ledger: countersIn(rest) } as ValueOf[T];
 }
 
-/** Versions of storegate that know no scopes can read a key without any. The record may not be checked yet, and so be any. */
+/** Versions without scopes can read keys that omit the field. The record may be unchecked and have any form. */
 function keyLine(record: KeyRecord): Partial<KeyRecord> {
   const { scopes, ...rest } = record;
   return Array.isArray(scopes) && scopes.length === 0 ? rest : record;
 }
 
-/** Says of a ledger what holds wherever it is kept; equal ledgers have equal lines. */
+/** Independent of the kind of state; equal counters have equal lines. */
 export function counterLine({ windows, cells, conduct }: Counters): CounterLine {
   return {
     windows: windows.map((window) => {
@@ -63,7 +63,7 @@ export function counterLine({ windows, cells, conduct }: Counters): CounterLine 
 
 export function countersIn({ windows, cells, conduct }: CounterLine): Counters {
   return {
-    // A limit that nothing depends on may be any: counters know their window by kind and span.
+    // An unused limit may have any value: counters identify windows by kind and span.
     windows: windows.map((window) => windowOf({ limit: 1, ...window })),
     cells: [...cells],
     conduct: conduct && {
@@ -74,7 +74,6 @@ export function countersIn({ windows, cells, conduct }: CounterLine): Counters {
   };
 }
 
-/** Spans have few lengths, and the name of each is the same. */
 const names = new Cache<string>(1_000);
 
 export function windowOf(limit: Limit): Window {

@@ -9,7 +9,7 @@ import { entryPrint, SOMETHING_ELSE } from './rules.ts';
 const KIND_NAMES = { key: 'keys', token: 'tokens', audit: 'audit entries', ban: 'entries about bans' } as const;
 type RecordKind = keyof typeof KIND_NAMES;
 
-/** Throws TransferError if the target holds keys, tokens or entries that the source does not have: two states are never merged. */
+/** Throws TransferError if the target holds keys, tokens or entries that the source lacks: states are never merged. */
 export async function rejectMerge(source: Source, target: Target): Promise<void> {
   if (!(await target.isUsed())) return;
   const known = new Fingerprints();
@@ -43,7 +43,7 @@ function isLog(type: RecordKind): type is 'audit' | 'ban' {
   return type === 'audit' || type === 'ban';
 }
 
-/** Whether an entry is of a move, or the log of the source may have dropped it. */
+/** Whether an entry is of a transfer, or may have been dropped from the log of the source. */
 function isDropped({ action, at }: AuditEntry, oldest: number | undefined): boolean {
   return action === 'state.import' || (oldest !== undefined && at < oldest);
 }

@@ -2,15 +2,14 @@ import type { KeyRecord } from '../../keys/key.ts';
 import { windowsOf } from '../../keys/subjects.ts';
 import type { Plans } from '../../limits/plans.ts';
 
-/** Names remembered of each sort; a state with more of them is not meant for this configuration at all. */
+/** Maximum names of each kind; a state with more does not belong to this configuration. */
 const MAX_NAMES = 1_000;
 
-/** What keys name and a configuration does not have: their requests would be refused there. */
+/** References of keys that the configuration lacks: requests with these keys would be refused. */
 export class MissingPlans {
   readonly #plans: Plans;
-  /** Plans that are not there. */
   readonly plans = new Set<string>();
-  /** Accounts without limits of their own whose keys and plans have none either. */
+  /** Accounts without limits whose keys and plans have none either. */
   readonly accounts = new Set<string>();
 
   constructor(plans: Plans) {

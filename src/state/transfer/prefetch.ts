@@ -1,9 +1,9 @@
-/** The same values, each asked for while the one before is still in use: reading and writing then wait at the same time. */
+/** Requests each value while the previous one is in use, so that reads and writes overlap. */
 export async function* prefetch<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]();
   const ask = () => {
     const next = iterator.next();
-    // Whoever takes it sees the failure; nobody may come to that.
+    // The consumer of `next` gets the error, if it reaches it.
     next.catch(() => {});
     return next;
   };

@@ -1,20 +1,21 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { MAX_LINE, TransferError } from './file-format.ts';
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const CHUNK = 256 * 1024;
 
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
-  /** Without its line feed; holds until the next line is asked for. */
+  /** Without the line feed; valid until the next line is read. */
   readonly bytes: Buffer;
 }
 
 /**
- * The lines of a file. Throws TransferError where it cannot be read, a line is too long, or the last one has no end.
+ * The lines of a file. Throws TransferError if it cannot be read, a line is too long, or the last line has no line
+ * feed.
  *
- * @param pass is called with the number of bytes that were read so far
+ * @param pass is called with the number of bytes read so far
  */
 export function* linesOf(file: string, pass: (bytes: number) => void = () => {}): Generator<Line> {
   const descriptor = open(file);
@@ -46,7 +47,7 @@ export function* linesOf(file: string, pass: (bytes: number) => void = () => {})
 
 function open(file: string): number {
   try {
-    // A pipe that nobody writes to would keep a plain open waiting.
+    // A plain open of a pipe without a writer would block.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);

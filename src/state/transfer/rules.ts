@@ -10,13 +10,13 @@ import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
 import type { Outcome } from './port.ts';
 
-/** What to do about a target that cannot be an earlier copy of the source. */
+/** The remedy for a target that cannot be an earlier copy of the source. */
 export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
 
 /**
- * What to do with a key where `stored` has its id, and `owners` are the keys that have one of its secrets. Versions count changes:
- * an earlier copy has a lower one, or the same record. Throws TransferError if the target has another key.
+ * The action for a key; `stored` has its id, `owners` share one of its secrets. Versions count changes: an earlier copy
+ * has a lower version or the same record. Throws TransferError if the target has another key.
  */
 export function decideKey(
   given: KeyRecord,
@@ -35,12 +35,12 @@ export function somethingElse(sentence: string): TransferError {
   return new TransferError(`${sentence}. ${SOMETHING_ELSE}`);
 }
 
-/** Fields may stand in another order. Nearly always they do not, and texts are compared in a tenth of the time. */
+/** Field order may differ, but rarely does, and a text comparison takes a tenth of the time. */
 function isSameRecord(one: KeyRecord, other: KeyRecord): boolean {
   return JSON.stringify(one) === JSON.stringify(other) || isDeepStrictEqual(one, other);
 }
 
-/** What to do with a token among those that are there. Throws TransferError if another one has its name or secret. */
+/** The action for a token. Throws TransferError if another token has its name or secret. */
 export function decideToken(given: TokenRecord, stored: readonly TokenRecord[]): 'added' | 'same' {
   const near = stored.filter(({ name, hash }) => name === given.name || hash === given.hash);
   if (near.length === 0) return 'added';
@@ -49,18 +49,18 @@ export function decideToken(given: TokenRecord, stored: readonly TokenRecord[]):
   throw somethingElse(`token ${given.name} is another one in the target`);
 }
 
-/** What an audit entry says, to find it in another log. Its number may be another there. */
+/** Identifies an audit entry in another log, where its number may differ. */
 export function entryPrint({ at, actor, action, target, requestId }: AuditDraft): string {
   return JSON.stringify([at, actor, action, target, requestId]);
 }
 
 export interface CounterDecision {
   readonly taken: Outcome;
-  /** What to write; `null`: nothing. */
+  /** `null`: nothing. */
   readonly write: Counters | null;
 }
 
-/** What to do with a ledger where `stored` is there for its subject. Counters that went on there stay: no unit is given out twice. */
+/** The action for counters. Newer stored counters stay, so that no unit is granted twice. */
 export function decideCounters(
   given: Counters,
   stored: Counters | null,
@@ -69,13 +69,15 @@ export function decideCounters(
   if (staleAt(given, escalation) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
-  // Nothing takes conduct away from a ledger in Redis.
+  // Strike state is never removed from counters in Redis.
   const left = given.conduct === null && stored.conduct ? { ...stored.conduct, refusedAt: 0, refusedUntil: 0 } : null;
   const write = left ? { ...given, conduct: left } : given;
   return isSameCounters(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
 }
 
-/** Whether a window was opened later, or has counted more, in `one`. The first cell of each window is a time, the others are units. */
+/**
+ * Whether `one` opened a window later or counted more. The first cell of each window is a time, the others are units.
+ */
 function isAhead(one: Counters, other: Counters): boolean {
   return one.windows.some((window) => {
     const [mine, theirs] = [cellsOf(one, window)!, cellsOf(other, window)];
@@ -104,7 +106,6 @@ export function isBanned({ conduct }: Counters, now: number): boolean {
   return conduct !== null && conduct.bannedUntil > now;
 }
 
-/** The entries of a log that others are taken into. */
 export class KnownEntries {
   readonly #prints = new Fingerprints();
   readonly #keep: number;
@@ -112,7 +113,7 @@ export class KnownEntries {
   #count = 0;
   #added = 0;
 
-  /** `keep`: how many entries the log keeps. */
+  /** `keep`: maximum number of entries in the log. */
   constructor(keep: number) {
     this.#keep = keep;
   }
@@ -121,14 +122,14 @@ export class KnownEntries {
     return this.#count === 0;
   }
 
-  /** Notes an entry of the log, oldest first. */
+  /** Call it for each entry of the log, oldest first. */
   note(entry: AuditDraft): void {
     this.#newest = entry.at;
     this.#count += 1;
     this.#prints.add(entryPrint(entry));
   }
 
-  /** What to do with an entry. Where there is no room left, one that is older than the newest here must not take its place. */
+  /** The action for an entry. In a full log, an entry older than the newest one must not replace it. */
   decide(entry: AuditDraft): 'added' | 'same' | 'over' {
     if (this.#prints.has(entryPrint(entry))) return 'same';
     const isFull = this.#count > 0 && this.#count + this.#added >= this.#keep;

@@ -8,30 +8,29 @@ import { prefetch } from './prefetch.ts';
 import { type Batch, type Counts, noCounts, type RecordType, TYPES } from './records.ts';
 import { validIn } from './validate.ts';
 
-/** Sentences that are kept for people; what is beyond them is only counted. */
+/** Maximum reported lines; further ones are only counted. */
 const MAX_REPORTED = 100;
 
-/** Some sentences, and how many there would be. */
+/** Some lines, and the total number. */
 export interface ReportLines {
   readonly count: number;
   readonly first: readonly string[];
 }
 
-/** What a move has done, or would do. */
+/** The result of a transfer or dry run. */
 export interface TransferResult {
   readonly given: Counts;
   readonly outcomes: Readonly<Record<RecordType, Readonly<Record<Outcome, number>>>>;
-  /** Records that no file may have, such as those whose form is wrong. */
+  /** Invalid records, which are not written. */
   readonly leftOut: ReportLines;
-  /** How much the target has of each type now. */
   readonly has: Counts;
 }
 
 export interface TransferOptions {
   readonly missing: MissingPlans;
-  /** Is called with how many records are through. */
+  /** Called with the number of processed records. */
   readonly pass: (records: number) => void;
-  /** Who moves it, as the audit log names operators. */
+  /** The operator's name in the audit log. */
   readonly actor: string;
   readonly requestId: string;
   /** Unix milliseconds. */
@@ -39,7 +38,7 @@ export interface TransferOptions {
   readonly dryRun: boolean;
 }
 
-/** Writes all of a source into a file. Answers what was written, and what was left out. */
+/** Writes a source to a file. Returns the written and the skipped records. */
 export async function writeFile(
   source: Source,
   file: FileWriter,
@@ -56,14 +55,14 @@ export async function writeFile(
   return { has: await file.finish(), leftOut };
 }
 
-/** Takes all of a source into a target, which must be empty or an earlier copy of it. Throws TransferError if it holds anything else. */
+/** Imports a source into a target, which must be empty or an earlier copy of it. Throws TransferError otherwise. */
 export async function transferState(source: Source, target: Target, options: TransferOptions): Promise<TransferResult> {
   await rejectMerge(source, target);
   const progress = new TransferProgress(options);
   for await (const batch of prefetch(source.read())) {
     const valid = source.isChecked ? batch : validIn(batch, progress.leftOut.add);
     progress.note(valid, await target.take(valid));
-    // Neither a file nor a folder is waited for, and a signal is heard only in between.
+    // File and folder access is synchronous, and signals are handled only between turns.
     await setImmediate();
   }
   const has = await target.finish(options.dryRun || !progress.hasChanged ? null : progress.entry(source));
@@ -71,7 +70,7 @@ export async function transferState(source: Source, target: Target, options: Tra
   return { given, outcomes, leftOut, has };
 }
 
-/** How many records of each type should be there after a move and are not. Ledgers and entries may have gone by themselves. */
+/** Number of records of each type missing after a transfer. Counters and entries may have expired. */
 export function missingRecords({ outcomes, has }: TransferResult): Partial<Counts> {
   const short: Partial<Record<RecordType, number>> = {};
   for (const type of ['key', 'token', 'use'] as const) {
@@ -108,7 +107,6 @@ class TransferProgress {
     this.#options.pass(this.#through);
   }
 
-  /** The audit entry of the move itself. */
   entry({ kind }: Source) {
     const { actor, requestId, clock } = this.#options;
     const of = (outcome: Outcome) => Object.fromEntries(TYPES.map((type) => [type, this.outcomes[type][outcome]]));

@@ -2,10 +2,10 @@ import { faultIn } from './check.ts';
 import { lineOf } from './lines.ts';
 import { type Batch, nameIn, type ValueOf } from './records.ts';
 
-/** Calls back with each record that is left out, in words for people. */
+/** Called with a description of each skipped record. */
 export type ReportSkipped = (record: string) => void;
 
-/** The batch without the records that no file may have. `tell` hears of each of those. */
+/** The valid records of a batch; reports the others. */
 export function validIn(batch: Batch, tell: ReportSkipped): Batch {
   const { type } = batch;
   const values = (batch.values as readonly ValueOf[typeof type][]).filter((value) => {

@@ -1,4 +1,3 @@
-/** A set of small whole numbers, one bit each. */
 export class Bits {
   #bits = new Uint8Array(1024);
 

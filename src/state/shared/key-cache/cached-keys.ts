@@ -3,14 +3,13 @@ import type { KeyRecord } from '../../../keys/key.ts';
 import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
 import type { KeyCacheReader } from './reader.ts';
 
-/** Records handed on at once. */
 const PAGE_SIZE = 100;
 
 type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
 
 /**
- * All keys of the copy. The copy has no order of age and finds no id, as requests need neither: both are found by reading all
- * rows, in parts. Of each row only its place is kept meanwhile.
+ * All keys of the cache. It has no index by age or id, because requests need neither, so both read all rows in pages
+ * and keep only row numbers meanwhile.
  */
 export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf: number): KeysAsOf {
   async function* records(): AsyncGenerator<KeyRecord> {

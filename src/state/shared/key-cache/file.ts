@@ -28,12 +28,12 @@ const LAYOUT = `
   ) STRICT;
   PRAGMA user_version = ${FORMAT};`;
 
-/** Rows looked at in one turn when those are removed that no sweep has seen. */
+/** Rows per turn in the removal of unseen rows. */
 const PAGE_SIZE = 500;
 
 /**
- * The copy of the keys, for the one process that writes it. A row has the record of a key under the hash of its secret, and
- * of the one before its rotation. Methods throw what SQLite throws.
+ * The key cache file, for its single writer. A row maps the hash of a key's current or previous secret to its record.
+ * Methods throw SQLite errors.
  */
 export class KeyCacheFile {
   readonly #db: DatabaseSync;
@@ -52,7 +52,7 @@ export class KeyCacheFile {
     this.#forgetPrevious = db.prepare('DELETE FROM keys WHERE previous = ?');
   }
 
-  /** Opens the copy in `folder`, made where it is missing; a copy of another layout or source is made anew. */
+  /** Opens or creates the cache in `folder`; recreates it after a change of format or source. */
   static open(folder: string, source: string): KeyCacheFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, KEY_CACHE_FILE);
@@ -66,7 +66,7 @@ export class KeyCacheFile {
     return new KeyCacheFile(db, file);
   }
 
-  /** Removes the copy: none is better than one that may be wrong. Nobody may have it open for writing. */
+  /** Deletes the cache: a missing cache is better than a wrong one. No process may have it open for writing. */
   static discard(folder: string): void {
     for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${KEY_CACHE_FILE}${end}`), { force: true });
   }
@@ -80,21 +80,20 @@ export class KeyCacheFile {
     change.run(swept, fresh, Number(imported), gateways, JSON.stringify(tokens));
   }
 
-  /** Removes what is found by these hashes. */
   forget(hashes: readonly string[]): void {
     transaction(this.#db, () => {
       for (const hash of hashes) this.#forgetHash(hash);
     });
   }
 
-  /** Writes records that were read at this time, as far as they are not there already. `seen` has all their rows then. */
+  /** Writes records read at time `at` that are not stored yet, and adds all their rows to `seen`. */
   put(records: readonly KeyRecord[], at: number, seen: Bits): void {
     transaction(this.#db, () => {
       for (const record of records) seen.add(this.#keepOne(record, at));
     });
   }
 
-  /** Removes the rows that are not among `seen`, a page of them from `after` on. Answers the last one; `null`: that was all. */
+  /** Removes one page of rows after `after` that are not in `seen`. Returns the last row; `null`: finished. */
   removeUnseen(seen: Bits, after: number): number | null {
     const page = this.#db
       .prepare('SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?')
@@ -107,7 +106,7 @@ export class KeyCacheFile {
     return numbers.length < PAGE_SIZE ? null : numbers.at(-1)!;
   }
 
-  /** What was written survives the machine from now on, and not only the process. */
+  /** Makes writes survive power loss. */
   async flush(): Promise<void> {
     const log = await open(`${this.#file}-wal`, 'r');
     try {
@@ -142,10 +141,11 @@ function isSame(one: unknown, other: Uint8Array | string | null): boolean {
   return one === other;
 }
 
-/** Only its owner may read it: it says who has which plan. SQLite gives its other files the same mode. */
+/** Readable for its owner only, because it shows plans. SQLite copies the mode to its other files. */
 function openAt(file: string): DatabaseSync {
   try {
-    // By its descriptor another connection of this process would lose its locks, so an existing file is never opened here.
+    // Closing a descriptor drops the SQLite locks of other connections of this process, so an existing file is never
+    // opened here.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -1,30 +1,28 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
-/** The file of the copy in the data folder, and the lock of the one process that writes it. */
+/** File name of the key cache, and of the lock of its writer. */
 export const KEY_CACHE_FILE = 'keys-copy.db';
 export const KEY_CACHE_LOCK = 'keys-copy.lock';
 
-/** The layout of the file. A file of another one is made anew. */
+/** Format of the file; another format is recreated. */
 export const FORMAT = 1;
 
-/** What a copy says of itself. Times are Unix milliseconds by the clock of this machine; 0: never. */
+/** Metadata of the cache. Unix milliseconds by the local clock; 0: never. */
 export interface Freshness {
-  /** Which backend the keys are from. */
+  /** Name of the backend. */
   readonly source: string;
-  /** When the last sweep began that went through. Every row was true then, or has been written since. */
+  /** Start of the last complete sweep. Every row was valid then, or was written later. */
   readonly swept: number;
-  /** Until when every change is known to have been heard. */
+  /** Time until which all changes are known to be received. */
   readonly fresh: number;
-  /** Whether any key came from another system. */
+  /** Whether any key was imported from another system. */
   readonly imported: boolean;
-  /** How many gateways shared the backend. */
   readonly gateways: number;
-  /** The tokens of operators, who are needed most in an outage. */
+  /** Operator tokens, which are needed most during an outage. */
   readonly tokens: readonly TokenRecord[];
 }
 
-/** The standing as its row has it. */
 type FreshnessRow = Record<'source' | 'tokens', string> & Record<'swept' | 'fresh' | 'imported' | 'gateways', number>;
 
 export function freshnessIn(row: unknown): Freshness {
@@ -32,13 +30,13 @@ export function freshnessIn(row: unknown): Freshness {
   return { ...rest, imported: imported === 1, tokens: JSON.parse(tokens) as TokenRecord[] };
 }
 
-/** Where the keys come from: the backend that gateways share. Its calls reject with `Outage` while it is away. */
+/** The shared backend as a source of keys. Calls reject with `Outage` while it is down. */
 export interface KeySource {
-  /** Names the backend, without passwords. Gateways that share it have the same name for it. */
+  /** Identifies the backend without passwords; equal for all its gateways. */
   readonly name: string;
-  /** All keys that are there from begin to end, some at a time, in any order. */
+  /** All keys that exist during the whole iteration, in any order. */
   pages(): AsyncIterable<readonly KeyRecord[]>;
-  /** The records of keys by their hashes, in this order; `null`: there is no such key. */
+  /** Records by hash, in this order; `null`: unknown key. */
   at(hashes: readonly string[]): Promise<readonly (KeyRecord | null)[]>;
   hasImported(): Promise<boolean>;
   gateways(): Promise<number>;

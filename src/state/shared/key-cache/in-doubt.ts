@@ -1,9 +1,11 @@
-/** Changed keys whose change the copy may not have yet. Bounded: what is forgotten makes all other rows as old as it doubtful. */
+/** Maximum number of keys; dropping a key puts all rows read before its change in doubt. */
 const MAX_KEYS = 50_000;
 
-/** Keys that were changed, and when that was heard: a row of the copy is true only if it was read later. Unix milliseconds. */
+/**
+ * Changed keys, and when the message arrived: a row of the cache is valid only if it was read later. Unix milliseconds.
+ */
 export class KeysInDoubt {
-  /** In the order of the times. */
+  /** Ordered by time. */
   readonly #heard = new Map<string, number>();
   #floor = 0;
 
@@ -16,12 +18,12 @@ export class KeysInDoubt {
     this.#floor = at;
   }
 
-  /** Whether what was read at this time is true as far as was heard. */
+  /** Whether a row read at this time is valid. */
   isTrue(hash: string, readAt: number): boolean {
     return readAt >= (this.#heard.get(hash) ?? this.#floor);
   }
 
-  /** Every row was read again at `time` or later. */
+  /** All rows were read again at `time` or later. */
   settle(time: number): void {
     for (const [hash, at] of this.#heard) {
       if (at > time) return;

@@ -7,21 +7,20 @@ import { KeysInDoubt } from './in-doubt.ts';
 import { KeyCacheReader } from './reader.ts';
 
 export interface KeyCacheOptions {
-  /** The data folder. */
   readonly folder: string;
-  /** The backend whose keys these must be, see `KeySource.name`. */
+  /** The expected backend, see `KeySource.name`. */
   readonly source: string;
   /** Milliseconds. */
   readonly maxAge: number;
   readonly failed: (error: unknown) => void;
-  /** Unix milliseconds, and monotonic ones. */
+  /** Unix milliseconds, and monotonic milliseconds. */
   readonly clock?: () => number;
   readonly monotonic?: () => number;
 }
 
 /**
- * What the copy of the keys says while the backend cannot be asked. It says nothing about a key where it may be wrong: if it
- * is too old, of another backend, or has yet to take in a change that was heard here.
+ * Looks up keys during an outage. Returns nothing for a key if the cache may be wrong: if it is too old, belongs to
+ * another backend, or lacks a change that was received here.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
@@ -35,52 +34,52 @@ export class KeyCache {
     this.#reader = new KeyCacheReader(options.folder, options.failed, options.monotonic);
   }
 
-  /** The record of a key; `null` says nothing about the key. */
+  /** `null`: unknown whether the key exists. */
   find(hash: string): KeyRecord | null {
     const freshness = this.#usable();
     const row = freshness && this.#reader.find(hash);
     return row && this.#doubts.isTrue(hash, Math.max(row.at, freshness.swept)) ? row.record : null;
   }
 
-  /** Whether any key came from another system; `null`: not known. */
+  /** Whether any key was imported from another system; `null`: unknown. */
   get imported(): boolean | null {
     return this.#usable()?.imported ?? null;
   }
 
-  /** The tokens of operators; `null`: not known. */
+  /** `null`: unknown. */
   get tokens(): readonly TokenRecord[] | null {
     return this.#usable()?.tokens ?? null;
   }
 
-  /** How many gateways shared the backend; at least 1. */
+  /** Number of gateways on the backend; at least 1. */
   get gateways(): number {
     return this.#usable()?.gateways ?? 1;
   }
 
-  /** A key was changed: what the copy has of it counts only if it was read later. */
+  /** Marks a changed key: its row is valid only if read later. */
   doubt(hash: string): void {
     this.#doubts.note(hash, this.#clock());
   }
 
-  /** The backend says that a key, found by this hash, is so now, or that there is none. What the copy says otherwise is wrong. */
+  /** Whether the cache contradicts this record of the backend; `null`: no such key. */
   differs(hash: string, record: KeyRecord | null): boolean {
     const row = this.#usable() && this.#reader.find(hash);
     return row !== null && row.record.version !== record?.version;
   }
 
-  /** Milliseconds since every change is known to have been heard; Infinity: there is no copy of this backend's keys. */
+  /** Milliseconds since all changes were known to be received; Infinity: no cache for this backend. */
   get age(): number {
     const freshness = this.#ofThisSource();
     return freshness ? Math.abs(this.#clock() - freshness.fresh) : Number.POSITIVE_INFINITY;
   }
 
-  /** What operators are shown while the backend is away, however old it is; `null`: there is no copy of this backend's keys. */
+  /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
   get asOf(): KeysAsOf | null {
     const freshness = this.#ofThisSource();
     return freshness && cachedKeys(this.#reader, freshness.fresh);
   }
 
-  /** Why keys cannot be looked up here, in words for operators; `null`: they can. */
+  /** Why keys cannot be looked up, for operators; `null`: they can. */
   get unusable(): string | null {
     const { folder, maxAge } = this.#options;
     const freshness = this.#reader.freshness;

@@ -6,13 +6,13 @@ import type { KeyCache } from './key-cache.ts';
 
 export interface KeysWithCacheOptions {
   readonly cache: Pick<KeyCache, 'find' | 'imported' | 'doubt' | 'differs'>;
-  /** Hears of a key that the copy has otherwise than the store. */
+  /** Called with a key that differs between cache and store. */
   readonly refresh: (hash: string) => void;
 }
 
 /**
- * Keys of a store that may be away: while it is, they are looked up in the copy. A key that the copy does not have stays
- * unknown, because it may have been made or changed since.
+ * Looks up keys in the cache while the store is down. A key that the cache lacks stays unknown, because it may be
+ * newer.
  */
 export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
   return {
@@ -25,7 +25,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
         if (!cached) throw error;
         return cached;
       }
-      // A message was lost if the copy lets in whom the store does not. That must not wait for the next sweep.
+      // A message was lost if the cache admits a key that the store refuses. This must not wait for the next sweep.
       if (mayRefuse(found) && cache.differs(hash, found)) {
         cache.doubt(hash);
         refresh(hash);
@@ -36,7 +36,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
       try {
         return await keys.hasImported();
       } catch (error) {
-        // The first import may be younger than the copy, so the copy cannot say that there was none.
+        // The first import may be newer than the cache, so `false` in the cache proves nothing.
         if (error instanceof Outage && cache.imported) return true;
         throw error;
       }
@@ -54,8 +54,8 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
 }
 
 /**
- * The tokens of operators, while the store is away as this process knew them last, or else from the copy: metrics are read in an
- * outage too. The copy has them some seconds later than the store, so it must not bring back one that is known to be gone.
+ * Operator tokens during an outage: as last read by this process, or else from the cache. The cache lags by seconds, so
+ * it must not restore a token that is known to be deleted.
  */
 export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'tokens'>): TokenStore {
   let last: readonly TokenRecord[] | null = null;
@@ -76,10 +76,7 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'token
   };
 }
 
-/**
- * Most keys have nothing for which their holder could be refused, and need no look into the copy. One that was changed may have
- * had scopes that it lacks now.
- */
+/** Most keys have nothing that could refuse a client and need no cache check. A changed key may have lost scopes. */
 function mayRefuse(found: KeyRecord | null): boolean {
   if (found === null) return true;
   const { version, revokedAt, disabledAt, expiresAt, addresses } = found;

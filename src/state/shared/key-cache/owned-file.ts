@@ -6,32 +6,31 @@ import { KEY_CACHE_LOCK } from './freshness.ts';
 
 export interface OwnedFileOptions {
   readonly folder: string;
-  /** Names the backend, see `KeySource.name`. */
+  /** See `KeySource.name`. */
   readonly source: string;
-  /** Told that rows of changed keys cannot be removed. */
+  /** Called when rows of changed keys cannot be removed. */
   readonly unforgotten: (error: unknown) => void;
-  /** Told that the file cannot be deleted. */
+  /** Called when the file cannot be deleted. */
   readonly failed: (error: unknown) => void;
 }
 
-/** The file of the copy while this process is the one that writes it. */
+/** The key cache file while this process is its writer. */
 export class OwnedFile {
   readonly #options: OwnedFileOptions;
   #lock: { release(): void } | null = null;
   #file: KeyCacheFile | null = null;
-  /** Changed keys whose rows are to be removed. */
   #changed: string[] = [];
 
   constructor(options: OwnedFileOptions) {
     this.#options = options;
   }
 
-  /** `null`: another process has it, or it is to be opened (again). */
+  /** `null`: another process owns it, or it is not open. */
   get file(): KeyCacheFile | null {
     return this.#file;
   }
 
-  /** Opens the file, and returns `false` if another process has it. */
+  /** Returns `false` if another process owns the file. */
   open(): boolean {
     const { folder, source } = this.#options;
     this.#lock ??= lockIn(folder);
@@ -39,12 +38,12 @@ export class OwnedFile {
     return this.#file !== null;
   }
 
-  /** Removes the rows of a key that was changed, together with those of all keys that are changed in this turn. */
+  /** Removes the rows of a changed key, batched with all changes of this turn. */
   forgetSoon(hash: string): void {
     if (this.#changed.push(hash) === 1) setImmediate(() => this.#forget());
   }
 
-  /** Deletes a file that cannot be written: it would not tell of changes. */
+  /** Deletes a file that cannot be written, because it would miss changes. */
   discard(): void {
     this.#file?.close();
     this.#file = null;
@@ -77,7 +76,7 @@ export class OwnedFile {
   }
 }
 
-/** `null`: another process keeps the copy. */
+/** `null`: another process owns the cache. */
 function lockIn(folder: string): { release(): void } | null {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

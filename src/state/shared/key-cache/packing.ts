@@ -1,16 +1,16 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 
-/** A record as a row of the copy has it: `record` has neither its hashes nor what it shares with a plain key. */
+/** `record` omits the hashes and the default fields of a key. */
 export interface PackedKey {
   readonly hash: HashColumn;
   readonly previous: HashColumn | null;
   readonly record: string;
 }
 
-/** 32 bytes; a text where a hash is no SHA-256 in base64url. */
+/** 32 bytes, or text if a hash is not SHA-256 in base64url. */
 export type HashColumn = Uint8Array | string;
 
-/** What most keys have, and a packed record leaves out. */
+/** Default fields, omitted from a packed record. */
 const PLAIN: Omit<KeyRecord, 'id' | 'hash' | 'account' | 'plan' | 'createdAt'> = {
   version: 1,
   label: null,

@@ -5,9 +5,9 @@ import type { KeyRecord } from '../../../keys/key.ts';
 import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
 import { hashColumn, type PackedKey, unpack } from './packing.ts';
 
-/** Milliseconds for which the standing is not read again. */
+/** Milliseconds before the metadata is read again. */
 const REREAD_INTERVAL = 1_000;
-/** Rows read in one turn when all are read: requests are served in between. */
+/** Rows per turn, so that requests are served in between. */
 const PAGE_SIZE = 500;
 
 interface Opened {
@@ -21,8 +21,8 @@ interface Opened {
 type Row = PackedKey & { readonly at: number };
 
 /**
- * The copy of the keys, for every process that looks keys up: it only reads, while another process may write. It finds a
- * file that was made, or made anew, within a second. A file that cannot be read is no copy; `failed` is told why.
+ * Read-only access to the key cache while another process may write it. Detects a new file within a second. An
+ * unreadable file counts as missing; `failed` receives the error.
  */
 export class KeyCacheReader {
   readonly #file: string;
@@ -39,7 +39,7 @@ export class KeyCacheReader {
     this.#clock = clock;
   }
 
-  /** What the copy said of itself at most a second ago; `null`: there is no copy. */
+  /** Metadata that is at most a second old; `null`: no cache. */
   get freshness(): Freshness | null {
     const now = this.#clock();
     if (now < this.#lookAgainAt) return this.#standing;
@@ -48,7 +48,7 @@ export class KeyCacheReader {
     return this.#standing;
   }
 
-  /** The record of a key as it was read from the backend at a time, by one of its hashes; `null`: the copy has none. */
+  /** The record with one of its hashes, and when it was read from the backend; `null`: not cached. */
   find(hash: string): { readonly record: KeyRecord; readonly at: number } | null {
     return this.#read(({ byHash, byPrevious }) => {
       const column = hashColumn(hash);
@@ -57,7 +57,7 @@ export class KeyCacheReader {
     });
   }
 
-  /** The next records behind the row with this number, in no order of age, each with the number of its row. */
+  /** The next records after this row number, in no order of age. */
   after(number: number): readonly { readonly record: KeyRecord; readonly number: number }[] {
     const rows = this.#read(({ page }) => page.all(number) as unknown as (PackedKey & { number: number })[]) ?? [];
     return rows.map((row) => ({ record: unpack(row), number: row.number }));

@@ -6,38 +6,38 @@ import type { KeyCacheFile } from './file.ts';
 import type { KeySource } from './freshness.ts';
 import { OwnedFile } from './owned-file.ts';
 
-/** Milliseconds between two notes of how fresh the copy is. Longer than a dead connection of the bus stays unnoticed. */
+/** Milliseconds between two updates of the freshness. Longer than a dead bus connection stays undetected. */
 const FRESHNESS_INTERVAL = 5_000;
-/** Milliseconds until a backend that is away is asked again, and a file that cannot be written is tried again. */
+/** Retry delay in milliseconds, for the backend and the file. */
 const READ_RETRY_DELAY = 1_000;
 const WRITE_RETRY_DELAY = 30_000;
 /**
- * Milliseconds from a message to the reading of its key, so that every process of this machine has heard of it before: what was read is
- * later. Messages of a flood are read together.
+ * Milliseconds from a message to the read of its key, so that every process of this machine receives the message before
+ * the read. Also batches messages.
  */
 const SETTLE_TIME = 100;
-/** Changed keys read at once; and so many changes since the last sweep that another one is due. */
+/** Keys per read, and the number of changes that triggers a sweep. */
 const BATCH_SIZE = 500;
 const SWEEP_AFTER_CHANGES = 20_000;
-/** Milliseconds for which changes may wait while a sweep is under way. */
+/** Maximum milliseconds that changes wait during a sweep. */
 const MAX_CHANGE_DELAY = 1_000;
 
 export interface KeyCacheSynchronizerOptions {
   readonly folder: string;
   readonly source: KeySource;
   readonly bus: Bus;
-  /** Milliseconds from the begin of a sweep to that of the next. */
+  /** Milliseconds between the starts of two sweeps. */
   readonly sweep: number;
-  /** Told why the copy cannot be written; it is gone then, and made anew as soon as it can be. */
+  /** Called when the cache cannot be written; it is then deleted, and recreated when possible. */
   readonly failed: (error: unknown) => void;
   /** Unix milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * Keeps the copy of the keys true to the backend. The rows of a changed key are removed as soon as the change is heard, and
- * written again once the new record was read. A sweep compares everything: at the start, from time to time, and at once when
- * messages may have been lost. Of several processes on one folder, one keeps the copy, and the next one when that has ended.
+ * Synchronizes the key cache with the backend. Rows of a changed key are removed when the message arrives and rewritten
+ * after the new record is read. A sweep compares all keys: at the start, periodically, and when messages may have been
+ * lost. One process per folder writes the cache; another takes over when it ends.
  */
 export class KeyCacheSynchronizer {
   readonly #options: KeyCacheSynchronizerOptions;
@@ -45,18 +45,18 @@ export class KeyCacheSynchronizer {
   readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
   readonly #owned: OwnedFile;
-  /** Changed keys that are to be read again. */
+  /** Changed keys to read. */
   #heard = new Set<string>();
-  /** Monotonic milliseconds of the last reading of changed keys, the next sweep and the next beat. */
+  /** Monotonic milliseconds. */
   #lastReading = 0;
   #nextSweep = 0;
   #nextBeat = 0;
-  /** How many changes were heard since the last sweep began. */
+  /** Changes since the start of the last sweep. */
   #changes = 0;
-  /** Since when no message can have been lost. */
+  /** Since when no message was lost. */
   #unbrokenSince = 0;
   #lastBeat = 0;
-  /** Rows that the sweep under way has seen. */
+  /** Rows seen by the current sweep. */
   #seen = new Bits();
   #closed = false;
 
@@ -75,7 +75,7 @@ export class KeyCacheSynchronizer {
     void this.#run();
   }
 
-  /** A key was changed: what the copy has of it goes at once. */
+  /** Removes the rows of a changed key immediately. */
   refresh(hash: string): void {
     if (!this.#file) return;
     this.#owned.forgetSoon(hash);
@@ -84,7 +84,6 @@ export class KeyCacheSynchronizer {
     this.#sleep.wake();
   }
 
-  /** Nothing is written any more. */
   close(): void {
     this.#closed = true;
     this.#stopListening();
@@ -96,14 +95,14 @@ export class KeyCacheSynchronizer {
     return this.#owned.file;
   }
 
-  /** Messages may have been lost: only a sweep that begins now finds what they told. */
+  /** Messages may have been lost: only a new sweep finds their changes. */
   #broken(): void {
     this.#unbrokenSince = this.#clock();
     this.#nextSweep = 0;
     this.#sleep.wake();
   }
 
-  /** Leaves to a sweep what changed: the rows are removed already. */
+  /** Leaves the changes to a sweep: their rows are already removed. */
   #giveUpHeard(): void {
     this.#heard.clear();
     this.#broken();
@@ -121,7 +120,7 @@ export class KeyCacheSynchronizer {
     }
   }
 
-  /** Does what is due. Answers the milliseconds until something is due again. */
+  /** Returns the milliseconds until the next work. */
   async #work(): Promise<number> {
     await this.#readHeard();
     if (!this.#closed && performance.now() >= this.#nextSweep) await this.#sweep();
@@ -129,7 +128,7 @@ export class KeyCacheSynchronizer {
     return this.#heard.size > 0 ? 0 : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
   }
 
-  /** Whether this process keeps the copy; it begins to as soon as nobody else does. */
+  /** Whether this process owns the cache; takes it over from an ended process. */
   #take(): boolean {
     if (this.#file) return true;
     if (!this.#owned.open()) return false;
@@ -139,7 +138,7 @@ export class KeyCacheSynchronizer {
     return true;
   }
 
-  /** Milliseconds after which to go on. A copy that cannot be written does not tell of changes, so it must not stay. */
+  /** Returns the retry delay. A cache that cannot be written misses changes, so it is deleted. */
   #afterFailure(error: unknown): number {
     if (error instanceof Outage) {
       if (this.#heard.size > 0) this.#giveUpHeard();
@@ -155,7 +154,6 @@ export class KeyCacheSynchronizer {
     this.#owned.discard();
   }
 
-  /** Reads the keys that were changed, and keeps what they are now. */
   async #readHeard(): Promise<void> {
     this.#lastReading = performance.now();
     const changed = [...this.#heard];
@@ -176,14 +174,14 @@ export class KeyCacheSynchronizer {
     await this.#file?.flush();
   }
 
-  /** Records of keys that were changed meanwhile may be from before the change, and are left out: they are read again. */
+  /** Skips records of keys changed meanwhile, which may be outdated; they are read again. */
   #keep(records: Parameters<KeyCacheFile['put']>[0], at: number): void {
     const isOld = (hash: string | undefined) => hash !== undefined && this.#heard.has(hash);
     const current = records.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
     this.#file?.put(current, at, this.#seen);
   }
 
-  /** Compares everything with the backend. Begins again where messages were lost meanwhile. */
+  /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
   async #sweep(): Promise<void> {
     const { source, sweep } = this.#options;
     const began = this.#clock();
@@ -202,14 +200,14 @@ export class KeyCacheSynchronizer {
     }
   }
 
-  /** Answers whether all pages were taken and the sweep may go on. */
+  /** Returns whether all pages were processed and the sweep may continue. */
   async #takePages(): Promise<boolean> {
     let at = this.#clock();
     let began = performance.now();
     for await (const page of this.#options.source.pages()) {
       if (!this.#goesOn()) return false;
       this.#keep(page, at);
-      // Requests have at least half of the time.
+      // Leaves at least half of the time to requests.
       await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
       if (!this.#goesOn()) return false;
@@ -228,12 +226,12 @@ export class KeyCacheSynchronizer {
     return true;
   }
 
-  /** Whether the sweep under way is still of use. */
+  /** Whether the current sweep is still useful. */
   #goesOn(): boolean {
     return !this.#closed && this.#file !== null && this.#nextSweep !== 0;
   }
 
-  /** Notes until when every change is known to have been heard: the last beat, because a dead bus is noticed by then. */
+  /** Records the freshness as of the previous update, because a dead bus is detected by then. */
   async #beat(): Promise<void> {
     const now = this.#clock();
     const { source } = this.#options;

@@ -6,22 +6,22 @@ import type { LastKnownCounters, LastKnownEntry } from './entries.ts';
 import { withoutOutdated } from './entries.ts';
 import { LastKnownPacker, unpackLastKnown } from './packing.ts';
 
-/** Processes that may keep standings in one folder, beside as many that are about to end. */
+/** Slots per worker in one folder, including those of ending processes. */
 const MAX_SLOTS = 4;
 
 export interface LastKnownCountersOptions {
   readonly folder: string;
-  /** From 1; and how many workers there are. */
+  /** From 1; and the number of workers. */
   readonly worker: number;
   readonly workers: number;
-  /** Told what went wrong; the gateway goes on without. */
+  /** Called with errors; the gateway continues without the files. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Standings in files of this process alone; `null`: it has no place for them. */
+/** Last-known counters in files of this process; `null`: no free slot. */
 export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Date.now()): LastKnownCounters | null {
   const { folder, worker, workers, failed } = options;
-  // A process that is about to end may still have this worker's.
+  // An ending process may still hold this worker's slot.
   const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
   return openInSlot(
     { folder, kind: 'standings', numbers },

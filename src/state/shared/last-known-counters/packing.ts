@@ -5,7 +5,7 @@ import { JournalError } from '../../journal/format.ts';
 import type { Reconciliation } from '../backend.ts';
 import type { LastAdmission, LastKnownEntry, PendingReconciliation } from './entries.ts';
 
-/** The layout of a payload: JSON, where windows stand once and are named by their place. */
+/** Payload format: JSON in which windows appear once and are referenced by index. */
 const FORMAT = 1;
 
 interface Payload {
@@ -27,7 +27,6 @@ type PackedKnown = readonly [
 ];
 type PackedDue = readonly [windows: readonly number[], ladder: BanEscalation | null, reconciliation: Reconciliation];
 
-/** Packs standings into one text. */
 export class LastKnownPacker implements Packer<LastKnownEntry> {
   #entries: string[] = [];
   #size = 0;
@@ -73,7 +72,7 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
   }
 }
 
-/** Calls `each` with the standings of a payload of `file`. Throws JournalError where another version has written it. */
+/** Calls `each` with the entries of a payload of `file`. Throws JournalError if another version wrote it. */
 export function unpackLastKnown(
   payload: Buffer,
   file: string,
@@ -91,7 +90,7 @@ export function unpackLastKnown(
     });
 }
 
-/** The limit of a ban is known by its identity. */
+/** The limit of a ban must be the same object as in `windows`. */
 function withLimitOf(windows: readonly Window[], reconciliation: Reconciliation): Reconciliation {
   const { ban } = reconciliation;
   if (!ban?.limit) return reconciliation;

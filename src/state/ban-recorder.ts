@@ -19,7 +19,6 @@ const CLOSE_TIMEOUT = 2_000;
 /** Subjects whose last strike is kept, for bans that are reported without their request. */
 const MAX_LAST_STRIKES = 5_000;
 
-/** Actor of escalation bans in the ban log. */
 const ESCALATION_ACTOR = 'storegate';
 
 export interface BanRecorderOptions {
@@ -31,7 +30,6 @@ export interface BanRecorderOptions {
   /** Called with bans that are never logged, because of a full queue or a stop. */
   readonly dropped: (count: number) => void;
   readonly failed: (error: unknown) => void;
-  /** Called with each ban that will be logged. */
   readonly begun?: (ban: ReportedBan, strike: LastStrike | null) => void;
 }
 
@@ -41,8 +39,8 @@ interface PendingEntry {
 }
 
 /**
- * Writes escalation bans to the ban log in the background, one after another, at most 200 per second. Bans wait while
- * the state is down. The entry name consists of subject and end, so several reports of a ban make one entry.
+ * Writes escalation bans to the ban log in the background and waits while the state is down. Entry names consist of
+ * subject and end, so repeated reports make one entry.
  */
 export class BanRecorder {
   readonly #options: BanRecorderOptions;
@@ -61,7 +59,7 @@ export class BanRecorder {
     });
   }
 
-  /** Keeps the last strike of a subject, for a ban that the state may report later. */
+  /** Keeps the last strike for a later report of a ban. */
   note(subject: string, plan: string, operation: string | null, requestId: string): void {
     if (this.#options.reportsLateBans) this.#struck.set(subject, { plan, operation, requestId });
   }
@@ -72,7 +70,6 @@ export class BanRecorder {
     this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes }, strike);
   }
 
-  /** Writes pending bans for up to `CLOSE_TIMEOUT`. */
   close(): Promise<void> {
     return this.#queue.close(CLOSE_TIMEOUT);
   }
@@ -86,7 +83,7 @@ export class BanRecorder {
     } catch (error) {
       if (error instanceof Outage) return false;
       if (!(error instanceof IdempotencyConflict)) failed(error);
-      // Another writer may have crashed half-way; this call completes its entry.
+      // Completes the entry of a writer that crashed half-way.
       else return await this.#finish(() => log.answered(name, clock()));
     }
     return true;

@@ -15,7 +15,6 @@ export interface Ban {
   readonly rung: number;
 }
 
-/** Active bans known to this gateway during an outage. */
 export interface BansAsOf {
   /** Time of the last response from the state, Unix milliseconds. */
   readonly asOf: number;
@@ -23,7 +22,7 @@ export interface BansAsOf {
   readonly bans: readonly Pick<Ban, 'subject' | 'until' | 'limit'>[];
 }
 
-/** A new escalation ban. `until` in Unix milliseconds. */
+/** `until` in Unix milliseconds. */
 export interface StartedBan {
   readonly subject: string;
   readonly limits: Limits;
@@ -78,7 +77,7 @@ export interface State {
    * Without `scopes`, the request has none. The readings cover all windows.
    */
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
-  /** The current state of a subject, without a charge or a strike. */
+  /** Reads without a charge or a strike. */
   look(subject: string, limits: Limits): MaybePromise<Admission>;
   /**
    * Ends a ban, clears strikes and earlier bans, and resets all windows: a full window would soon cause the next ban.
@@ -94,6 +93,6 @@ export interface State {
   bans(): MaybePromise<Ban[]>;
   /** Number of bans of the subject that are not expired from the history. */
   banLevel(subject: string, limits: Limits): MaybePromise<number>;
-  /** Saves what must survive and frees all resources. Idempotent. */
+  /** Idempotent. */
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface Records {
   readonly uses: LastUseStore;
 }
 
-/** Data that a gateway can show during an outage; `null`: unknown. */
+/** `null`: unknown. */
 export interface LastKnown {
   readonly keys: () => KeysAsOf | null;
   readonly bans: () => BansAsOf | null;
@@ -30,9 +30,7 @@ export interface Storage extends Records {
   readonly recheckKeysAfter: number;
   /** Reports bans that no response includes; absent if every response includes the ban it starts. */
   readonly onBan?: (hear: (ban: StartedBan) => void) => void;
-  /** Display name of the kind of state. */
   readonly kind: string;
-  /** Whether the state allows this gateway to accept requests. */
   readonly ready: () => boolean;
   /** Milliseconds since counter writes to disk began to fail; 0: they work, or counters are not on disk. */
   readonly unsavedFor: () => number;

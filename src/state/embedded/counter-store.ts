@@ -17,16 +17,15 @@ export interface StoredCounters extends Counters {
   marked: number;
 }
 
-/** Stores the counters of one state on disk. */
 export interface CounterStore {
   /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
   load(): Iterable<readonly [subject: string, ledger: Counters]>;
   begin(ledgers: CurrentEntries<StoredCounters>): void;
-  /** Schedules changed counters for writing. Called for every request. */
+  /** Called for every request. */
   mark(subject: string, ledger: StoredCounters): void;
   /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
   write(subject: string): Promise<void>;
-  /** Writes the remaining counters; rejects if the write fails. */
+  /** Rejects if the write fails. */
   close(): Promise<void>;
 }
 
@@ -35,8 +34,8 @@ export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'sa
 }
 
 /**
- * The counters in `folder`, which this process has locked; `db` is its state file. Benchmarks pass their own `packer`.
- * Throws JournalError, and IncompleteFolder if files are missing.
+ * This process must have locked `folder`; `db` is its state file. Throws JournalError, and IncompleteFolder if files
+ * are missing.
  */
 export function countersInFolder(
   folder: string,

@@ -23,15 +23,12 @@ import type { CounterStore, StoredCounters } from './counter-store.ts';
 import { type CounterChange, PendingChanges } from './pending-changes.ts';
 import { TimerWheel } from './timer-wheel.ts';
 
-/** Milliseconds between two expiry runs, and the maximum delay of an expiry. */
+/** Milliseconds; also the maximum delay of an expiry. */
 const EXPIRY_INTERVAL = 1_000;
 /** Subjects checked before other work gets its turn. */
 const BATCH = 500;
 
-/**
- * Milliseconds until the next check of a subject that cannot be judged because no request has brought an escalation
- * yet.
- */
+/** Milliseconds until the next check while no request has brought an escalation. */
 const RECHECK_DELAY = MINUTE;
 
 export interface EmbeddedStateOptions {
@@ -132,7 +129,7 @@ export class EmbeddedState implements State {
     });
   }
 
-  /** Drops up to `most` subjects whose counters are expired. Returns whether more are due. */
+  /** Drops up to `most` expired subjects. Returns whether more are due. */
   forget(most: number): boolean {
     const now = this.#clock();
     const due = this.#forgetting.takeDue(now, most);
@@ -173,7 +170,6 @@ export class EmbeddedState implements State {
     };
   }
 
-  /** Does nothing for a subject without counters. */
   #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
     if (this.#ledgers.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
   }

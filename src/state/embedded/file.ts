@@ -101,8 +101,8 @@ export class StateFileError extends ExpectedError {
 }
 
 /**
- * Opens `state.db` in `folder` and creates both if missing. Several processes may open it, such as a gateway and a
- * command. Throws StateFileError, and IncompleteFolder before any write.
+ * Opens or creates `state.db`, which several processes may share. Throws StateFileError, and IncompleteFolder before
+ * any write.
  */
 export function openStateFile(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
@@ -159,7 +159,6 @@ function migrate(db: DatabaseSync): void {
   });
 }
 
-/** The file version that this release writes. */
 export const NEWEST = MIGRATIONS.length;
 
 export function fileVersion(db: DatabaseSync): number {

@@ -20,7 +20,6 @@ export class IncompleteFolder extends ExpectedError {
 /** The required counter files. Not part of `MIGRATIONS`: older versions ignore the table. */
 export const GENERATIONS = 'CREATE TABLE IF NOT EXISTS ledger_files (generation INTEGER PRIMARY KEY) STRICT;';
 
-/** Records the counter files that the folder must have. */
 export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
   transaction(db, () => {
     db.exec('DELETE FROM ledger_files');

@@ -16,10 +16,8 @@ const FORMAT = 1;
 const WITH_SCOPES = 2;
 const [WINDOWS, LEDGER] = [1, 2];
 
-/** Maximum length of a text that is written character by character. */
 const SHORT = 64;
 
-/** Packs counters into one buffer that grows to the largest payload. */
 export class CounterPacker implements Packer<Counters> {
   #bytes = Buffer.allocUnsafeSlow(1 << 16);
   #view = viewOf(this.#bytes);
@@ -33,10 +31,7 @@ export class CounterPacker implements Packer<Counters> {
     return this.#at;
   }
 
-  /**
-   * Prefetches entries: of a million counters, the changed ones are in no CPU cache. Reading a few bytes of each first
-   * lets the processor fetch many at once.
-   */
+  /** Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor fetch many at once. */
   expect(ledgers: readonly (readonly [subject: string, ledger: Counters])[]): void {
     let bits = 0;
     for (const [subject, { cells }] of ledgers) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
@@ -136,7 +131,6 @@ export class CounterUnpacker {
   }
 }
 
-/** Returns the end of the counters. */
 function readCounters(
   payload: Buffer,
   start: number,

@@ -1,7 +1,6 @@
 import type { Counters, StrikeState } from '../../limits/counters.ts';
 import type { StoredCounters } from './counter-store.ts';
 
-/** A change of one subject's counters by an operator. */
 export type CounterChange = (ledger: Counters) => void;
 
 /**

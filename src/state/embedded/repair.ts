@@ -13,7 +13,6 @@ import {
 import { lockFolder } from './lock.ts';
 
 export interface MissingParts {
-  /** Names of missing files with counters and bans. */
   readonly files: readonly string[];
   /** Number of recent operator changes missing in `state.db`. */
   readonly changes: number;

@@ -1,14 +1,13 @@
 /**
- * Expires subjects with a timer wheel that has one slot per `grain`. Each subject is in one slot. When the slot is due,
- * the subject is checked and, if still needed, moved to its next slot. Requests pay nothing for it, and no scan of all
- * subjects is needed.
+ * Each subject is in one slot per `grain`. A due subject is checked and, if still needed, moved to its next slot, so
+ * requests pay nothing and no scan of all subjects is needed.
  */
 export class TimerWheel {
   readonly #grain: number;
   readonly #slots = new Map<number, string[]>();
   #next = 0;
 
-  /** `grain`: milliseconds per slot, and the maximum delay of an expiry. */
+  /** `grain`: milliseconds. */
   constructor(grain: number) {
     this.#grain = grain;
   }
@@ -21,7 +20,7 @@ export class TimerWheel {
     else this.#slots.set(slot, [subject]);
   }
 
-  /** Takes up to `most` subjects that are due at `now`. A shorter result means that none remain. */
+  /** A result shorter than `most` means that none remain. */
   takeDue(now: number, most: number): string[] {
     const current = Math.floor(now / this.#grain);
     const taken: string[] = [];

@@ -6,13 +6,11 @@ export interface CurrentEntries<V> {
   readonly size: number;
   names(): Iterable<string>;
   read(name: string): V | undefined;
-  /** `read` for an entry passed to `markEntry`. */
   readEntry?(name: string, entry: V): V | undefined;
 }
 
 export interface Packer<V> {
   add(name: string, entry: V): void;
-  /** Called with entries before they are added. */
   expect?(entries: Entries<V>): void;
   /** Bytes added since the last `take`. */
   readonly size: number;
@@ -44,9 +42,8 @@ const CLOSE_REWRITES = 10_000;
 const CLOSE_MAX_FILES = 8;
 
 /**
- * Stores the entries of a map in a journal. Each flush writes only changed entries. When the files exceed several times
- * the needed size, a new file begins, and each flush also rewrites unchanged entries until the older files can be
- * removed.
+ * Stores a map in a journal. A flush writes changed entries. When the files exceed several times the needed size,
+ * flushes also rewrite unchanged entries to a new file until older files can be removed.
  */
 export class Compactor<V> {
   readonly #journal: Journal;
@@ -91,12 +88,12 @@ export class Compactor<V> {
     await this.#journal.commit();
   }
 
-  /** Syncs changed entries, and some others during a rewrite. Rejects with JournalWriteError. */
+  /** Rejects with JournalWriteError. */
   async flush(): Promise<void> {
     await this.#settle(await this.#write());
   }
 
-  /** Writes the remaining entries. Rejects with JournalWriteError. */
+  /** Rejects with JournalWriteError. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     // No flush may follow the current one: the journal closes after it.

@@ -9,7 +9,7 @@ export interface AppendFile {
   close(): Promise<void>;
 }
 
-/** File system calls of a journal; tests make them fail. */
+/** Tests make these fail. */
 export interface JournalFiles {
   /** Rejects if the file exists. */
   create(file: string): Promise<AppendFile>;

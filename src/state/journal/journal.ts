@@ -10,7 +10,7 @@ export interface JournalOptions {
   /** Existing files, oldest first. They are never appended to: their end may be torn. */
   readonly older: readonly Generation[];
   readonly files?: JournalFiles;
-  /** Records which files are needed: after one is created, and before others are removed. */
+  /** Called after a file is created, and before others are removed. */
   readonly holds?: (generations: readonly number[]) => Promise<void>;
   /** Called when writes begin to fail, and when they recover. */
   readonly unsaved?: (error: unknown) => void;
@@ -27,7 +27,7 @@ interface Batch {
   readonly lost: () => void;
 }
 
-/** The file being appended to. `holds`: whether a sync of it has ever succeeded. */
+/** `holds`: whether a sync has ever succeeded. */
 interface Current {
   readonly number: number;
   readonly file: AppendFile;
@@ -65,7 +65,6 @@ export class Journal {
     return this.#older.reduce((sum, { size }) => sum + size, this.#current?.size ?? 0);
   }
 
-  /** Number of files before the current one. */
   get older(): number {
     return this.#older.length;
   }
@@ -88,7 +87,6 @@ export class Journal {
     if (losses !== this.#losses) throw new JournalWriteError('the journal cannot be synced');
   }
 
-  /** Later batches go to a new file. */
   begin(): void {
     this.#beginsAnew = true;
   }
@@ -154,7 +152,6 @@ export class Journal {
     this.#isFailing = false;
   }
 
-  /** Abandons the file with all unsynced batches. */
   async #lose(batches: readonly Batch[], error: unknown): Promise<JournalWriteError> {
     this.#losses += 1;
     for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();

@@ -64,7 +64,7 @@ export function generationsIn(folder: string, name: string): number[] {
   return numbers.filter((number) => number !== null).sort((a, b) => a - b);
 }
 
-/** The files, oldest first, without reading them. */
+/** Oldest first. */
 export function filesOf(folder: string, name: string): Generation[] {
   return generationsIn(folder, name).map((number) => {
     const { size } = statSync(join(folder, generationFile(name, number)));

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { isLocked, lockFile } from '../../common/lock.ts';
 import { JournalWriteError } from './journal.ts';
 
-/** A file name reserved for this process. */
 export interface JournalSlot {
   readonly name: string;
   release(): void;
 }
 
-/** Numbers for a process: from `first`, in steps of `step`, up to `most`. */
 export interface SlotNumbers {
   readonly first: number;
   readonly step: number;
@@ -38,7 +36,6 @@ export function openInSlot<T>(
   return null;
 }
 
-/** Writes the remaining entries if possible and releases the slot. */
 export async function closeSlot(slot: JournalSlot, compactor: { close(): Promise<void> } | null): Promise<void> {
   try {
     await compactor?.close();
@@ -50,9 +47,7 @@ export async function closeSlot(slot: JournalSlot, compactor: { close(): Promise
   }
 }
 
-/**
- * Reserves the first free `<kind>.<number>` in `folder`; `null`: all are in use. Throws if the folder is not writable.
- */
+/** `null`: all slots are in use. Throws if the folder is not writable. */
 function takeSlot(folder: string, kind: string, { first, step, most }: SlotNumbers): JournalSlot | null {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;

@@ -18,13 +18,11 @@ export interface SharedBackend extends State {
   reportInDoubt(charges: InDoubtCharges): void;
 }
 
-/** Parts of a backend that fail independently. */
 export interface Shards {
   /** `name`: a subject, or the hash of a key. */
   shardOf(name: string): string;
   /** Resolves when the shard of `name` accepts a write; rejects when it does not. May stay pending forever. */
   probe(name: string): Promise<unknown>;
-  /** The cause of a failed call, for operators. */
   reasonOf(error: unknown): unknown;
 }
 
@@ -36,7 +34,6 @@ export interface InDoubtCharges {
   banned(ban: StartedBan): void;
 }
 
-/** What one gateway admitted locally, to be added once. */
 export interface Reconciliation {
   readonly gateway: string;
   /** Increases with each reconciliation of the gateway. */
@@ -47,7 +44,7 @@ export interface Reconciliation {
   readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
 }
 
-/** Operator settings for outages. Times are milliseconds. */
+/** Times are milliseconds. */
 export interface OutageSettings {
   /** Response timeout; `OutageGrace` extends it once for a short outage. */
   readonly deadline: number;

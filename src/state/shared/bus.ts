@@ -1,6 +1,6 @@
 /** A change that every gateway receives. */
 export type Message =
-  /** Counters or strike state changed; `banned`: by a ban. */
+  /** `banned`: changed by a ban. */
   | { readonly type: 'subject'; readonly subject: string; readonly banned: boolean }
   | { readonly type: 'key'; readonly hash: string }
   /** Messages may have been lost: drop all copies. */
@@ -8,8 +8,6 @@ export type Message =
 
 /** Distributes changes among gateways that share a backend, including the sender. */
 export interface Bus {
-  /** Returns the unsubscribe function. */
   listen(listener: (message: Message) => void): () => void;
-  /** Whether messages currently arrive, as far as known. */
   readonly isLive: boolean;
 }

@@ -14,10 +14,8 @@ export interface CircuitBreakers {
   of(name: string): CircuitBreaker;
   /** Records a failed call. An invalid record of one subject only logs a warning. */
   recordFailure(breaker: CircuitBreaker, error: unknown): void;
-  /** Starts with the whole backend unreachable. */
   open(reason: unknown): void;
   readonly anyOpen: boolean;
-  /** Calls `listener` when a shard recovers. */
   onRecovery(listener: () => void): void;
   close(): void;
 }

@@ -1,7 +1,6 @@
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
 
-  /** `who`: name of the service for operators. */
   constructor(who: string, deadline: number) {
     super(`${who} gave no answer within ${deadline} ms`);
   }

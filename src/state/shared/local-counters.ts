@@ -9,13 +9,12 @@ import type { InDoubtCharges } from './backend.ts';
 import type { LastAdmission, PendingReconciliation } from './last-known-counters/entries.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
-/** Subjects counted in one outage. More get the response that their limits cannot be checked. */
+/** Maximum per outage; requests of further subjects fail with `Outage`. */
 const MAX_SUBJECTS = 200_000;
 /** Subjects whose last admission is kept for an outage. */
 const MAX_LAST_KNOWN = 50_000;
 
 interface LocalCount {
-  /** Number of the reconciliation. */
   readonly number: number;
   readonly limits: Limits;
   /** The limits that this gateway applies: `limits`, or its share. */
@@ -34,13 +33,11 @@ export interface LocalCountersOptions {
   /** Number of gateways that share the remaining quota; 1: not divided. */
   readonly gateways: () => number;
   readonly changed?: (subject: string) => void;
-  /** Receives local counts of a subject whose limits changed. */
+  /** Called when limits changed. */
   readonly superseded?: (subject: string, due: PendingReconciliation) => void;
 }
 
-/**
- * Counts in this process during an outage, starting from the last known values, and collects what the backend must add.
- */
+/** Counts during an outage from the last known values, and collects what the backend must add. */
 export class LocalCounters {
   readonly #gateway: string;
   readonly #clock: () => number;
@@ -60,7 +57,6 @@ export class LocalCounters {
     this.#gateways = gateways;
   }
 
-  /** Number of subjects with local counts that the backend lacks. */
   get size(): number {
     return this.#counts.size;
   }
@@ -82,7 +78,6 @@ export class LocalCounters {
     this.#changed(subject);
   }
 
-  /** Restores the last admission from before a restart. */
   restore(subject: string, known: LastAdmission): void {
     this.#known.set(subject, known);
   }
@@ -92,7 +87,6 @@ export class LocalCounters {
     return this.#known.peek(subject) ?? null;
   }
 
-  /** Active bans known here. */
   bans(): BansAsOf['bans'] {
     const now = this.#clock();
     const found: BansAsOf['bans'][number][] = [];
@@ -167,7 +161,6 @@ export class LocalCounters {
     return { limits, reconciliation: { gateway: this.#gateway, number, ban, windows } };
   }
 
-  /** Drops the data of a subject that an operator changed. */
   forget(subject: string): void {
     this.#known.delete(subject);
     this.#changed(subject);

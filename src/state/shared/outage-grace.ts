@@ -5,11 +5,9 @@ const MAX_SECOND_WAIT = 150;
 const MAX_DEADLINES = 3;
 
 export interface OutageGraceOptions {
-  /** Response timeout, milliseconds. */
+  /** Milliseconds. */
   readonly deadline: number;
-  /** Name of the service for operators. */
   readonly service: string;
-  /** The part of the backend for `name`, which fails independently. */
   readonly shardOf: (name: string) => string;
 }
 
@@ -21,7 +19,6 @@ export interface OutageGraceOptions {
 export class OutageGrace {
   readonly #options: OutageGraceOptions;
   readonly #secondWait: number;
-  /** End of the second wait for each shard without a response in time. */
   readonly #hiccups = new Map<string, number>();
 
   constructor(options: OutageGraceOptions) {
@@ -29,9 +26,7 @@ export class OutageGrace {
     this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * options.deadline);
   }
 
-  /**
-   * Waits for `work`, which concerns `name`. Rejects with DeadlineError on a timeout; the work itself is not cancelled.
-   */
+  /** Rejects with DeadlineError on a timeout, without cancelling `work`. */
   wait<T>(name: string, work: Promise<T>): Promise<T> {
     const { deadline, service: who } = this.#options;
     return new Promise((resolve, reject) => {
@@ -57,7 +52,7 @@ export class OutageGrace {
     });
   }
 
-  /** The end of the second wait for the shard of `name`; starts it if needed. */
+  /** Starts the wait if needed. */
   #hiccup(name: string): number {
     const shard = this.#options.shardOf(name);
     let until = this.#hiccups.get(shard);

@@ -3,7 +3,7 @@ import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { PendingReconciliation } from './last-known-counters/entries.ts';
 import type { LocalCounters } from './local-counters.ts';
 
-/** Maximum concurrent reconciliations: requests have priority. */
+/** Requests have priority. */
 const MAX_IN_FLIGHT = 50;
 /** Milliseconds until a rejected reconciliation is sent again. */
 const RETRY_DELAY = 1_000;
@@ -12,7 +12,6 @@ export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
   readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;
-  /** Called when the backend has accepted something. */
   readonly changed?: (subject: string) => void;
 }
 
@@ -38,7 +37,7 @@ export class Reconciler {
     this.#breakers = breakers;
   }
 
-  /** Reconciliations that the backend lacks, including those that still grow. */
+  /** Includes those that still grow. */
   get size(): number {
     return this.#due.size + this.#local.size;
   }
@@ -48,7 +47,7 @@ export class Reconciler {
     if (dues.length > 0) this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
   }
 
-  /** What the backend may lack, including current counts. */
+  /** Includes current counts. */
   dues(subject: string): readonly PendingReconciliation[] {
     const own = this.#local.due(subject);
     return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
@@ -62,7 +61,7 @@ export class Reconciler {
     return this.#local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
   }
 
-  /** Sends pending reconciliations of a subject unless already running. Returns whether the backend accepted any. */
+  /** Returns whether the backend accepted any. */
   sendOne(subject: string): Promise<boolean> {
     return this.#sending.get(subject) ?? this.#send(subject);
   }

@@ -138,7 +138,6 @@ export class RefusalCache {
     this.#strikes.clear();
   }
 
-  /** Takes the strikes of up to `most` subjects for forwarding. */
   takeStrikes(most: number): Strikes[] {
     const taken: Strikes[] = [];
     for (const [subject, gathered] of this.#strikes) {
@@ -149,7 +148,6 @@ export class RefusalCache {
     return taken;
   }
 
-  /** Returns the number of pending strikes of the subject. */
   #strike(subject: string, limits: Limits, { now, violated }: Admission, firstRefusal: number): number {
     const { escalation } = limits;
     if (!escalation || now < firstRefusal + escalation.grace) return 0;

@@ -14,7 +14,7 @@ import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache, type Strikes } from './refusal-cache.ts';
 
-/** Milliseconds between two strike flushes, and subjects per flush. */
+/** Milliseconds, and subjects per flush. */
 const STRIKE_FLUSH = 250;
 const MAX_STRIKES = 1_000;
 
@@ -23,7 +23,6 @@ export interface SharedStateOptions {
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
   readonly settings: Pick<OutageSettings, 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'>;
-  /** Identifies this gateway among its peers. */
   readonly gateway: string;
   readonly gateways: () => number;
   readonly observe: Observe;
@@ -87,7 +86,6 @@ export class SharedState implements State {
     return this.#local.known;
   }
 
-  /** Number of local counts not yet added to the backend, in reconciliations. */
   get unreconciled(): number {
     return this.#reconciler.size;
   }
@@ -129,7 +127,7 @@ export class SharedState implements State {
     return this.#backend.bans();
   }
 
-  /** Bans known to this process; `null`: no subject is known. */
+  /** `null`: no subject is known. */
   get bansAsOf(): BansAsOf | null {
     return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
   }
@@ -143,7 +141,6 @@ export class SharedState implements State {
     this.#forget(subject, true);
   }
 
-  /** Sends pending data as far as the backend is reachable. */
   async close(): Promise<void> {
     clearInterval(this.#beat);
     this.#stopListening();
@@ -201,7 +198,6 @@ export class SharedState implements State {
     }
   }
 
-  /** A response for a subject with local counts that the backend lacks. */
   #held(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission): Admission {
     if (admission.verdict !== 'admitted') return admission;
     const held = this.#local.hold(subject, limits, cost, scopes);

@@ -49,7 +49,6 @@ export function countersFrom(
   return counters;
 }
 
-/** The ban that began here after the known ban. */
 export function banIn(
   { conduct: strikeState }: Counters,
   bannedBefore: number,
@@ -61,7 +60,6 @@ export function banIn(
   return { until: bannedUntil, since: bannedSince, limit };
 }
 
-/** The result of a share with the full limits, which clients know. */
 export function inWholeLimits(admission: Admission, limits: Limits): Admission {
   const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
   return {

@@ -47,7 +47,6 @@ export function list(most: number, check: Check): Check {
   };
 }
 
-/** An object with exactly these fields; `optional` ones may be missing. */
 export function fields(checks: Readonly<Record<string, Check>>, optional: readonly string[] = []): Check {
   const names = Object.keys(checks);
   return (value) => {

@@ -11,7 +11,6 @@ import type { Source } from './port.ts';
 import { type Line, linesOf } from './read-lines.ts';
 import { BATCH, type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
 
-/** Summary of a file whose lines were all checked. */
 export interface CheckedFile {
   readonly header: Header;
   readonly counts: Counts;

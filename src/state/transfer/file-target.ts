@@ -6,14 +6,12 @@ import { FORMAT, FORMAT_VERSION, TransferError } from './file-format.ts';
 import { lineOf } from './lines.ts';
 import { type Batch, type Counts, noCounts } from './records.ts';
 
-/** Bytes per write. */
 const CHUNK = 1024 * 1024;
 
 export interface FileWriter {
   take(batch: Batch): void;
   /** Writes the trailer and syncs the file before it gets its name. */
   finish(): Promise<Counts>;
-  /** Removes an unfinished file. */
   close(): void;
 }
 
@@ -86,7 +84,6 @@ function place(beside: string, file: string): void {
   try {
     linkSync(beside, file);
   } catch (error) {
-    // Some file systems have no hard links.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     rejectExisting(file);
     renameSync(beside, file);

@@ -22,7 +22,6 @@ export class Fingerprints {
   }
 }
 
-/** A hash table of pairs of numbers. */
 class Part {
   #slots = new Uint32Array(2 * 16);
   #size = 0;
@@ -54,7 +53,6 @@ function put(slots: Uint32Array, high: number, low: number): boolean {
   return true;
 }
 
-/** The slot of this print, or the free slot for it. */
 function find(slots: Uint32Array, high: number, low: number): number {
   const mask = slots.length / 2 - 1;
   let place = high & mask;

@@ -18,7 +18,7 @@ export interface CounterLine {
   readonly conduct: (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
 }
 
-/** A record as a line, without its type. */
+/** Without its type. */
 export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknown {
   if (type === 'key') return keyLine(value as KeyRecord);
   if (type !== 'ledger') return value;
@@ -26,7 +26,6 @@ export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknow
   return { subject, ...counterLine(ledger) };
 }
 
-/** The record of a checked line. */
 export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[T] {
   if (type === 'key') return wholeRecord(line as Partial<KeyRecord>) as ValueOf[T];
   if (type !== 'ledger') return line as ValueOf[T];

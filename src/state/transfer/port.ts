@@ -4,11 +4,9 @@ import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../../limits/limits.ts';
 import type { Batch, Counts } from './records.ts';
 
-/** A state or a state file to read. */
 export interface Source {
   /** Display name without passwords. */
   readonly name: string;
-  /** Kind of state, such as `embedded`. */
   readonly kind: string;
   /** Whether every record was checked (check.ts). */
   readonly isChecked: boolean;

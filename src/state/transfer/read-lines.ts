@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { MAX_LINE, TransferError } from './file-format.ts';
 
-/** Bytes per read. */
 const CHUNK = 256 * 1024;
 
 export interface Line {

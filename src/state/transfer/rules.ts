@@ -10,7 +10,6 @@ import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
 import type { Outcome } from './port.ts';
 
-/** The remedy for a target that cannot be an earlier copy of the source. */
 export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
 
@@ -113,7 +112,6 @@ export class KnownEntries {
   #count = 0;
   #added = 0;
 
-  /** `keep`: maximum number of entries in the log. */
   constructor(keep: number) {
     this.#keep = keep;
   }
@@ -122,7 +120,7 @@ export class KnownEntries {
     return this.#count === 0;
   }
 
-  /** Call it for each entry of the log, oldest first. */
+  /** Oldest first. */
   note(entry: AuditDraft): void {
     this.#newest = entry.at;
     this.#count += 1;

@@ -11,26 +11,21 @@ import { validIn } from './validate.ts';
 /** Maximum reported lines; further ones are only counted. */
 const MAX_REPORTED = 100;
 
-/** Some lines, and the total number. */
 export interface ReportLines {
   readonly count: number;
   readonly first: readonly string[];
 }
 
-/** The result of a transfer or dry run. */
 export interface TransferResult {
   readonly given: Counts;
   readonly outcomes: Readonly<Record<RecordType, Readonly<Record<Outcome, number>>>>;
-  /** Invalid records, which are not written. */
   readonly leftOut: ReportLines;
   readonly has: Counts;
 }
 
 export interface TransferOptions {
   readonly missing: MissingPlans;
-  /** Called with the number of processed records. */
   readonly pass: (records: number) => void;
-  /** The operator's name in the audit log. */
   readonly actor: string;
   readonly requestId: string;
   /** Unix milliseconds. */
@@ -70,7 +65,7 @@ export async function transferState(source: Source, target: Target, options: Tra
   return { given, outcomes, leftOut, has };
 }
 
-/** Number of records of each type missing after a transfer. Counters and entries may have expired. */
+/** Counters and entries may have expired. */
 export function missingRecords({ outcomes, has }: TransferResult): Partial<Counts> {
   const short: Partial<Record<RecordType, number>> = {};
   for (const type of ['key', 'token', 'use'] as const) {

@@ -2,7 +2,6 @@ import { faultIn } from './check.ts';
 import { lineOf } from './lines.ts';
 import { type Batch, nameIn, type ValueOf } from './records.ts';
 
-/** Called with a description of each skipped record. */
 export type ReportSkipped = (record: string) => void;
 
 /** The valid records of a batch; reports the others. */

@@ -53,7 +53,6 @@ export class StagedCounters {
     return row ? this.#parse(row.ledger) : null;
   }
 
-  /** Whether counters were added since the folder was read. */
   hasChanged = false;
 
   put(subject: string, ledger: Counters): void {
@@ -94,7 +93,6 @@ export class StagedCounters {
   }
 }
 
-/** Imports counters into a folder that no gateway uses. */
 export function counterImport(
   staged: StagedCounters,
   { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,

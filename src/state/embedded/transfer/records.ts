@@ -5,7 +5,7 @@ import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { decideKey, decideToken } from '../../transfer/rules.ts';
 
-/** Imports records of one type inside the caller's transaction. */
+/** Call it inside a transaction. */
 export interface Taking<V> {
   take(value: V): Outcome;
 }

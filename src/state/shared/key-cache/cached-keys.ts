@@ -7,10 +7,7 @@ const PAGE_SIZE = 100;
 
 type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
 
-/**
- * All keys of the cache. It has no index by age or id, because requests need neither, so both read all rows in pages
- * and keep only row numbers meanwhile.
- */
+/** The cache has no index by age or id, because requests need neither, so both read all rows in pages. */
 export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf: number): KeysAsOf {
   async function* records(): AsyncGenerator<KeyRecord> {
     for (let number = 0; ; ) {

@@ -28,7 +28,6 @@ const LAYOUT = `
   ) STRICT;
   PRAGMA user_version = ${FORMAT};`;
 
-/** Rows per turn in the removal of unseen rows. */
 const PAGE_SIZE = 500;
 
 /**

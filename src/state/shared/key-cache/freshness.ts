@@ -1,22 +1,19 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
-/** File name of the key cache, and of the lock of its writer. */
 export const KEY_CACHE_FILE = 'keys-copy.db';
 export const KEY_CACHE_LOCK = 'keys-copy.lock';
 
-/** Format of the file; another format is recreated. */
+/** Another format is recreated. */
 export const FORMAT = 1;
 
 /** Metadata of the cache. Unix milliseconds by the local clock; 0: never. */
 export interface Freshness {
-  /** Name of the backend. */
   readonly source: string;
   /** Start of the last complete sweep. Every row was valid then, or was written later. */
   readonly swept: number;
   /** Time until which all changes are known to be received. */
   readonly fresh: number;
-  /** Whether any key was imported from another system. */
   readonly imported: boolean;
   readonly gateways: number;
   /** Operator tokens, which are needed most during an outage. */

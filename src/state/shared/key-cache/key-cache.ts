@@ -8,7 +8,7 @@ import { KeyCacheReader } from './reader.ts';
 
 export interface KeyCacheOptions {
   readonly folder: string;
-  /** The expected backend, see `KeySource.name`. */
+  /** See `KeySource.name`. */
   readonly source: string;
   /** Milliseconds. */
   readonly maxAge: number;
@@ -41,7 +41,7 @@ export class KeyCache {
     return row && this.#doubts.isTrue(hash, Math.max(row.at, freshness.swept)) ? row.record : null;
   }
 
-  /** Whether any key was imported from another system; `null`: unknown. */
+  /** `null`: unknown. */
   get imported(): boolean | null {
     return this.#usable()?.imported ?? null;
   }
@@ -51,7 +51,7 @@ export class KeyCache {
     return this.#usable()?.tokens ?? null;
   }
 
-  /** Number of gateways on the backend; at least 1. */
+  /** At least 1. */
   get gateways(): number {
     return this.#usable()?.gateways ?? 1;
   }

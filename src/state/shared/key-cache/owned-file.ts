@@ -8,13 +8,10 @@ export interface OwnedFileOptions {
   readonly folder: string;
   /** See `KeySource.name`. */
   readonly source: string;
-  /** Called when rows of changed keys cannot be removed. */
   readonly unforgotten: (error: unknown) => void;
-  /** Called when the file cannot be deleted. */
   readonly failed: (error: unknown) => void;
 }
 
-/** The key cache file while this process is its writer. */
 export class OwnedFile {
   readonly #options: OwnedFileOptions;
   #lock: { release(): void } | null = null;
@@ -30,7 +27,7 @@ export class OwnedFile {
     return this.#file;
   }
 
-  /** Returns `false` if another process owns the file. */
+  /** `false`: another process owns it. */
   open(): boolean {
     const { folder, source } = this.#options;
     this.#lock ??= lockIn(folder);

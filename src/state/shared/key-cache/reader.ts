@@ -21,8 +21,8 @@ interface Opened {
 type Row = PackedKey & { readonly at: number };
 
 /**
- * Read-only access to the key cache while another process may write it. Detects a new file within a second. An
- * unreadable file counts as missing; `failed` receives the error.
+ * Reads the key cache while another process may write it, and detects a new file within a second. An unreadable file
+ * counts as missing.
  */
 export class KeyCacheReader {
   readonly #file: string;

@@ -12,8 +12,7 @@ const FRESHNESS_INTERVAL = 5_000;
 const READ_RETRY_DELAY = 1_000;
 const WRITE_RETRY_DELAY = 30_000;
 /**
- * Milliseconds from a message to the read of its key, so that every process of this machine receives the message before
- * the read. Also batches messages.
+ * Milliseconds from a message to the read of its key, so that every local process receives the message before the read.
  */
 const SETTLE_TIME = 100;
 /** Keys per read, and the number of changes that triggers a sweep. */
@@ -26,7 +25,7 @@ export interface KeyCacheSynchronizerOptions {
   readonly folder: string;
   readonly source: KeySource;
   readonly bus: Bus;
-  /** Milliseconds between the starts of two sweeps. */
+  /** Milliseconds. */
   readonly sweep: number;
   /** Called when the cache cannot be written; it is then deleted, and recreated when possible. */
   readonly failed: (error: unknown) => void;
@@ -45,18 +44,14 @@ export class KeyCacheSynchronizer {
   readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
   readonly #owned: OwnedFile;
-  /** Changed keys to read. */
   #heard = new Set<string>();
   /** Monotonic milliseconds. */
   #lastReading = 0;
   #nextSweep = 0;
   #nextBeat = 0;
-  /** Changes since the start of the last sweep. */
   #changes = 0;
-  /** Since when no message was lost. */
   #unbrokenSince = 0;
   #lastBeat = 0;
-  /** Rows seen by the current sweep. */
   #seen = new Bits();
   #closed = false;
 
@@ -75,7 +70,6 @@ export class KeyCacheSynchronizer {
     void this.#run();
   }
 
-  /** Removes the rows of a changed key immediately. */
   refresh(hash: string): void {
     if (!this.#file) return;
     this.#owned.forgetSoon(hash);
@@ -120,7 +114,7 @@ export class KeyCacheSynchronizer {
     }
   }
 
-  /** Returns the milliseconds until the next work. */
+  /** Returns milliseconds. */
   async #work(): Promise<number> {
     await this.#readHeard();
     if (!this.#closed && performance.now() >= this.#nextSweep) await this.#sweep();
@@ -226,7 +220,6 @@ export class KeyCacheSynchronizer {
     return true;
   }
 
-  /** Whether the current sweep is still useful. */
   #goesOn(): boolean {
     return !this.#closed && this.#file !== null && this.#nextSweep !== 0;
   }

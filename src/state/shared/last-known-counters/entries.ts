@@ -22,14 +22,12 @@ export interface LastKnownEntry {
   readonly dues: readonly PendingReconciliation[];
 }
 
-/** Persists last-known counters. */
 export interface LastKnownCounters {
   /** The stored entries; call it once. Then `begin` sets the source of the entries to store. */
   load(): Iterable<readonly [subject: string, kept: LastKnownEntry]>;
   begin(living: CurrentEntries<LastKnownEntry>): void;
-  /** Schedules a changed entry for writing. Called for every request. */
+  /** Called for every request. */
   mark(subject: string): void;
-  /** Writes the remaining entries if possible. */
   close(): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'src/main.js': 2,
   'src/observe': 133,
   'src/run': 37,
-  'src/state': 1005,
+  'src/state': 882,
   'src/store': 5,
   'src/webhooks': 28,
   'test/admin': 159,

@@ -10,7 +10,7 @@ test.each(files)('%s says in its name and header which keys and arguments it tak
   const count = /^[a-z]+-(\d+|n)\.lua$/.exec(file)?.[1];
   expect(count).toBeDefined();
   const header = text.slice(0, text.search(/^(?!--)/m));
-  for (const word of ['KEYS', 'ARGV', 'Answer']) expect(header).toMatch(new RegExp(`^-- ${word}`, 'm'));
+  for (const word of ['KEYS', 'ARGV', 'Return']) expect(header).toMatch(new RegExp(`^-- ${word}`, 'm'));
 
   const { text: whole } = loadScript(file);
   const code = whole.replace(/^\s*--.*$/gm, '');

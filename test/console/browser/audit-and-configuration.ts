@@ -11,7 +11,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await stand.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
       for (let i = 0; i < 50; i++) await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
       const { page } = await stand.open('admin', `audit?target=${body.id}`);
-      const rows = page.getByRole('region', { name: 'Entries of the audit log' }).getByRole('row');
+      const rows = page.getByRole('region', { name: 'Audit log, newest first' }).getByRole('row');
       await rows.nth(50).waitFor();
       expect(await rows.count()).toBe(51);
       await page.getByRole('button', { name: 'Next' }).click();

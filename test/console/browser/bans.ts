@@ -33,11 +33,11 @@ export function bansTests(stand: ConsoleStand): void {
 
       await row(one).getByRole('button', { name: 'Lift ban' }).click();
       await dialog.getByRole('button', { name: 'Lift ban' }).click();
-      await dialog.getByText(`${one} is pardoned.`).waitFor();
+      await dialog.getByText(`The ban of ${one} is lifted.`).waitFor();
       await row(one).waitFor({ state: 'detached' });
-      expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
+      expect(await dialog.getByText(`The ban of ${one} is lifted.`).isVisible()).toBe(true);
       // The history below tells the same.
-      const log = page.getByRole('region', { name: 'Log of bans' });
+      const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByRole('cell', { name: 'lifted', exact: true }).waitFor();
       expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
       expect(complaints).toEqual([]);
@@ -45,7 +45,7 @@ export function bansTests(stand: ConsoleStand): void {
 
     test('has the history of one party, and offers nothing to do to who may only look', async () => {
       const { page } = await stand.open('read', 'bans');
-      const log = page.getByRole('region', { name: 'Log of bans' });
+      const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByText('scrapes').waitFor();
       expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
       await page.getByLabel('Key or account').fill('beta');

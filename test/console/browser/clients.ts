@@ -37,10 +37,10 @@ export function whoTests(stand: ConsoleStand): void {
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
       const { page } = await stand.open('operate', `who/${id}`);
       await page.getByRole('button', { name: 'Lift ban' }).click();
-      await page.getByText(`A ban of ${id} ends at once`).waitFor();
+      await page.getByText(`Ends a ban of ${id} at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
       await page.getByRole('dialog').getByRole('button', { name: 'Lift ban' }).click();
-      await page.getByText(new RegExp(`${id} is pardoned\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
+      await page.getByText(new RegExp(`The ban of ${id} is lifted\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
       expect(await newest()).toMatchObject({ action: 'bans.lift', actor: 'operateer', reason: 'a „call“ from beta' });
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByText('No strikes, ban level 0').waitFor();
@@ -63,7 +63,7 @@ export function whoTests(stand: ConsoleStand): void {
       // Closed it has no role any more, and is still there for a moment.
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect(await page.content()).not.toContain(secret);
-      await page.getByText('the secret before works until').waitFor();
+      await page.getByText('the previous secret works until').waitFor();
 
       await rotate();
       await page
@@ -83,7 +83,7 @@ export function whoTests(stand: ConsoleStand): void {
       await make({ account: 'delta', plan: 'team' });
       const { page } = await stand.open('operate', `who/${id}`);
       await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
-      await page.getByText('every request of all keys of delta on plan team (counted together) is refused').waitFor();
+      await page.getByText('Refuses every request of all keys of delta on plan team (counted together)').waitFor();
     });
 
     test('sends no secret that is pasted into the search, and leaves it in no address', async () => {
@@ -94,7 +94,7 @@ export function whoTests(stand: ConsoleStand): void {
       page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));
       await page.getByLabel('Key, account or label').fill(secret);
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('This was the secret of a key, or a token, and was not sent').waitFor();
+      await page.getByText('This looks like the secret of a key or token').waitFor();
       await goBy(`#/who/${secret}`);
       await page.waitForURL(/#\/who\?refused=secret$/);
       await goBy(`#/keys?find=${secret}`);

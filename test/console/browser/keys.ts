@@ -65,7 +65,7 @@ export function keysTests(stand: ConsoleStand): void {
       });
       await goTo(page, 'keys?find=till');
       await shows(page, 'till 105');
-      const text = /^As of 2030-01-31 \d\d:\d0:30; Redis does not answer\. Changes fail until it is back\.$/;
+      const text = /^As of 2030-01-31 \d\d:\d0:30; Redis does not respond\. Changes fail until it is up\.$/;
       expect(await page.getByRole('note').textContent()).toMatch(text);
       await page.unroute('**/console/api/keys?**');
     });

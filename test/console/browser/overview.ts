@@ -62,7 +62,7 @@ export function nowTests(stand: ConsoleStand): void {
 
     test('and Requests and Top have nothing to show', async () => {
       await page.getByRole('link', { name: 'Requests', exact: true }).click();
-      await page.getByText('Gateways have none in memory: nothing was refused').waitFor();
+      await page.getByText('None in memory: nothing was refused').waitFor();
       await page.getByRole('link', { name: 'Top clients', exact: true }).click();
       await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Deprecated operations' });
       await page.getByText('No calls of deprecated operations in the last hour.').waitFor();
@@ -88,7 +88,7 @@ export function nowTests(stand: ConsoleStand): void {
     test('says since when it is not live, and goes on when it can', async () => {
       await page.getByRole('button', { name: 'Pause' }).click();
       await live().getByText('Paused').waitFor();
-      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
       await live().getByText('Live', { exact: true }).waitFor();
       expect(complaints).toEqual([]);
       await gateway.close();

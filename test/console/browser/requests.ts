@@ -37,7 +37,7 @@ export function requestsTests(stand: ConsoleStand): void {
       await page.getByText('Paused').waitFor();
       await get(initech);
       await get(umbrella, '/nowhere');
-      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
       await rows().nth(1).waitFor();
       expect(await rows().filter({ hasText: 'initech' }).count()).toBe(2);
     });
@@ -46,7 +46,7 @@ export function requestsTests(stand: ConsoleStand): void {
       const id = await get(initech);
       await page.getByLabel('X-Request-Id').fill(` ${id.toUpperCase()} `);
       await page.getByRole('button', { name: 'Explain' }).click();
-      await page.getByRole('heading', { name: 'Its way' }).waitFor();
+      await page.getByRole('heading', { name: 'Steps' }).waitFor();
       expect(new URL(page.url()).hash).toBe(`#/requests/${id}`);
       const steps = await page.locator('.steps li').allInnerTexts();
       expect(steps.map((step) => step.replace(/\s+/g, ' '))).toEqual([
@@ -69,7 +69,7 @@ export function requestsTests(stand: ConsoleStand): void {
         .waitFor();
       await page.getByRole('link', { name: 'All refusals' }).click();
       await rows().first().getByRole('link').first().click();
-      await page.getByRole('heading', { name: 'Its way' }).waitFor();
+      await page.getByRole('heading', { name: 'Steps' }).waitFor();
       expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([]);
     });
   });

@@ -113,7 +113,7 @@ export function sessionTests(stand: ConsoleStand): void {
         await route.continue();
       });
       await page.clock.fastForward(60_000);
-      for (const tab of [page, other]) await tab.getByText('because nobody was there').waitFor();
+      for (const tab of [page, other]) await tab.getByText('after 30 minutes of inactivity').waitFor();
       told.resolve();
       await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
     });

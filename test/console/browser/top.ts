@@ -8,7 +8,7 @@ export function topTests(stand: ConsoleStand): void {
     await until('all are counted', async () => (await stand.admin('GET', '/top')).body.total === 44);
     const { page, complaints } = await stand.open('read', 'top');
     await page.getByText('44 requests with a valid key in the last hour').waitFor();
-    const rows = page.getByRole('region', { name: 'Who came most often' }).getByRole('row');
+    const rows = page.getByRole('region', { name: 'Top clients, last hour' }).getByRole('row');
     expect(await rows.allInnerTexts()).toEqual([
       expect.stringMatching(/^Key\s+Count\s+Of all\s+Account/),
       expect.stringMatching(new RegExp(`^${shop.id}\\s+24\\s+55 %\\s+acme\\s+pro`)),

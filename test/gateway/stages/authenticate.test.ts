@@ -17,12 +17,12 @@ const target = targetOf('/pets');
 function authenticating({
   keys = { [SECRET]: foundClient() },
   later = false,
-  takesForeign = false,
+  acceptsImported = false,
   failuresLeft = 10,
 }: {
   keys?: Readonly<Record<string, Client>>;
   later?: boolean;
-  takesForeign?: boolean;
+  acceptsImported?: boolean;
   failuresLeft?: number;
 } = {}) {
   const clock = new TestClock();
@@ -30,7 +30,7 @@ function authenticating({
   const lookedUp: string[] = [];
   const failed: string[] = [];
   const keyring = {
-    takesForeign,
+    acceptsImported,
     known: (hash: string) => (later ? null : (byHash.get(hash) ?? null)),
     find(hash: string) {
       lookedUp.push(hash);
@@ -77,7 +77,7 @@ describe('a good key', () => {
     const keys = { 'an old key': foundClient() };
     const headers = { 'X-API-Key': 'an old key' };
     expect(await authenticating({ keys, later: true }).by(headers).answer).toMatchObject({ code: 'invalid_api_key' });
-    const { by } = authenticating({ keys, later: true, takesForeign: true });
+    const { by } = authenticating({ keys, later: true, acceptsImported: true });
     expect(await by(headers).answer).toEqual(foundClient());
   });
 });

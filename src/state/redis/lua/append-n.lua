@@ -1,6 +1,6 @@
 -- Appends an entry to logs and drops their oldest entries beyond the bounds. Numbers stay: dropped entries are counted.
 --
--- KEYS    for each log: entries, oldest first; number of dropped entries
+-- KEYS    [i] for each log: entries, oldest first; number of dropped entries
 -- ARGV    [1] entry, [2] maximum entries to drop at once
 --         for each log: entries to keep, time of the oldest entry to keep in Unix milliseconds ('': any)
 -- Return  number of the entry in the first log

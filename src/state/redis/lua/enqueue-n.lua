@@ -1,6 +1,6 @@
 -- Adds an event for its receivers, unless it was queued before.
 --
--- KEYS    remembered names by expiry; their times; number of jobs created
+-- KEYS    [i] remembered names by expiry; their times; number of jobs created
 --         for each receiver: jobs by next attempt; by creation; their content; its state
 -- ARGV    now in Unix milliseconds; name; time since which a remembered name is a duplicate; expiry of the name;
 --         name to forget or ''; maximum names; maximum jobs of a receiver; lifetime of jobs; job

@@ -1,6 +1,7 @@
 -- Reads counters; read-only.
 --
 -- KEYS    [i] counters
+-- ARGV    none
 -- Return  a text for each, see rules/plain.lua
 
 --- include rules/plain.lua

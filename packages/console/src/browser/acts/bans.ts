@@ -40,7 +40,7 @@ export function banAct({ party, words }: BanTarget, done: () => void): Act {
     effect: `Refuses every request of ${words} with 403 until the ban ends, and replaces a current ban. The ban level rises by one. Clients see when the ban ends, but not the reason.`,
     fields: lengthField('Duration'),
     run: (form, reason) =>
-      endText(call('PUT', path`/bans/${party}`, { body: { length: text(form, 'length'), reason }, reason }), done),
+      endText(call('PUT', path`/bans/${party}`, { body: { duration: text(form, 'length'), reason }, reason }), done),
   };
 }
 
@@ -55,7 +55,7 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
     fields: lengthField('Extension'),
     run: (form, reason) =>
       endText(
-        call('POST', path`/bans/${party}/extend`, { body: { length: text(form, 'length'), reason }, reason }),
+        call('POST', path`/bans/${party}/extend`, { body: { duration: text(form, 'length'), reason }, reason }),
         done,
       ),
   };

@@ -111,7 +111,7 @@ export function whoTests(stand: ConsoleStand): void {
       }
       for (const [view, field] of [
         ['requests', 'Key'],
-        ['audit', 'Who did it'],
+        ['audit', 'Operator'],
       ]) {
         await goBy(`#/${view}`);
         await page.getByLabel(field!, { exact: true }).fill(secret);

@@ -98,7 +98,7 @@ export function nowTests(stand: ConsoleStand): void {
       await gateway.open();
       await live().getByText('Live', { exact: true }).waitFor();
       await verdict()
-        .getByText(/^(All|Not all) is well\.$/)
+        .getByText(/^(OK|Down)$/)
         .waitFor();
     });
   });

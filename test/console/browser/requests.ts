@@ -50,7 +50,7 @@ export function requestsTests(stand: ConsoleStand): void {
       expect(new URL(page.url()).hash).toBe(`#/requests/${id}`);
       const steps = await page.locator('.steps li').allInnerTexts();
       expect(steps.map((step) => step.replace(/\s+/g, ' '))).toEqual([
-        'door passed accepted',
+        'http passed accepted',
         expect.stringMatching(new RegExp(`^authenticate passed ${initech.id} of initech, plan pair`)),
         expect.stringMatching(
           /^admit refused limited; minute has less than 1 unit left; .*retry at (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d, in \d+ s/,

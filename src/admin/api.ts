@@ -70,7 +70,7 @@ function find(contract: Contract, { method, path }: Call) {
   const match = contract.match(method === 'HEAD' ? 'GET' : method, path);
   if (match.operation) return match;
   if (!match.allow)
-    throw new AdminError('not_found', 'There is no such path on the admin listener; /openapi.json lists them.');
+    throw new AdminError('not_found', 'The path does not exist on the admin listener. See /openapi.json.');
   const Allow = match.allow.join(', ');
   throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
 }

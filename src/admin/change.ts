@@ -71,7 +71,7 @@ export function createChanges(auditLog: AuditLog): Changes {
     try {
       await retractions.add(entry, idempotent?.name ?? null);
     } catch (error) {
-      throw new AggregateError([reason, error], 'A change could not be made, and the audit log not be told so yet.');
+      throw new AggregateError([reason, error], 'A change failed, and its failure is not in the audit log yet.');
     }
   }
 

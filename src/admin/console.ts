@@ -70,7 +70,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
   router.use('/api', checkSource, async (request, response, next) => {
     const operator = await operatorOf(request);
-    if (!operator) throw new AdminError('invalid_admin_token', 'Nobody is signed in: sign in at /console/ first.');
+    if (!operator) throw new AdminError('invalid_admin_token', 'No session: sign in at /console/ first.');
     response.locals.operator = operator;
     response.locals.still = () => operatorOf(request);
     next();
@@ -81,7 +81,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
     const reads = request.method === 'GET' || request.method === 'HEAD';
     const asked = { ifNoneMatch: request.get('if-none-match'), acceptEncoding: request.get('accept-encoding') };
     const page = reads ? await find(pathOf(request), asked) : null;
-    if (!page) throw new AdminError('not_found', 'There is no such page: the console is at /console/.');
+    if (!page) throw new AdminError('not_found', 'The page does not exist. The console is at /console/.');
     response.status(page.status);
     for (let at = 0; at < page.headers.length; at += 2) response.setHeader(page.headers[at]!, page.headers[at + 1]!);
     response.end(page.body);

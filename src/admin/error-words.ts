@@ -2,13 +2,16 @@ import { ADMIN_CODES, type AdminCode } from './admin-error.ts';
 
 /** What each code means, and what an operator can do. Names and headers are in backticks. */
 const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]>> = {
-  invalid_request: ['The call does not fit the contract.', 'Mend what `details` names: each has its place.'],
-  invalid_value: ['A value is of the right form, and cannot be.', 'The message says why, and what can be.'],
-  invalid_admin_token: ['There is no good token.', 'Send one as `Authorization: Bearer`, or sign in at the console.'],
+  invalid_request: ['The call does not fit the contract.', 'Fix every entry of `details`.'],
+  invalid_value: ['A value is of the right form, and cannot be.', 'See the message.'],
+  invalid_admin_token: [
+    'The token is missing or not valid.',
+    'Send one as `Authorization: Bearer`, or sign in at the console.',
+  ],
   role_too_low: ['The token may not do this.', 'Use one of the role that the message names.'],
   foreign_host: ['The name in `Host` is none of this listener.', 'Call it as `localhost` or by its address.'],
   foreign_origin: ['Another web page made the call.', 'Only programs and the console itself may.'],
-  not_found: ['There is nothing by this path or name.', 'The message says what is not there.'],
+  not_found: ['There is nothing by this path or name.', 'See the message.'],
   method_not_allowed: ['The path does not take this method.', '`Allow` names those that it takes.'],
   conflict: ['It does not fit what is there.', 'Look at what is there, then call again.'],
   gateway_running: ['A running gateway owns the state.', 'Ask that gateway.'],
@@ -21,15 +24,12 @@ const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]
   idempotency_key_reused: ['Another call had this `Idempotency-Key`.', 'Take a new key for a new call.'],
   configuration_unfit: [
     'The files, or the plans, cannot be put in force.',
-    'Nothing was changed: mend every mistake named.',
+    'Nothing was changed: fix every problem listed.',
   ],
-  too_many_failed_attempts: [
-    'Too many calls without a good token came from this address.',
-    'Wait as `Retry-After` says.',
-  ],
+  too_many_failed_attempts: ['Too many calls without a good token came from this address.', 'Wait for `Retry-After`.'],
   too_many_listeners: [
     'Too many follow what happens at this gateway.',
-    'Close streams that nobody reads, or ask another gateway.',
+    'Close unread streams, or use another gateway.',
   ],
   internal_error: [
     'Something is wrong in the gateway.',

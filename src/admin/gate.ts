@@ -118,7 +118,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
       if (await holder(hash)) return hash;
       throw await refused(
         socket.remoteAddress ?? 'unknown',
-        'This is no admin token of this gateway, or none any more.',
+        'The admin token is not valid for this gateway, or it was revoked.',
       );
     },
     holder,

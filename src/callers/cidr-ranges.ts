@@ -24,7 +24,7 @@ export class CidrRanges {
     for (const [list, entries] of lists.entries()) {
       for (const text of entries) {
         const block = parseCidr(text);
-        if (block === null) throw new TypeError(`${text} is no block of addresses`);
+        if (block === null) throw new TypeError(`${text} is not a CIDR block`);
         if (block.first.length === 1) ipv4.push(keyOf(block, list));
         else ipv6.push({ ...block, text, list });
       }

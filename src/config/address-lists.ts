@@ -45,7 +45,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
       problems.push(...file.problems);
     }
     if (mustAdmit && file.entries.length === 0 && file.problems.length === 0) {
-      problems.push(problemIn(file.name, null, 'has no address: nobody would be taken where allow names it'));
+      problems.push(problemIn(file.name, null, 'has no address: every client would be refused'));
     }
     return file;
   }

@@ -125,9 +125,9 @@ function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
-function escalationOf({ strikes, window: within, grace, durations, decay: forget }: BansEntry): BanEscalation {
+function escalationOf({ strikes, window: within, grace, durations, decay }: BansEntry): BanEscalation {
   const span = (text: string): number => parseDuration(text)!;
-  return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(forget) };
+  return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(decay) };
 }
 
 /** The default ladder of the schema. */

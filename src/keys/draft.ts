@@ -109,7 +109,7 @@ function addressErrors(addresses: readonly string[]): DraftError[] {
     return [{ field: 'addresses', message: `a key has at most ${MAX_ADDRESSES} address blocks` }];
   const at = addresses.findIndex((block) => !isBlock(block));
   if (at === -1) return [];
-  const form = 'is no address or block such as 10.0.0.0/8 or 2001:db8::/32';
+  const form = 'is not an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32';
   const quoting = `${JSON.stringify(addresses[at]!.slice(0, 64))} ${form}`;
   return [{ field: 'addresses', message: `address ${at + 1} ${form}`, quoting }];
 }
@@ -125,7 +125,7 @@ function scopeErrors(scopes: readonly string[]): DraftError[] {
   const flaw = scopesError(scopes);
   if (flaw === null) return [];
   if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` }];
-  const wrong = flaw.kind === 'twice' ? 'is there before' : `is no name of a scope: ${SCOPE_FORM}`;
+  const wrong = flaw.kind === 'twice' ? 'is there before' : `is not a valid scope name: ${SCOPE_FORM}`;
   const quoting = `${JSON.stringify(scopes[flaw.at]!.slice(0, MAX_SCOPE_LENGTH))} ${wrong}`;
   return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
 }

@@ -196,7 +196,6 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ContractError) return formatContractProblems(error.problems);
   if (error instanceof ReloadRefused) return error.problems;
   if (error instanceof LoadingEnded) return ['the gateway is stopping'];
-  if (error instanceof Outage)
-    return ['the state is away, so that nobody can tell which plans keys have: try again later'];
+  if (error instanceof Outage) return ['the state is down, so the plans of keys are unknown: try again later'];
   return BUG;
 }

@@ -104,7 +104,7 @@ async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
     return openOutbox(folder);
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
-    observe({ type: 'state.warning', warning: `events are not kept while Redis is away: ${error.message}` });
+    observe({ type: 'state.warning', warning: `events are not stored while Redis is down: ${error.message}` });
     return openOutbox(null);
   }
 }

@@ -222,7 +222,7 @@ paths:
     contract('["a, b"]');
     const { code, err } = await check();
     expect(code).toBe(1);
-    expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is no name of a scope/);
+    expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/);
   });
 
   test('reports an unknown upstream', async () => {

@@ -50,7 +50,7 @@ describe.each([
     expect(await json('keys', 'list', '--scope', 'store')).toEqual([]);
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({ scopes: ['pets:read'] });
     const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('"a,b" is no name of a scope') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('"a,b" is not a valid scope name') });
     expect(await json('keys', 'get', made.id)).toMatchObject({ id: made.id, label: 'one' });
     const changed = await json(
       'keys',

@@ -117,7 +117,7 @@ test('where something else stands in the place of a key’s counters, operators 
       status: 503,
       body: {
         code: 'state_unavailable',
-        message: `The Redis key ${name} holds something that is no ledger: rename or delete it.`,
+        message: `The Redis key ${name} holds other data than counters: rename or delete it.`,
       },
     });
   }

@@ -111,7 +111,7 @@ describe('behind a balancer that says whose a connection is', () => {
   });
 
   test.each([
-    ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'there is no header of the PROXY protocol'],
+    ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'the PROXY protocol header is missing'],
     ['a bad one', 'PROXY TCP4 nobody 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
   ])('who sends %s is refused without an answer, and that is told', async (_, bytes, reason) => {
     await open(behind());

@@ -41,7 +41,7 @@ describe('a store behind TLS', () => {
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), {});
     isTheError(await get(), 502, 'upstream_unavailable');
     const { host } = new URL(store.url);
-    expect(told('outage')[0]!.reason).toContain(`nobody trusted has signed the certificate of ${host}`);
+    expect(told('outage')[0]!.reason).toContain(`the certificate of ${host} is not trusted`);
     expect(told('outage')[0]!.reason).toContain('tls.ca');
     await until('it is away', async () => (await get()).status === 503);
     expect(told('upstream.down')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });

@@ -348,7 +348,7 @@ describe('the start', () => {
   });
 
   test.each([
-    ['Redis is away', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
+    ['Redis is down', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
     ['the contract is not there', () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }), /^\S+nowhere\.yaml: .*\n$/],
     ['there is no Redis', () => ({ REDIS_URL: '' }), /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/],
   ])('says in one line that %s', async (_, more, message) => {

@@ -104,7 +104,7 @@ describe('ledgers as bytes', () => {
 
   test.each([
     [Buffer.from([3, 0]), /f was written by another storegate \(ledgers 3\)/],
-    [Buffer.from([1, 9]), /f holds something that is no ledger \(9\)/],
+    [Buffer.from([1, 9]), /f holds a record that is not valid counters \(9\)/],
   ])('of another format are refused: %j', (payload, message) => {
     expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(message);
     expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(JournalError);

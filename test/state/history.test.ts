@@ -79,7 +79,7 @@ describe('a history in a folder', () => {
     const at = folder();
     writeFileSync(join(at, 'history.1.1.log'), 'somebody else wrote this');
     const { kept, errors } = keeping(at);
-    expect([kept, errors]).toEqual([null, [expect.stringContaining('history.1.1.log is no journal of history.1')]]);
+    expect([kept, errors]).toEqual([null, [expect.stringContaining('history.1.1.log is not a journal of history.1')]]);
     // Its place is free again.
     expect(keeping(at).errors).toHaveLength(1);
   });

@@ -122,8 +122,8 @@ describe('a journal', () => {
 
   test.each([
     ['storegate journal 2 things\n', /things\.1\.log was written by a newer storegate \(format 2\)/],
-    ['storegate journal 1 others\n', /things\.1\.log is no journal of things/],
-    ['a text that someone has put here\n', /things\.1\.log is no journal of things/],
+    ['storegate journal 1 others\n', /things\.1\.log is not a journal of things/],
+    ['a text that someone has put here\n', /things\.1\.log is not a journal of things/],
   ])('that begins with %j is refused and not touched', (text, message) => {
     const folder = folderOf();
     const file = join(folder, 'things.1.log');

@@ -251,7 +251,7 @@ test('files hold what was marked, one process for each; a torn end and a foreign
   expect(
     lastKnownCountersIn({ folder, worker: 1, workers: 1, failed: (error) => void failures.push(error) }),
   ).toBeNull();
-  expect(String(failures.at(-1))).toMatch(/is no journal/);
+  expect(String(failures.at(-1))).toMatch(/is not a journal/);
 });
 
 test('at most four processes of a folder keep standings; the next one goes on without, and says so', () => {

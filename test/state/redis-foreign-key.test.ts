@@ -63,7 +63,7 @@ describe.each(STEPS)('%s', (_name, step) => {
     expect(code).toBe('state_unavailable');
     expect(cause).toBeInstanceOf(CountersError);
     expect((cause as CountersError).message).toBe(
-      'the Redis key sg:s:{key:foreign} holds something that is no ledger: rename or delete it',
+      'the Redis key sg:s:{key:foreign} holds other data than counters: rename or delete it',
     );
     expect(await server.admin.get(keyOf.ledger(SUBJECT))).toBe('not a hash');
     expect(await server.admin.keys('*')).toEqual([keyOf.ledger(SUBJECT)]);

@@ -60,7 +60,7 @@ test('a Redis that is not there is one clear sentence', async () => {
 });
 
 test('a Redis that is no Cluster is not taken for one', async () => {
-  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain('is no Cluster: set redis.topology');
+  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain('is not a Cluster: set redis.topology');
 });
 
 test('a Redis that is too old is refused by its version', async () => {

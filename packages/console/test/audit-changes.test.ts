@@ -22,7 +22,7 @@ describe('what an entry of the audit log changed', () => {
       [['id', 'account', 'plan'], 'new: account acme, plan free'],
     ],
     ['something that is gone', { name: 'ci', role: 'read' }, null, [['name', 'role'], 'gone']],
-    ['nothing', { a: { b: 1 } }, { a: { b: 1 } }, [[], 'nothing that is told']],
+    ['nothing', { a: { b: 1 } }, { a: { b: 1 } }, [[], 'no visible fields']],
   ])('%s', (_name, before, after, expected) => {
     expect(entry(before, after)).toEqual(expected);
   });

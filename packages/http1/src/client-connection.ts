@@ -169,7 +169,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     if (status < 200) {
       if (status === 101) {
         if (this.#request?.upgraded === undefined)
-          throw malformed('The answer changes the protocol, which nobody asked for.');
+          throw malformed('The response changes the protocol without a request.');
         this.#upgraded = head;
         return;
       }

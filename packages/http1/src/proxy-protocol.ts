@@ -34,7 +34,7 @@ const ADDRESSES: Readonly<Record<number, number>> = { 17: 12, 18: 12, 33: 36, 34
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (begins(bytes, SIGNATURE)) return bytes.length < FIXED ? null : readBinary(bytes);
   if (begins(bytes, TEXT)) return readLine(bytes);
-  return 'there is no header of the PROXY protocol';
+  return 'the PROXY protocol header is missing';
 }
 
 /** Whether the bytes received so far match `start`. */

@@ -266,7 +266,8 @@ export class ServerCall {
     this.left = left;
     this.#over = true;
     this.#held = [];
-    if (left && !this.#bodyWhole) this.failBody(this.#bodyError ?? new WireError('cut_off', 'The caller has left.'));
+    if (left && !this.#bodyWhole)
+      this.failBody(this.#bodyError ?? new WireError('cut_off', 'The client has disconnected.'));
     this.#carrier.callEnded();
     this.#ended?.();
   }

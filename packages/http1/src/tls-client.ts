@@ -36,9 +36,9 @@ function inWords(server: string, error: NodeJS.ErrnoException): string {
   const { code = '', message } = error;
   switch (tlsTrouble(error)) {
     case 'issuer':
-      return `nobody trusted has signed the certificate of ${server} (${message}): name its authority's file in the setting tls.ca`;
+      return `the certificate of ${server} is not trusted (${message}): set tls.ca to the file of its CA`;
     case 'name':
-      return `the certificate of ${server} is for another name (${message}): the setting tls.serverName tells which is right`;
+      return `the certificate of ${server} is for another name (${message}): set tls.serverName to the right one`;
     case 'certificate':
       return `the certificate of ${server} is not good (${message})`;
     case 'refused':

@@ -52,7 +52,7 @@ test('a contract compiles all its requests in the pauses, until it is told to st
 test('a bad value does not make all of a large document be compiled: it may be told its first fault only, and that there may be more', () => {
   const operation = chain(60);
   const value = { n: 'x', ...(nested(60, 1) as object) };
-  expect(check(operation, value)).toEqual([expect.any(String), 'may have more faults than are told']);
+  expect(check(operation, value)).toEqual([expect.any(String), 'may have more faults than are listed']);
   const all = ['/n must be an integer', `${'/next'.repeat(60)} must be a string`];
   let told: string[] = [];
   for (let i = 0; i < 5; i++) told = check(operation, value);

@@ -107,7 +107,7 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     for (const good of ['JSON', 'JSON of no type', 'word', 'a word of its type'] as const)
       expect([good, post(sent[good])]).toEqual([good, []]);
     expect(post(body(file('a', GOOD, 'application/json', 'blob')))).toEqual([]);
-    expect(post(body(file('a', 'auto', 'text/plain')))).toEqual(['/a is no file: it must not have a filename']);
+    expect(post(body(file('a', 'auto', 'text/plain')))).toEqual(['/a is not a file: it must not have a filename']);
     expect(post(sent['broken JSON of no type'])).toEqual(['/a/url is given more than once (at byte 17)']);
     expect(post(sent.file)).toEqual(['/a must be of type application/json, text/plain']);
   });

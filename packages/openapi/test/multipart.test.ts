@@ -114,10 +114,10 @@ describe('a form does not fit with', () => {
     ['a file too small', '/photo must have at least 2 bytes', name, file('photo', 'a')],
     ['a file too large, in bytes', '/photo must have at most 5 bytes', name, file('photo', 'äää')],
     ['a file that is text', '/photo is a file: it needs a filename', name, field('photo', 'abc')],
-    ['text that is a file', '/name is no file: it must not have a filename', file('name', 'Tom', 'text/plain')],
+    ['text that is a file', '/name is not a file: it must not have a filename', file('name', 'Tom', 'text/plain')],
     [
       'text that is a file that was not chosen',
-      '/name is no file: it must not have a filename',
+      '/name is not a file: it must not have a filename',
       disposition('name="name"; filename=""', ''),
     ],
     [

@@ -55,7 +55,7 @@ async function planOf(context: AdminContext, { body, now }: Task): Promise<Impor
 /** The key of a body, or what of it cannot be read. */
 function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<ImportError, 'index'> {
   const hash = readHash(task.body.hash);
-  if (hash === null) return { field: 'hash', message: 'it is no SHA-256' };
+  if (hash === null) return { field: 'hash', message: 'it is not a SHA-256' };
   try {
     return { ...draftOf(task), hash, disabled: task.body.disabled ?? false };
   } catch (error) {

@@ -164,6 +164,6 @@ function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDra
 
 function hashOf({ body }: Task): string {
   const hash = readHash(body.hash);
-  if (hash === null) throw new AdminError('invalid_value', 'The hash is no SHA-256.');
+  if (hash === null) throw new AdminError('invalid_value', 'The hash is not a SHA-256.');
   return hash;
 }

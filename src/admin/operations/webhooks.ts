@@ -25,7 +25,10 @@ export function webhookOperations(context: AdminContext, change: Change) {
         const tests = await desk.test(task.actor, endpoint);
         if (tests === null) {
           const none = 'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
-          throw new AdminError('not_found', endpoint === null ? none : 'There is no receiver of this id: list them.');
+          throw new AdminError(
+            'not_found',
+            endpoint === null ? none : 'The endpoint id is unknown: list the endpoints.',
+          );
         }
         // It changes nothing, so what it came to can be told with it.
         const answers = tests.map(({ id, host, delivered, status }) => ({ id, host, delivered, status }));

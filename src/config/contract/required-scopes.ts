@@ -21,5 +21,5 @@ function errorOf(value: unknown): string | null {
   if (flaw === null) return null;
   if (flaw.kind === 'many') return `must have at most ${MAX_SCOPES} scopes`;
   const name = JSON.stringify(value[flaw.at]!.slice(0, MAX_SCOPE_LENGTH));
-  return flaw.kind === 'twice' ? `has ${name} twice` : `${name} is no name of a scope: ${SCOPE_FORM}`;
+  return flaw.kind === 'twice' ? `has ${name} twice` : `${name} is not a valid scope name: ${SCOPE_FORM}`;
 }

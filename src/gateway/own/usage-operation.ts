@@ -29,7 +29,7 @@ const BAN = {
     strikesToBan: {
       type: 'integer',
       nullable: true,
-      description: 'So many strikes are a ban; null: there are no bans.',
+      description: 'Strikes that lead to a ban; null: no bans.',
     },
     nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
   },
@@ -106,7 +106,7 @@ const refused = (description: string) => ({ description, content: { 'application
 const OPERATION = {
   operationId: 'getUsage',
   tags: ['Usage'],
-  summary: 'Tell where your key stands',
+  summary: 'Show the usage of your key',
   description:
     'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
     'limited or banned, up to 120 times a minute.',

@@ -47,7 +47,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
         { ...fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`, 'size'), limit: maxBodyBytes },
       ];
     if (fieldIn(headers, 'content-encoding') !== undefined)
-      return [fault('is encoded, although nobody asked for it', 'mediaType')];
+      return [fault('is encoded without a request for it', 'mediaType')];
     return checkResponse(status, fieldIn(headers, 'content-type'), body);
   }
 }

@@ -119,7 +119,7 @@ export class CounterUnpacker {
       } else if (kind === LEDGER) {
         at = readCounters(payload, at + 1, lists, each);
       } else {
-        throw new JournalError(`${file} holds something that is no ledger (${kind})`);
+        throw new JournalError(`${file} holds a record that is not valid counters (${kind})`);
       }
     }
   }

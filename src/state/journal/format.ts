@@ -54,7 +54,7 @@ export function checkHeader(start: Buffer, name: string, file: string): boolean 
   if (version !== undefined && Number(version) > VERSION) {
     throw new JournalError(`${file} was written by a newer storegate (format ${version})`);
   }
-  throw new JournalError(`${file} is no journal of ${name}: move it out of the way`);
+  throw new JournalError(`${file} is not a journal of ${name}: move it out of the way`);
 }
 
 export const generationFile = (name: string, generation: number): string => `${name}.${generation}.log`;

@@ -25,7 +25,7 @@ export function explain(settings: RedisSettings, error: unknown): string {
   if (/NOAUTH/.test(text)) return `${who} wants a password: put it into ${setting}`;
   if (UNKNOWN_ISSUER.test(text))
     return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
-  if (/cluster support disabled/i.test(text)) return `Redis at ${where} is no Cluster: set redis.topology`;
+  if (/cluster support disabled/i.test(text)) return `Redis at ${where} is not a Cluster: set redis.topology`;
   return `cannot use Redis at ${where}: ${text}`;
 }
 

@@ -45,7 +45,7 @@ export function unexpectedReply(subject: string, error: unknown): Outage {
 
 function foreignKey(subject: string): CountersError {
   return new CountersError(
-    `the Redis key ${keyOf.ledger(subject)} holds something that is no ledger: rename or delete it`,
+    `the Redis key ${keyOf.ledger(subject)} holds other data than counters: rename or delete it`,
   );
 }
 

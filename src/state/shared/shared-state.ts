@@ -208,7 +208,7 @@ export class SharedState implements State {
     this.#observe({ type: 'state.local_mode', policy: this.#policy });
     if (this.#policy === 'deny')
       throw new Outage('state_unavailable', {
-        cause: cause ?? 'the shared state is away',
+        cause: cause ?? 'the shared state is down',
         headers: ['Retry-After', '1'],
       });
     if (this.#policy === 'allow') return unchecked(limits, this.#clock.read());

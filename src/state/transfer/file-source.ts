@@ -113,9 +113,7 @@ class Checking {
     for (const type of TYPES) {
       const [told, found] = [this.#trailer.counts[type], this.#counts[type]];
       if (told !== found)
-        throw new TransferError(
-          `${this.#file}: its trailer tells of ${told} records of type ${type}, there are ${found}`,
-        );
+        throw new TransferError(`${this.#file}: its trailer lists ${told} records of type ${type}, found ${found}`);
     }
     const sha256 = this.#digest.digest('hex');
     if (sha256 !== this.#trailer.sha256)
@@ -156,9 +154,9 @@ function parse(file: string, { number, bytes }: Line): Parsed {
   try {
     value = JSON.parse(UTF8.decode(bytes));
   } catch (error) {
-    throw new TransferError(`${file}, line ${number}: it is no JSON in UTF-8`, { cause: error });
+    throw new TransferError(`${file}, line ${number}: it is not JSON in UTF-8`, { cause: error });
   }
-  if (!isObject(value)) throw new TransferError(`${file}, line ${number}: it is no JSON object`);
+  if (!isObject(value)) throw new TransferError(`${file}, line ${number}: it is not a JSON object`);
   // Only an escape can produce a lone surrogate, which no state can store unchanged.
   if ((bytes.includes('\\ud') || bytes.includes('\\uD')) && /\\ud[89a-f]/.test(JSON.stringify(value)))
     throw new TransferError(`${file}, line ${number}: it has half a character`);
@@ -168,7 +166,7 @@ function parse(file: string, { number, bytes }: Line): Parsed {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function headerIn({ type, format, version, at, from }: Parsed, fail: (wrong: string) => never): Header {
-  if (type !== 'header' || format !== FORMAT) return fail('this is no file of a state of storegate');
+  if (type !== 'header' || format !== FORMAT) return fail('this is not a state file of storegate');
   if (version !== FORMAT_VERSION)
     return fail(
       `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${FORMAT_VERSION}: use a newer one`,

@@ -55,5 +55,5 @@ function open(file: string): number {
     const reasons: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'it is not readable' };
     throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, { cause: error });
   }
-  throw new TransferError(`cannot read ${file}: it is no file`);
+  throw new TransferError(`cannot read ${file}: it is not a file`);
 }

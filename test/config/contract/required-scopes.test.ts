@@ -17,7 +17,7 @@ test('an operation needs no scopes, or the scopes that it names', () => {
 
 const LIST = 'must be a list of 1 to 32 names of scopes';
 const FORM =
-  'is no name of a scope: 1 to 64 visible characters of ASCII without quotes, commas, semicolons and backslashes';
+  'is not a valid scope name: 1 to 64 visible characters of ASCII without quotes, commas, semicolons and backslashes';
 
 describe.each(['refuse', 'omit', 'report', 'pass'] as const)('with leniency %s', (leniency) => {
   test.each<[unknown, string]>([

@@ -46,7 +46,7 @@ export function sessionTests(stand: ConsoleStand): void {
       page.on('request', (request) => asked.push(request.url()));
       await open(page);
       await signIn(page, 'no token');
-      await page.getByText('This is no admin token of this gateway').waitFor();
+      await page.getByText('The admin token is not valid').waitFor();
       await signIn(page, root);
       await page.getByText('configured admin').waitFor();
       const link = page.getByRole('link', { name: 'Grafana' });

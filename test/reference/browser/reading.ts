@@ -43,7 +43,7 @@ export function readingTests(stand: ReferenceStand): void {
       const drawn = await desk.page.locator('.opblock').evaluateAll((blocks) => blocks.map((block) => block.id));
       expect(listed.map((hash) => hash.replace('#/', 'operations/').replaceAll('/', '-')).sort()).toEqual(drawn.sort());
       expect(await contents.locator('.group > p').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
-      await contents.getByRole('link', { name: 'Tell where your key stands' }).click();
+      await contents.getByRole('link', { name: 'Show the usage of your key' }).click();
       await desk.operation('Usage', 'getUsage').locator('.opblock-body').waitFor();
     });
 

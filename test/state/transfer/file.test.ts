@@ -268,7 +268,7 @@ describe('a broken file is refused, with the number of the line and what is wron
     [
       'in another encoding',
       (text: string) => Buffer.from(text.replace('ä', '\xff'), 'latin1'),
-      /line 4: it is no JSON in UTF-8/,
+      /line 4: it is not JSON in UTF-8/,
     ],
     [
       'changed in one letter',
@@ -292,8 +292,8 @@ describe('a broken file is refused, with the number of the line and what is wron
 
   test('that is none', async () => {
     await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/there is no such file/);
-    await expect(checkFile(folder.path)).rejects.toThrow(/it is no file/);
+    await expect(checkFile(folder.path)).rejects.toThrow(/it is not a file/);
     execFileSync('mkfifo', [join(folder.path, 'pipe')]);
-    await expect(checkFile(join(folder.path, 'pipe'))).rejects.toThrow(/it is no file/);
+    await expect(checkFile(join(folder.path, 'pipe'))).rejects.toThrow(/it is not a file/);
   });
 });

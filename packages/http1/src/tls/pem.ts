@@ -34,7 +34,7 @@ export function keyIn(pem: string): KeyObject {
   }
   // Includes the old form, with encryption in header lines.
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw new UnfitPem('is encrypted with a passphrase, which nobody could type in: decrypt it (openssl pkey)');
+    throw new UnfitPem('is encrypted with a passphrase: decrypt it (openssl pkey)');
   }
   try {
     return createPrivateKey(pem);

@@ -121,7 +121,7 @@ function report(
   } else if (main !== undefined) {
     uncheckable(
       type,
-      `nobody can check bodies of type ${type}: ${main}; x-storegate-unchecked-body: true lets them pass`,
+      `bodies of type ${type} cannot be checked: ${main}; x-storegate-unchecked-body: true lets them pass`,
     );
   } else {
     findings.note(

@@ -159,7 +159,7 @@ function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean
 }
 
 /** Reported if only the first faults are known. */
-const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are told', rule: 'more' });
+const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are listed', rule: 'more' });
 
 /** Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document. */
 const isTooDeep = (error: unknown): boolean => error instanceof RangeError;

@@ -52,11 +52,11 @@ request costs nothing. A request counts once unless its operation says otherwise
 </table>
 </div>
 ${besides(scoped)}
-<p>Every answer tells where you stand:</p>
+<p>Rate-limit headers in every response:</p>
 <dl class="headers-told">
 <div><dt><code>X-RateLimit-Limit</code></dt><dd>The limit with the least left, or the one that refused.</dd></div>
 <div><dt><code>X-RateLimit-Remaining</code></dt><dd>Requests left in it.</dd></div>
-<div><dt><code>X-RateLimit-Reset</code></dt><dd>When it starts anew, in Unix seconds.</dd></div>
+<div><dt><code>X-RateLimit-Reset</code></dt><dd>Reset time, in Unix seconds.</dd></div>
 <div><dt><code>RateLimit</code></dt><dd>All limits at once, with the seconds to wait.</dd></div>
 </dl>
 ${bansInWords(bans)}

@@ -3,9 +3,9 @@ import { type Html, html } from '@storegate/pages';
 const SAMPLE = `async function send(url, options, attempt = 0) {
   const response = await fetch(url, options);
   if (![429, 503].includes(response.status) || attempt === 5) return response;
-  const told = Number(response.headers.get('Retry-After') ?? 0);
+  const retryAfter = Number(response.headers.get('Retry-After') ?? 0);
   const more = 2 ** attempt * Math.random(); // so that clients do not come back all at once
-  await new Promise((resolve) => setTimeout(resolve, (told + more) * 1000));
+  await new Promise((resolve) => setTimeout(resolve, (retryAfter + more) * 1000));
   return send(url, options, attempt + 1);
 }`;
 

@@ -23,8 +23,8 @@ export function actionInWords(action: string): string {
 }
 
 /** `3 bans in 30 days, last lifted by alice at 2030-01-31T00:00:00Z`. */
-export function recordInWords({ bans, lifted: pardoned }: BanRecord, time: WriteTime): string {
-  const last = pardoned ? `, last lifted by ${pardoned.by} at ${time(pardoned.at)}` : '';
+export function recordInWords({ bans, lifted: lift }: BanRecord, time: WriteTime): string {
+  const last = lift ? `, last lifted by ${lift.by} at ${time(lift.at)}` : '';
   return `${plural(bans, 'ban')} in 30 days${last}`;
 }
 

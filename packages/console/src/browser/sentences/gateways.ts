@@ -10,10 +10,10 @@ export type WriteTime = (at: string) => string;
 export const NO_GATEWAY = 'No gateway is running.';
 
 /** The gateways that an answer lacks. */
-export function missingGateways({ unresponsive: silent, isolated: apart }: PeerCoverage): string[] {
+export function missingGateways({ unresponsive, isolated }: PeerCoverage): string[] {
   return [
-    ...silent.map((gateway) => `${gateway} did not respond.`),
-    ...(apart === null ? [] : [`Other gateways are unreachable: ${apart}`]),
+    ...unresponsive.map((gateway) => `${gateway} did not respond.`),
+    ...(isolated === null ? [] : [`Other gateways are unreachable: ${isolated}`]),
   ];
 }
 
@@ -42,7 +42,7 @@ export function configurationProblems(
   { gateway, configuration }: Pick<Gateway, 'gateway' | 'configuration'>,
   time: WriteTime,
 ): ConfigurationProblem[] {
-  const { differs, pendingRestart: waiting, lastReload }: Configuration = configuration;
+  const { differs, pendingRestart, lastReload }: Configuration = configuration;
   const problems: ConfigurationProblem[] = [];
   if (lastReload && lastReload.problems.length > 0) {
     const words = `${gateway} rejected its files at ${time(lastReload.at)}: ${lastReload.problems.join('; ')}`;
@@ -50,7 +50,7 @@ export function configurationProblems(
   }
   if (differs.length > 0)
     problems.push({ kind: 'difference', words: `${gateway} differs from most gateways in ${differs.join(', ')}.` });
-  if (waiting.length > 0)
-    problems.push({ kind: 'restart', words: `${gateway} needs a restart for ${waiting.join(', ')}.` });
+  if (pendingRestart.length > 0)
+    problems.push({ kind: 'restart', words: `${gateway} needs a restart for ${pendingRestart.join(', ')}.` });
   return problems;
 }

@@ -30,6 +30,6 @@ export function reasonInWords({ reason }: Pick<Store, 'reason'>): string {
 }
 
 /** Connections in use: `3 of 64, 2 waiting`. */
-export function connectionsInWords({ open, idle, waiting, limit: most }: Connections): string {
-  return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
+export function connectionsInWords({ open, idle, waiting, limit }: Connections): string {
+  return `${number(open - idle)} of ${number(limit)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }

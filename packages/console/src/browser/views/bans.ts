@@ -65,15 +65,15 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
       },
       {
         title: 'Level',
-        cell: ({ level: rung, nextDuration: next }) => [
-          rung ?? '–',
-          next !== null && h('small', { key: 'next' }, `next ${next}`),
+        cell: ({ level, nextDuration }) => [
+          level ?? '–',
+          nextDuration !== null && h('small', { key: 'next' }, `next ${nextDuration}`),
         ],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
       {
         title: 'By',
-        cell: ({ by, level: rung }) => h('span', { class: 'by' }, by ?? (rung === null ? '–' : 'automatic')),
+        cell: ({ by, level }) => h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')),
       },
       ...(acts === null
         ? []

@@ -45,8 +45,8 @@ export function Gateways() {
 const WORDS = {
   ready: 'ready',
   stopping: 'stopping',
-  state_down: 'state away',
-  upstreams_down: 'stores away',
+  state_down: 'state down',
+  upstreams_down: 'stores down',
   no_workers: 'no worker',
 } as const;
 
@@ -93,8 +93,8 @@ const AWAY_FOR: Column<StoreWithProcesses> = {
 };
 
 function stateOf({ state, processes }: Gateway) {
-  const alone = processes.flatMap(({ localSince: aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
-  if (alone !== undefined) return [`${state}, down since `, h(Time, { at: alone })];
+  const since = processes.flatMap(({ localSince }) => (localSince === null ? [] : [localSince])).sort()[0];
+  if (since !== undefined) return [`${state}, down since `, h(Time, { at: since })];
   const times = processes.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
   return times.length === 0 ? state : `${state}, ${milliseconds(Math.max(...times))}`;
 }
@@ -104,10 +104,10 @@ function processesOf({ workers, processes }: Gateway) {
   return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers respond`;
 }
 
-function configurationOf({ configuration: { differs, pendingRestart: waiting, lastReload } }: Gateway) {
+function configurationOf({ configuration: { differs, pendingRestart, lastReload } }: Gateway) {
   if (differs.length > 0) return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
   if (lastReload && lastReload.problems.length > 0) return h(Badge, { tone: 'bad' }, 'last reload refused');
-  return waiting.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';
+  return pendingRestart.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';
 }
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);

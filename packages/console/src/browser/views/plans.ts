@@ -48,15 +48,15 @@ function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
 }
 
 /** How keys that go on after refusals are banned. It is the same for all plans. */
-function Bans({ ladder }: { ladder: BanEscalation | null }) {
-  if (ladder === null) return h('p', { class: 'empty' }, 'No keys are banned individually.');
-  const { strikes, window: within, grace, durations: lengths, decay: forget } = ladder;
+function Bans({ ladder: bans }: { ladder: BanEscalation | null }) {
+  if (bans === null) return h('p', { class: 'empty' }, 'Automatic bans are off.');
+  const { strikes, window, grace, durations, decay } = bans;
   return h(Facts, {
     facts: [
-      ['Banned after', `${plural(strikes, 'strike')} within ${within}, on every plan`],
+      ['Banned after', `${plural(strikes, 'strike')} within ${window}, on every plan`],
       ['A strike', `a request refused again, ${grace} or more after the first refusal`],
-      ['Duration', `${lengths.join(', then ')}; the last repeats`],
-      ['Forgotten', `one level lower per ${forget} without a strike`],
+      ['Duration', `${durations.join(', then ')}; the last repeats`],
+      ['Forgotten', `one level lower per ${decay} without a strike`],
     ],
   });
 }

@@ -110,7 +110,7 @@ function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named
     return filename === null ? wrong('is a file: it needs a filename', 'headers') : null;
   const isText = kind === 'text' || (kind === 'either' && syntax === 'text');
   const mustHaveNone = isText && !named && filename !== null;
-  return mustHaveNone ? wrong('is no file: it must not have a filename', 'headers') : null;
+  return mustHaveNone ? wrong('is not a file: it must not have a filename', 'headers') : null;
 }
 
 /** ASCII is UTF-8, but some readers read a part declared as ASCII byte by byte. */

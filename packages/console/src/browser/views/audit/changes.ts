@@ -21,7 +21,7 @@ export function whatChanged(before: Fields, after: Fields): FieldChange[] {
 
 /** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
 export function inWords({ target, before, after }: Changed, changes: readonly FieldChange[]): string {
-  if (changes.length === 0) return 'nothing that is told';
+  if (changes.length === 0) return 'no visible fields';
   if (before === null) {
     const told = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
     return `new: ${told.map(({ name, after: now }) => `${name} ${shortened(now ?? 'none')}`).join(', ')}`;

@@ -75,7 +75,7 @@ function Buttons({
 }
 
 function One({ standing, named, ban }: { standing: Usage; named: boolean; ban: BanEntry | null }) {
-  const { key, account, plan, windows, banned, strikes, level: rung, history } = standing;
+  const { key, account, plan, windows, banned, strikes, level, history } = standing;
   return h(
     'section',
     { class: 'standing' },
@@ -109,7 +109,7 @@ function One({ standing, named, ban }: { standing: Usage; named: boolean; ban: B
             { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
           ],
         }),
-    h('p', { class: 'conduct' }, strikeText(strikes, rung, history)),
+    h('p', { class: 'conduct' }, strikeText(strikes, level, history)),
   );
 }
 
@@ -134,10 +134,10 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   );
 }
 
-function strikeText(strikes: number, rung: number, history: Usage['history']): string {
+function strikeText(strikes: number, level: number, history: Usage['history']): string {
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
-    `ban level ${rung}`,
+    `ban level ${level}`,
     ...(history ? [recordInWords(history, clockTime)] : []),
   ];
   return `${parts.join(', ')}.`;

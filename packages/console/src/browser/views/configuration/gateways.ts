@@ -26,7 +26,8 @@ export function GatewayConfigurations({ status }: { status: Status }) {
         })),
         {
           title: 'Restart required',
-          cell: ({ configuration: { pendingRestart: waiting } }) => (waiting.length === 0 ? '–' : waiting.join(', ')),
+          cell: ({ configuration: { pendingRestart } }) =>
+            pendingRestart.length === 0 ? '–' : pendingRestart.join(', '),
         },
         { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
       ],

@@ -46,14 +46,14 @@ const shown = (duration: number | null) => (duration === null ? '–' : millisec
 
 function storeNote(store: readonly LiveGateway['store'][]): string {
   const waiting = total(store, (one) => one.waiting);
-  return `in use of ${number(total(store, ({ limit: most }) => most))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
+  return `in use of ${number(total(store, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }
 
 /** Gateways that share a state name it alike; the newer of two versions may not. */
 const stateOf = (gateways: readonly LiveGateway[]) => [...new Set(gateways.map(({ state }) => state))].join(', ');
 
 function stateNote(gateways: readonly LiveGateway[]): string {
-  if (gateways.some(({ localSince: aloneSince }) => aloneSince !== null)) return 'away';
+  if (gateways.some(({ localSince }) => localSince !== null)) return 'down';
   const times = gateways.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
   return times.length === 0 ? 'in the gateway itself' : `responds in ${milliseconds(Math.max(...times))}`;
 }

@@ -52,7 +52,7 @@ function ofFleet(now: LiveNow): Trouble[] {
   return words.map((one) => bad('gateways', one));
 }
 
-function ofGateway({ gateway, readiness, localSince: aloneSince, workers, processes, store }: LiveGateway): Trouble[] {
+function ofGateway({ gateway, readiness, localSince, workers, processes, store }: LiveGateway): Trouble[] {
   const troubles: Trouble[] = [];
   const missing = workers - processes;
   if (readiness === 'stopping') troubles.push(warn('gateways', `${gateway} is stopping.`));
@@ -64,7 +64,7 @@ function ofGateway({ gateway, readiness, localSince: aloneSince, workers, proces
         `${gateway}: ${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not respond.`,
       ),
     );
-  if (aloneSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, aloneSince, clockTime)));
+  if (localSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, localSince, clockTime)));
   else if (readiness === 'state_down')
     troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
   if (readiness === 'upstreams_down')

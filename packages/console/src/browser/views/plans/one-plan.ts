@@ -37,7 +37,7 @@ export function OnePlan({ name }: { name: string }) {
               h(
                 'a',
                 { href: linkTo('keys', '', { plan: name }) },
-                plan.keys === null ? 'unknown while the state is away' : plural(plan.keys, 'key'),
+                plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
               ),
             ],
           ],

@@ -26,7 +26,7 @@ export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) 
 }
 
 function Day({ day }: { day: LastDay }) {
-  const { windows, subjects: parties, gateways } = day;
+  const { windows, subjects, gateways } = day;
   return [
     h(Missing, { key: 'missing', ...day }),
     h(Verdict, { key: 'verdict', day }),
@@ -36,19 +36,19 @@ function Day({ day }: { day: LastDay }) {
       [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
     ),
     h(Windows, { key: 'windows', windows }),
-    parties.length > 0 && h(Parties, { key: 'parties', parties, windows }),
+    subjects.length > 0 && h(Parties, { key: 'parties', parties: subjects, windows }),
   ];
 }
 
 /** The answer in a sentence, as far as there is one. */
 function Verdict({ day }: { day: LastDay }) {
-  const { windows, subjects: parties, unresponsive: silent, gateways, isolated: apart } = day;
+  const { windows, subjects, unresponsive, gateways, isolated } = day;
   const limited = Math.max(0, ...windows.map((window) => window.limited));
   const remarks = simulationGaps(day, clockTime);
   const isWhole =
-    remarks.length + silent.length === 0 && apart === null && gateways.every(({ missing }) => missing === 0);
-  if (parties.length > 0) {
-    return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(parties, limited)), remarks.map(asParagraph));
+    remarks.length + unresponsive.length === 0 && isolated === null && gateways.every(({ missing }) => missing === 0);
+  if (subjects.length > 0) {
+    return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(subjects, limited)), remarks.map(asParagraph));
   }
   const nobody = isWhole ? 'No client would have been limited.' : 'No client would have been limited, as far as known.';
   return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, nobody), remarks.map(asParagraph));
@@ -57,9 +57,12 @@ function Verdict({ day }: { day: LastDay }) {
 const asParagraph = (text: string) => h('p', { key: text }, text);
 
 /** At most 100 are named; windows count all. */
-function wouldHave(parties: readonly RefusedSubject[], limited: number): string {
-  const count = plural(Math.max(parties.length, limited), parties.some(({ key }) => key === null) ? 'account' : 'key');
-  return `${limited > parties.length ? 'At least ' : ''}${count} would have been limited.`;
+function wouldHave(subjects: readonly RefusedSubject[], limited: number): string {
+  const count = plural(
+    Math.max(subjects.length, limited),
+    subjects.some(({ key }) => key === null) ? 'account' : 'key',
+  );
+  return `${limited > subjects.length ? 'At least ' : ''}${count} would have been limited.`;
 }
 
 function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
@@ -84,15 +87,21 @@ function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
 
 type Row = RefusedSubject['windows'][number] & Pick<RefusedSubject, 'key' | 'account'>;
 
-function Parties({ parties, windows }: { parties: readonly RefusedSubject[]; windows: readonly SimulatedWindow[] }) {
+function Parties({
+  parties: subjects,
+  windows,
+}: {
+  parties: readonly RefusedSubject[];
+  windows: readonly SimulatedWindow[];
+}) {
   const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
     caption: 'Limited clients',
-    rows: parties.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
+    rows: subjects.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
     keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
     empty: 'No client would have been limited.',
     columns: [
-      ...(parties.some(({ key }) => key !== null)
+      ...(subjects.some(({ key }) => key !== null)
         ? [{ title: 'Key', names: true, cell: ({ key }: Row) => h(ClientLink, { who: key }) }]
         : []),
       { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },

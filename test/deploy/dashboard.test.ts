@@ -13,7 +13,7 @@ describe('the dashboard', () => {
   test('has its rows in the order in which an operator asks', () => {
     const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
     expect(rows).toEqual([
-      'Is it well?',
+      'Health',
       'What do clients get?',
       'How fast?',
       'The stores',

@@ -12,14 +12,7 @@ const PANEL_TYPES = ['stat', 'table', 'timeseries', 'state-timeline'];
 describe('the dashboard', () => {
   test('has its rows in the order in which an operator asks', () => {
     const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
-    expect(rows).toEqual([
-      'Health',
-      'What do clients get?',
-      'How fast?',
-      'The stores',
-      'The state',
-      'The process',
-    ]);
+    expect(rows).toEqual(['Health', 'What do clients get?', 'How fast?', 'The stores', 'The state', 'The process']);
   });
 
   test('gives each panel a place of its own', () => {

@@ -90,7 +90,7 @@ describe('a bad key', () => {
     ['a scope that is none', { scopes: ['a', `${SECRET},`] }, 'scopes', 'scope 2 is not a valid scope name'],
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expires', 'in the past'],
-    ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'no SHA-256'],
+    ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'not a SHA-256'],
   ])('with %s is told, and none is taken', async (_what, changes, field, message) => {
     const account = `bad-${field}`;
     const keys = [keyOf({ account }), keyOf(), keyOf(changes)];

@@ -42,12 +42,12 @@ describe('a header of version 1', () => {
     ['PROXY UDP4 192.0.2.1 198.51.100.1 12345 443\r\n', 'not in the form'],
     ['PROXY UNKNOWNS\r\n', 'not in the form'],
     ['PROXY tcp4 192.0.2.1 198.51.100.1 12345 443\r\n', 'not in the form'],
-    ['proxy TCP4 192.0.2.1 198.51.100.1 12345 443\r\n', 'there is no header'],
+    ['proxy TCP4 192.0.2.1 198.51.100.1 12345 443\r\n', 'header is missing'],
     [`PROXY UNKNOWN ${'x'.repeat(92)}\r\n`, 'longer than 107 bytes'],
     [`PROXY UNKNOWN ${'x'.repeat(200)}`, 'longer than 107 bytes'],
-    ['GET / HTTP/1.1\r\n', 'there is no header'],
-    ['\x16\x03\x01', 'there is no header'],
-    [' PROXY UNKNOWN\r\n', 'there is no header'],
+    ['GET / HTTP/1.1\r\n', 'header is missing'],
+    ['\x16\x03\x01', 'header is missing'],
+    [' PROXY UNKNOWN\r\n', 'header is missing'],
   ])('%j is not', (line, why) => {
     const read = readProxyHeader(text(line));
     if (why === null) expect(read).toBeNull();

@@ -574,7 +574,7 @@ describe('encoding', () => {
     ['image', 'image is not a media type'],
     [
       'application/x-protobuf',
-      'nobody can check bodies of type multipart/form-data: the part a cannot be checked as application/x-protobuf; x-storegate-unchecked-body: true lets them pass',
+      'bodies of type multipart/form-data cannot be checked: the part a cannot be checked as application/x-protobuf; x-storegate-unchecked-body: true lets them pass',
     ],
   ])('%s is a problem', (contentType, problem) => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } };
@@ -661,7 +661,7 @@ test('what a schema says of a file counts, wherever it says it', () => {
 
 test('a form of no object is a problem', () => {
   expect(problemsOf(() => void formOperation({ type: 'string' }) as never)).toEqual([
-    expect.stringContaining('nobody can check bodies of type multipart/form-data: the schema describes no object'),
+    expect.stringContaining('bodies of type multipart/form-data cannot be checked: the schema describes no object'),
   ]);
 });
 

@@ -157,7 +157,7 @@ describe('a body that nobody can check is a mistake of its operation', () => {
     expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
     expect(toldOf(contract)).toEqual([['omit', 'POST /a', 1]]);
     expect(problemsOf(() => load(both, bodies))).toEqual([
-      expect.stringContaining('/paths/~1a/post/requestBody: nobody can check bodies of type application/x-protobuf: '),
+      expect.stringContaining('/paths/~1a/post/requestBody: bodies of type application/x-protobuf cannot be checked: '),
     ]);
   });
 });

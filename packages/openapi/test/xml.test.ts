@@ -327,7 +327,7 @@ test.each<[what: string, schema: Json, why: string]>([
   ],
 ])('%s cannot be checked', (_what, schema, why) => {
   expect(problemsOf(() => void operationOf(schema) as never)).toEqual([
-    expect.stringContaining(`nobody can check bodies of type application/xml: ${why}`),
+    expect.stringContaining(`bodies of type application/xml cannot be checked: ${why}`),
   ]);
 });
 

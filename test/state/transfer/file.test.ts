@@ -155,11 +155,11 @@ const drop =
 
 /** Which line is spoilt, how, and what is told. */
 const SPOILT: readonly (readonly [type: string, what: string, change: Change, told: RegExp])[] = [
-  ['header', 'another format', set('format', 'other'), /no file of a state of storegate/],
+  ['header', 'another format', set('format', 'other'), /not a state file of storegate/],
   ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
   ['header', 'no time', drop('at'), /must say when/],
-  ['key', 'text', () => 'no json', /no JSON/],
-  ['key', 'a list', () => '[]', /no JSON object/],
+  ['key', 'text', () => 'no json', /not JSON/],
+  ['key', 'a list', () => '[]', /not a JSON object/],
   ['key', 'another type', set('type', 'other'), /there is no type "other"/],
   ['key', 'half a character', () => '{"type":"key","label":"\\ud800"}', /half a character/],
   ['key', 'a field missing', drop('plan'), /key: plan is missing/],
@@ -170,8 +170,8 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
   ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
   ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
-  ['key', 'an address that is none', set('addresses', ['x']), /no address or block/],
-  ['key', 'a scope that is none', set('scopes', ['a,b']), /scope 1 is no name of a scope/],
+  ['key', 'an address that is none', set('addresses', ['x']), /not an address or CIDR block/],
+  ['key', 'a scope that is none', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
   ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
   ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],
   ['key', 'scopes that are none', set('scopes', null), /scopes must be a list/],
@@ -278,7 +278,7 @@ describe('a broken file is refused, with the number of the line and what is wron
     [
       'with a trailer that counts wrongly',
       (text: string) => text.replace('"key":3', '"key":4'),
-      /tells of 4 records of type key, there are 3/,
+      /lists 4 records of type key, found 3/,
     ],
     [
       'with a trailer that counts nothing',

@@ -14,11 +14,10 @@ import type { AddressInfo } from 'node:net';
 import type { ClientAnswer } from '@storegate/http1';
 import { loadConfig } from '../src/config/load.ts';
 import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
-import { requestFields } from '../src/gateway/upstream/headers.ts';
 import { soleTarget } from '../src/gateway/upstream/upstream.ts';
 import type { RequestSpan, RequestTrace } from '../src/observe/events.ts';
 import { openTracing, type Tracing } from '../src/observe/tracing/tracing.ts';
-import { exchangeOf, knownClient } from '../test/support/exchange.ts';
+import { exchangeOf, knownClient, requestFields } from '../test/support/exchange.ts';
 import { requestEvent } from '../test/support/request-event.ts';
 import { spread } from './statistics.ts';
 
@@ -83,6 +82,8 @@ async function compare(): Promise<void> {
   receiver.kill();
 }
 
+const traced = tracedFields(requestFields);
+
 /** One request as far as tracing sees it. */
 function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }): () => void {
   const begin = tracing.begin({ sampler: 'parentbased_traceidratio', ratio, parents: 'any' });
@@ -94,7 +95,7 @@ function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }
       false,
       performance.now(),
     );
-    const lines = tracedFields({ ...template, span }, client);
+    const lines = traced({ ...template, span }, client);
     watched(span, lines, STORE, RECEIVER).answer(ANSWER);
     tracing.observe(requestEvent({ trace: { ...TRACE, span } }));
   };

@@ -23,7 +23,7 @@ export function differencesBetween(inForce: Configured, inFiles: Configured) {
   );
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
-    plans: entriesThatDiffer(before.plans, after.plans, shownPlan),
+    plans: entriesThatDiffer(allPlans(before), allPlans(after), shownPlan),
     accounts: entriesThatDiffer(ownLimits(before), ownLimits(after), (limits) => limits),
     bans: isSame(bans) ? null : bans,
     contract: contractThatDiffers(inForce.contract, inFiles.contract),
@@ -66,6 +66,11 @@ function entriesThatDiffer<T, S>(
   return [...new Set([...before.keys(), ...after.keys()])]
     .map((name) => ({ name, ...pair(shown(before.get(name)), shown(after.get(name))) }))
     .filter((entry) => !isSame(entry));
+}
+
+/** With the limits of requests without a key. */
+function allPlans({ plans, publicPlan }: Plans): ReadonlyMap<string, Plan> {
+  return publicPlan ? new Map([...plans, [publicPlan.name, publicPlan]]) : plans;
 }
 
 function shownPlan(plan: Plan) {

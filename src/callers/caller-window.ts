@@ -3,6 +3,7 @@ import type * as Package from 'rate-limiter-flexible';
 import type { Readings } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
+import { spread } from './address-subjects.ts';
 
 /** Imports one class directly. The package index would load 35 more modules, for databases, at every start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
@@ -66,10 +67,4 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
       return readingOf(await limiter.get(await counterOf(caller, now)), now);
     },
   };
-}
-
-function spread(text: string): number {
-  let hash = 0;
-  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
-  return hash;
 }

@@ -108,6 +108,16 @@ export interface GatewaySettings {
     readonly afterSunset: 'serve' | 'refuse';
   };
   readonly plans: { readonly file: Unit<'path'> | null };
+  readonly keys: {
+    readonly carriers: Unit<'carriers'> | null;
+    readonly hide: boolean;
+    readonly identity: {
+      readonly keyId: string | null;
+      readonly account: string | null;
+      readonly plan: string | null;
+      readonly scopes: string | null;
+    };
+  };
   readonly http: {
     readonly trustedProxies: readonly string[];
     readonly stripHeaders: readonly string[];
@@ -136,6 +146,7 @@ export interface GatewaySettings {
     readonly websocket: boolean;
     readonly stripPrefix: boolean;
     readonly rewrite: string | null;
+    readonly carriers: Unit<'carriers'> | null;
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
 import type { AddressEntry } from './address-lists.ts';
+import { type CarrierEntry, carriersIn } from './carriers.ts';
 import { readPairs } from './pairs.ts';
 import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
@@ -27,6 +28,7 @@ const conversions = {
     return { from, to };
   },
   pairs: (text: string) => readPairs(text)!,
+  carriers: (entries: readonly CarrierEntry[]) => carriersIn(entries),
   addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) => listsIn(entries),
 };
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation } from '../limits/limits.ts';
-import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
+import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type SchemaError, schemaErrors } from './schema/errors.ts';
@@ -13,6 +13,7 @@ import { readYamlFile } from './yaml/file.ts';
 interface PlansDocument {
   readonly plans: Readonly<Record<string, PlanEntry>>;
   readonly accounts?: Readonly<Record<string, AccountEntry>> | null;
+  readonly public?: 'off' | Partial<AccountEntry>;
   readonly bans?: 'off' | Partial<BansEntry>;
 }
 
@@ -66,8 +67,12 @@ export function readPlans(file: string, cwd: string): { plans: Plans | null; pro
 
 /** Checks only the parts that passed the schema, so that each mistake is reported once. */
 function ruleErrors(value: unknown, sound: (pointer: string) => boolean): SchemaError[] {
-  const { plans, accounts, bans } = Object(value) as Partial<PlansDocument>;
-  const windows = [...windowsIn('/plans', plans), ...windowsIn('/accounts', accounts)];
+  const { plans, accounts, public: anyone, bans } = Object(value) as Partial<PlansDocument>;
+  const windows = [
+    ...windowsIn('/plans', plans),
+    ...windowsIn('/accounts', accounts),
+    ...windowsIn('', typeof anyone === 'object' ? { public: anyone } : {}),
+  ];
   const checked = windows.filter(({ pointer }) => sound(pointer));
   const durations = typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
   return [...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)), ...durationErrors(durations)];
@@ -95,13 +100,14 @@ function durationErrors(durations: readonly string[]): SchemaError[] {
   });
 }
 
-function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
+function plansOf({ plans, accounts, public: anyone = {}, bans }: PlansDocument): Plans {
   const own = Object.entries(accounts ?? {});
   const concurrencies = own.flatMap(([name, { concurrency }]) =>
     concurrency === undefined ? [] : [[name, concurrency] as const],
   );
   return {
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
+    publicPlan: anyone === 'off' ? null : publicPlanOf(anyone),
     escalation: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
     accounts: new Map(own.map(([name, { windows }]) => [name, toWindows(windows)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
@@ -116,6 +122,16 @@ function planOf(name: string, { windows, count = 'key', concurrency, weight, add
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
     ...addressesOf(addresses),
+  };
+}
+
+function publicPlanOf({ windows, concurrency }: Partial<AccountEntry>): Plan {
+  const usual = settingsOf('plans').get('public.windows')!.default as readonly WindowEntry[];
+  return {
+    name: PUBLIC_PLAN,
+    count: 'key',
+    windows: toWindows(windows ?? usual),
+    ...(concurrency !== undefined && { concurrency }),
   };
 }
 

@@ -14,7 +14,8 @@ import type { Head } from './wire/head.ts';
 export interface Exchange {
   readonly id: string;
   readonly call: Call;
-  readonly head: Head;
+  /** A mount with carriers of its own reads it again. */
+  head: Head;
   /** The peer's address, or the one reported by a trusted proxy. */
   readonly address: string;
   /** Whether the peer is a trusted proxy, whose forwarding headers are kept. */

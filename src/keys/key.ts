@@ -1,6 +1,6 @@
 import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
-import type { Plan } from '../limits/plans.ts';
+import { type Plan, PUBLIC_PLAN } from '../limits/plans.ts';
 
 /** A stored key, without its secret. Times are Unix milliseconds. */
 export interface KeyRecord {
@@ -56,10 +56,11 @@ export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
 
 /** The client of a key, with everything that the request path needs, computed once. */
 export interface Client {
+  /** Without a key: the subject. */
   readonly keyId: string;
   readonly account: string;
   readonly plan: string;
-  /** The counted subject: the key, or its account if the plan counts accounts. */
+  /** The counted subject: the key, its account if the plan counts accounts, or an address without a key. */
   readonly subject: string;
   /**
    * `null`: the plan is custom, and neither key nor account has limits. This is an operator's mistake and never means
@@ -78,6 +79,11 @@ export interface Client {
   readonly scopes: readonly string[];
   /** If the client used the secret before the last rotation: when that secret expires. Otherwise `null`. */
   readonly retiresAt: number | null;
+}
+
+/** Whether the request had no key, and needed none. */
+export function isAnonymous({ plan }: Pick<Client, 'plan'>): boolean {
+  return plan === PUBLIC_PLAN;
 }
 
 /** The client address must match the blocks of the key and the lists of its plan. */

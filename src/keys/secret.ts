@@ -21,7 +21,7 @@ export function makeSecret(env: string): string {
 
 /** Whether `text` has the form of a key and the right checksum. The key need not exist. */
 export function isWellFormed(text: string): boolean {
-  if (text.length > MAX_KEY_LENGTH || !SHAPE.test(text)) return false;
+  if (text.length > MAX_KEY_LENGTH || !text.startsWith('sg_') || !SHAPE.test(text)) return false;
   const cut = text.length - CHECKSUM_DIGITS - 1;
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }

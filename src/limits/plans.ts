@@ -4,6 +4,8 @@ import type { BanEscalation, Window } from './limits.ts';
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
   readonly escalation: BanEscalation | null;
+  /** Limits of client addresses that send requests without a key; `null` or absent: every request needs a key. */
+  readonly publicPlan?: Plan | null;
   /** Limits by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
   /** Concurrency limits by account name; they replace the plan's. Absent if no account has one. */
@@ -31,5 +33,8 @@ export interface PlanAddresses {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }
+
+/** No plan for keys has this name. */
+export const PUBLIC_PLAN = 'public';
 
 export const DEFAULT_WEIGHT = 1;

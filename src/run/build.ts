@@ -1,6 +1,8 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
+import type { AddressSubjects } from '../callers/address-subjects.ts';
 import type { Guard } from '../callers/guard.ts';
+import type { Carriers } from '../common/carriers.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
@@ -20,25 +22,29 @@ import { createRelay } from '../gateway/reply/relay.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
 import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
-import { behindMounts, createAddresses } from '../gateway/stages/addresses.ts';
+import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
 import { createAdmit } from '../gateway/stages/admit.ts';
-import { createAuthenticate } from '../gateway/stages/authenticate.ts';
+import { createAnonymous } from '../gateway/stages/anonymous.ts';
+import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
 import type { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
-import { requestFields } from '../gateway/upstream/headers.ts';
+import { createRequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
 import type { Bodies } from '../gateway/wire/bodies.ts';
+import { FieldNames } from '../gateway/wire/fields.ts';
+import { isAnonymous } from '../keys/key.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { readScope } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
+import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
@@ -53,6 +59,7 @@ export interface LongLivedParts {
   readonly uses: LastUseTracker;
   readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
   readonly guard: Guard;
+  readonly subjects: AddressSubjects;
   readonly flights: Flights;
   readonly upstreams: Upstreams;
   readonly bodies: Bodies;
@@ -68,27 +75,27 @@ export interface LongLivedParts {
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLivedParts): Pipeline {
   const { config, contract } = settings;
-  const { state, bans, keyring, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } =
-    longLived;
+  const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ cors, guard, observe, timing, hasReference: config.reference.enabled });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const fields = tracing === null ? requestFields : tracedFields;
+  const fields = createRequestFields(config.keys.identity);
+  const requestFields = tracing === null ? fields : tracedFields(fields);
+  const { names, authenticate } = createReading(settings, longLived);
   const upstreamOf = upstreamsIn(contract, upstreams);
-  /** The contract takes precedence over mounts. */
-  const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
     guard: createRequestGuard({
       config: config.http,
       observe,
       report: createFaultReporter(contract),
+      names,
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
     addresses: createAddresses(config.addresses),
-    authenticate: behindMounts(config.mounts, isOfContract, createAuthenticate({ keyring, guard, clock })),
+    authenticate,
     usage: createUsage({
       ...{ state, keys, flights, answer, clock },
       operations: contract.operations,
@@ -100,11 +107,11 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       suggest: (path) => contract.similar(path),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
-    forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
+    forward: createForward({ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
-      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields: fields },
+      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields },
       upstreamOf: (name) => upstreams.of(name),
       storesOf: (name) =>
         (name === DEFAULT_UPSTREAM ? config.upstream : config.upstreams[name]!).stores.map(({ url }) => url),
@@ -116,12 +123,30 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
+/** How requests and their keys are read. Some mounts have carriers of their own. */
+function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLivedParts): Reading {
+  const { keyring, guard, clock, subjects, tracing } = longLived;
+  const { carriers: chosen, hide, identity } = config.keys;
+  const own = [...(tracing === null ? [] : TRACE_FIELDS), ...Object.values(identity).filter((name) => name !== null)];
+  const readingOf = (carriers: Carriers, anonymous: Anonymous | null): Reading => ({
+    names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
+    authenticate: createAuthenticate({ keyring, guard, clock, carriers, anonymous }),
+  });
+  const plan = config.plans.publicPlan ?? null;
+  const { names, authenticate } = readingOf(chosen ?? contract.carriers, createAnonymous({ contract, plan, subjects }));
+  /** The contract takes precedence over mounts. */
+  const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
+  const ofMount = (carriers: Carriers) => readingOf(carriers, null);
+  return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
+}
+
 /** Finds the route of a request, and records the operation and the use of the key. */
 function createRouting(
   { config, contract }: ActiveConfig<Config>,
   { uses, observe }: Pick<LongLivedParts, 'uses' | 'observe'>,
 ) {
   function note({ id, client, operation }: Exchange): void {
+    if (isAnonymous(client!)) return;
     const { keyId, plan, retiresAt } = client!;
     uses.note(keyId);
     if (operation?.deprecated) uses.noteDeprecated(keyId, operation.id);

@@ -185,8 +185,8 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 }
 
 /** Plans as one text, for comparison. */
-export function plansText({ plans, escalation, accounts, concurrencies = new Map() }: Plans): string {
-  return JSON.stringify([[...plans], escalation, [...accounts], [...concurrencies]]);
+export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {
+  return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);
 }
 
 const BUG: readonly string[] = ['something went wrong inside the gateway: see its log'];

@@ -1,3 +1,4 @@
+import { AddressSubjects } from '../callers/address-subjects.ts';
 import type { Guard } from '../callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
@@ -157,6 +158,7 @@ function openLongLived(parts: ServingParts): LongLivedParts {
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
+  const subjects = new AddressSubjects(clock);
   const uses = new LastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
@@ -188,6 +190,7 @@ function openLongLived(parts: ServingParts): LongLivedParts {
     deprecatedBy,
     guard,
     flights,
+    subjects,
     upstreams,
     bodies,
     readAhead,

@@ -23,7 +23,13 @@ mounts:
   - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
 `);
   expect(config.upstream.stores).toEqual([{ url: 'https://store.example/base', weight: 1 }]);
-  const unset = { upstream: null, stripPrefix: false, rewrite: null, addresses: { allow: [], deny: [] } };
+  const unset = {
+    upstream: null,
+    stripPrefix: false,
+    rewrite: null,
+    carriers: null,
+    addresses: { allow: [], deny: [] },
+  };
   expect(config.mounts).toEqual([
     { ...unset, path: '/files', target: 'http://127.0.0.1:3001', websocket: false },
     { ...unset, path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true },

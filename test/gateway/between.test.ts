@@ -11,10 +11,9 @@ import { createRelay } from '../../src/gateway/reply/relay.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
-import { requestFields } from '../../src/gateway/upstream/headers.ts';
 import type { StoreResponse } from '../../src/gateway/upstream/store-response.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
-import { admittedClient, knownClient } from '../support/exchange.ts';
+import { admittedClient, fieldNames, knownClient, requestFields } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -52,7 +51,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const parts: Parts = {
-    guard: createRequestGuard({ config: door, observe, report: () => [], beginSpan: null }),
+    guard: createRequestGuard({ config: door, observe, report: () => [], names: fieldNames, beginSpan: null }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),

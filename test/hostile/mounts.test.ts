@@ -90,7 +90,7 @@ describe('a mount', () => {
       'constructor: x',
       'X-Forwarded-For: 6.6.6.6',
     ];
-    const headers = ['Connection: keep-alive, X-Mine, X-Storegate-Key', 'X-Mine: 1', 'TE: trailers', ...forged];
+    const headers = ['Connection: keep-alive, X-Mine, X-Storegate-Key-Id', 'X-Mine: 1', 'TE: trailers', ...forged];
     const answer = await stand.ask(stand.request('GET /files/a', headers));
     expect(answer.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
     expect(answer.headers['x-theirs']).toBeUndefined();
@@ -98,7 +98,7 @@ describe('a mount', () => {
     const seen = stand.store.requests.at(-1)!;
     for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key']) expect(valuesOf(seen, name)).toEqual([]);
     expect(valuesOf(seen, 'x-storegate-account')).toEqual(['acme']);
-    expect(valuesOf(seen, 'x-storegate-key')).toHaveLength(1);
+    expect(valuesOf(seen, 'x-storegate-key-id')).toHaveLength(1);
     expect(valuesOf(seen, 'x-forwarded-for')).toEqual(['127.0.0.1']);
     expect(valuesOf(seen, 'constructor')).toEqual(['x']);
   });

@@ -59,7 +59,7 @@ describe('the store', () => {
   test('learns who asks, and never the key', async () => {
     const { headers, rawHeaders } = await seenBy({ Authorization: `Bearer ${secret}` });
     expect(headers).toMatchObject({
-      'x-storegate-key': id,
+      'x-storegate-key-id': id,
       'x-storegate-account': 'zoo',
       'x-storegate-plan': 'business',
     });

@@ -20,7 +20,7 @@ let gateway: TestGateway;
 const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] = [];
 beforeAll(async () => {
   store = createServer(({ headers }: IncomingMessage, response) => {
-    held.push({ plan: `${headers['x-storegate-plan']}`, key: `${headers['x-storegate-key']}`, response });
+    held.push({ plan: `${headers['x-storegate-plan']}`, key: `${headers['x-storegate-key-id']}`, response });
   });
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
+import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
 import { FieldNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
@@ -7,6 +8,15 @@ import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
+
+export const fieldNames = new FieldNames({ strip: [] });
+
+export const requestFields = createRequestFields({
+  keyId: 'X-Storegate-Key-Id',
+  account: 'X-Storegate-Account',
+  plan: 'X-Storegate-Plan',
+  scopes: 'X-Storegate-Scopes',
+});
 
 /** An exchange without a connection. */
 export function exchangeOf(
@@ -18,7 +28,7 @@ export function exchangeOf(
   return {
     id: 'request-1',
     call,
-    head: readHead(call.fields.list, new FieldNames([])),
+    head: readHead(call.fields.list, fieldNames),
     address: '192.0.2.1',
     behindProxy: false,
     span: null,

@@ -12,6 +12,7 @@ import { suggest } from '../../common/suggest.ts';
 import type { Window } from '../../limits/limits.ts';
 import { type LimitFields, RATELIMIT, Ratelimits } from './limits.ts';
 import { REQUIRED_SCOPES, readRequiredScopes } from './required-scopes.ts';
+import { isPublic, readSecuritySchemes, type SecurityFields } from './security.ts';
 import { NamedUpstreams, UPSTREAM } from './upstreams.ts';
 
 /** The fields of an operation that only the gateway knows. */
@@ -20,10 +21,12 @@ export interface OperationFields extends LimitFields {
   readonly requiredScopes: readonly string[];
   /** The name of the upstream whose stores answer; `null`: the document names none. */
   readonly upstream: string | null;
+  /** Whether requests need no key (`security`). */
+  readonly isPublic: boolean;
 }
 
 /** The fields of a contract that only the gateway knows. */
-export interface ContractFields {
+export interface ContractFields extends SecurityFields {
   /** The windows of its operations and tags (`x-ratelimit`), each with its scope. */
   readonly windows: readonly Window[];
 }
@@ -36,12 +39,16 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
     const upstreams = new NamedUpstreams(document, findings);
     const ratelimits = new Ratelimits(document, operations, findings);
     return {
-      fieldsOf: (operation, node) => ({
-        ...ratelimits.fieldsOf(operation, node),
-        requiredScopes: readRequiredScopes(node, findings),
-        upstream: upstreams.of(operation, node),
-      }),
-      sharedBy: (served) => ({ windows: ratelimits.windowsOf(served) }),
+      fieldsOf: (operation, node) => {
+        const requiredScopes = readRequiredScopes(node, findings);
+        return {
+          ...ratelimits.fieldsOf(operation, node),
+          requiredScopes,
+          upstream: upstreams.of(operation, node),
+          isPublic: isPublic(document, node, requiredScopes, findings),
+        };
+      },
+      sharedBy: (served) => ({ windows: ratelimits.windowsOf(served), ...readSecuritySchemes(document) }),
     };
   },
 };

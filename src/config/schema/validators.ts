@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { isOwnHeader } from '../../common/carriers.ts';
 import { parseDuration, parseSize } from '../units.ts';
 import {
   isAddressBlock,
@@ -58,6 +59,7 @@ const formats = {
   'http-url': isHttpUrl,
   'http-urls': isHttpUrls,
   'redis-url': isRedisUrl,
+  'own-header': isOwnHeader,
   cidr: isCidr,
   'address-block': isAddressBlock,
   'web-origin': isWebOrigin,

@@ -1,9 +1,12 @@
 import { AddressRules } from '../../callers/address-rules.ts';
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
+import type { Carriers } from '../../common/carriers.ts';
 import type { Mount } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
 import { isInMount } from '../routes.ts';
+import type { FieldNames } from '../wire/fields.ts';
+import { headOf } from '../wire/head.ts';
 import type { Authenticate } from './authenticate.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
@@ -15,28 +18,44 @@ export function createAddresses(lists: AddressLists): CheckAddress | null {
   return hasLists(lists) ? checkOf('addresses', lists) : null;
 }
 
+/** What differs for mounts with carriers of their own. */
+export interface Reading {
+  readonly names: FieldNames;
+  readonly authenticate: Authenticate;
+}
+
 /**
- * `authenticate` after the address lists of mounts, which are known before any key is looked up. Paths of the contract
- * are not theirs.
+ * `authenticate` after the address lists of mounts, which are known before any key is looked up, and with the carriers
+ * of the mount. Paths of the contract are not theirs.
  */
 export function behindMounts(
   mounts: readonly Mount[],
   isOfContract: (method: string, path: string) => boolean,
   authenticate: Authenticate,
+  readingOf: (carriers: Carriers) => Reading,
 ): Authenticate {
-  const listed = mounts
-    .filter(({ addresses }) => hasLists(addresses))
-    .map((mount) => ({ mount, check: checkOf(`mount ${mount.path}: addresses`, mount.addresses) }));
-  if (listed.length === 0) return authenticate;
+  const own = mounts
+    .filter(({ addresses, carriers }) => hasLists(addresses) || carriers !== null)
+    .map((mount) => ({
+      mount,
+      check: hasLists(mount.addresses) ? checkOf(`mount ${mount.path}: addresses`, mount.addresses) : null,
+      reading: mount.carriers === null ? null : readingOf(mount.carriers),
+    }));
+  if (own.length === 0) return authenticate;
 
   return (exchange, target) => {
     const { path } = target;
-    const found = listed.find(({ mount }) => isInMount(mount, path));
+    const found = own.find(({ mount }) => isInMount(mount, path));
     if (found === undefined || isOfContract(exchange.call.method, path)) return authenticate(exchange, target);
-    const refusal = found.check(exchange);
-    if (refusal === null) return authenticate(exchange, target);
-    exchange.route = `mount ${found.mount.path}`;
-    return refusal;
+    const { mount, check, reading } = found;
+    const refusal = check === null ? null : check(exchange);
+    if (refusal !== null) {
+      exchange.route = `mount ${mount.path}`;
+      return refusal;
+    }
+    if (reading === null) return authenticate(exchange, target);
+    exchange.head = headOf(exchange.call.fields, reading.names);
+    return reading.authenticate(exchange, target);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Guard } from '../../callers/guard.ts';
+import { type Carriers, carriersText } from '../../common/carriers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import type { Code } from '../../errors/catalogue.ts';
+import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import { MAX_IMPORTED_LENGTH } from '../../keys/imported-secret.ts';
@@ -9,7 +10,7 @@ import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
-import type { Head } from '../wire/head.ts';
+import { bearerToken, type Head } from '../wire/head.ts';
 import { refusalFrom } from './client-addresses.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
@@ -19,19 +20,31 @@ import { KnownRefusals } from './known-refusals.ts';
  */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
+/** The client of a request without a key; `null`: it needs a key. */
+export type Anonymous = (exchange: Exchange, entered: Target) => Client | null;
+
 export interface AuthenticateParts {
   readonly keyring: Keyring;
   readonly guard: Guard;
   readonly clock: () => number;
+  readonly carriers: Carriers;
+  /** `null`: every request needs a key. */
+  readonly anonymous: Anonymous | null;
 }
 
 /** Finds the client of the key in the headers. Refuses with 401, or with 429 if the address fails too often. */
-export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
+export function createAuthenticate({ keyring, guard, clock, carriers, anonymous }: AuthenticateParts): Authenticate {
+  const unauthorized = createUnauthorized(carriers);
+  const secretIn = createSecretReader(carriers, unauthorized);
   const hashes = new Hashes();
   const withoutLimits = new KnownRefusals('limits_not_set');
 
-  return function authenticate(exchange) {
+  return function authenticate(exchange, target) {
     const secret = secretIn(exchange.head);
+    if (secret === null) {
+      const client = anonymous?.(exchange, target) ?? null;
+      return client === null ? fail(exchange, unauthorized('missing_api_key')) : accept(exchange, client);
+    }
     if (secret instanceof Refusal) return fail(exchange, secret);
     if (secret.length > (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH))
       return fail(exchange, unauthorized('invalid_api_key'));
@@ -86,41 +99,43 @@ class Hashes {
   }
 }
 
-/** Exactly one key: in X-API-Key, or as a Bearer token (RFC 6750 section 2.1), or the same key in both. */
-function secretIn({ apiKeys, authorizations }: Head): string | Refusal {
-  if (apiKeys.length > 1 || authorizations.length > 1)
-    return ambiguous('The request has more than one key header. Send exactly one key.');
-  const bearer = authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
-  const apiKey = apiKeys[0] ?? null;
-  if (apiKey === null && bearer === null) return unauthorized('missing_api_key');
-  if (apiKey !== null && bearer !== null && apiKey !== bearer) {
-    return ambiguous('X-API-Key and Authorization hold different keys. Send exactly one key.');
-  }
-  return apiKey ?? bearer!;
+/** Finds exactly one key, or the same key twice: in a header and as a bearer token. `null`: none. */
+function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unauthorized) {
+  const ambiguous = (message: string) => unauthorized('invalid_api_key', `${message} Send exactly one key.`);
+
+  return function secretIn({ apiKeys, authorizations }: Head): string | Refusal | null {
+    if (apiKeys.length > 1 || authorizations.length > 1)
+      return ambiguous(`The request has more than one ${apiKeys.length > 1 ? 'key' : 'Authorization'} header.`);
+    const token = bearer && authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
+    const apiKey = apiKeys[0] ?? null;
+    if (apiKey !== null && token !== null && apiKey !== token)
+      return ambiguous(`${headers.join(', ')} and Authorization hold different keys.`);
+    return apiKey ?? token;
+  };
 }
 
-function bearerToken(authorization: string): string | null {
-  const match = /^bearer +(\S+) *$/i.exec(authorization);
-  return match ? match[1]! : null;
-}
+type Unauthorized = (code: Code, message?: string) => Refusal;
 
-function ambiguous(message: string): Refusal {
-  return unauthorized('invalid_api_key', message);
-}
+/** Refusals with the default message are shared by all clients. */
+function createUnauthorized(carriers: Carriers): Unauthorized {
+  const shared = new Map<Code, Refusal>();
+  const { headers, bearer } = carriers;
+  const missing = `${CATALOGUE.missing_api_key.title} Send it ${carriersText(carriers)}.`;
 
-/** Refusals with the default message, shared by all clients. */
-const plain = new Map<Code, Refusal>();
+  /** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
+  const refusal = (code: Code, message: string | undefined) => {
+    const challenge = bearer ? 'Bearer realm="storegate"' : `ApiKey realm="storegate", header="${headers[0]}"`;
+    const error = bearer && code !== 'missing_api_key' ? ', error="invalid_token"' : '';
+    return new Refusal(code, {
+      ...(message === undefined ? {} : { message }),
+      headers: ['WWW-Authenticate', challenge + error],
+    });
+  };
 
-/** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
-function unauthorized(code: Code, message?: string): Refusal {
-  const known = message === undefined ? plain.get(code) : undefined;
-  if (known) return known;
-  const challenge =
-    code === 'missing_api_key' ? 'Bearer realm="storegate"' : 'Bearer realm="storegate", error="invalid_token"';
-  const refusal = new Refusal(code, {
-    ...(message === undefined ? {} : { message }),
-    headers: ['WWW-Authenticate', challenge],
-  });
-  if (message === undefined) plain.set(code, refusal);
-  return refusal;
+  return (code, message) => {
+    if (message !== undefined) return refusal(code, message);
+    const known = shared.get(code) ?? refusal(code, code === 'missing_api_key' ? missing : undefined);
+    shared.set(code, known);
+    return known;
+  };
 }

@@ -98,8 +98,9 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
   }
 }
 
-function hasBound({ plans, concurrencies }: Plans): boolean {
-  return concurrencies !== undefined || [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
+function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
+  if (concurrencies !== undefined || publicPlan?.concurrency !== undefined) return true;
+  return [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
 }
 
 function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Refusal {
@@ -109,17 +110,17 @@ function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Ref
 
 /** All requests of a flood share one refusal. */
 function keepingLast(): (most: number, subject: string) => Refusal {
-  let last = { most: 0, ofAccount: false, refusal: tooMany(0, false) };
+  let last = { most: 0, kind: '', refusal: tooMany(0, '') };
   return (most, subject) => {
-    const ofAccount = subject.startsWith('account:');
-    if (last.most !== most || last.ofAccount !== ofAccount)
-      last = { most, ofAccount, refusal: tooMany(most, ofAccount) };
+    const kind = subject.slice(0, subject.indexOf(':'));
+    if (last.most !== most || last.kind !== kind) last = { most, kind, refusal: tooMany(most, kind) };
     return last.refusal;
   };
 }
 
-function tooMany(most: number, ofAccount: boolean): Refusal {
-  const whose = ofAccount ? 'for all keys of this account' : 'for this key';
+function tooMany(most: number, kind: string): Refusal {
+  const whose =
+    kind === 'account' ? 'for all keys of this account' : kind === 'key' ? 'for this key' : 'for this address';
   return new Refusal('too_many_in_flight', {
     message: `Too many concurrent requests (max ${most} ${whose}). Wait for a response; this counts against no quota and causes no ban.`,
     headers: ['Retry-After', '1'],

@@ -2,15 +2,16 @@ import { callerAddress, plainAddress, trustedProxies } from '../../callers/addre
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
+import { isAnonymous } from '../../keys/key.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
-import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
+import { type BeginSpan, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { ReportFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';
 import type { Call } from '../wire/call.ts';
-import { FieldNames } from '../wire/fields.ts';
+import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
 import { parseTarget } from '../wire/target.ts';
@@ -30,15 +31,21 @@ export interface RequestGuardParts {
   readonly config: Config['http'];
   readonly observe: Observe;
   readonly report: ReportFaults;
+  readonly names: FieldNames;
   /** Begins the span of each request; `null`: no tracing, and the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
 const NO_SPAN = () => null;
 
-export function createRequestGuard({ config, observe, report: tell, beginSpan }: RequestGuardParts): RequestGuard {
+export function createRequestGuard({
+  config,
+  observe,
+  report: tell,
+  names,
+  beginSpan,
+}: RequestGuardParts): RequestGuard {
   const proxies = trustedProxies(config.trustedProxies);
-  const names = new FieldNames(config.stripHeaders, beginSpan === null ? [] : TRACE_FIELDS);
   const spanOf = beginSpan ?? NO_SPAN;
   const nextId = requestIds();
 
@@ -152,6 +159,7 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
 
 function requestEventOf(exchange: Exchange, tell: ReportFaults): RequestEvent {
   const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
+  const owner = client === null || isAnonymous(client) ? null : client;
   return {
     type: 'request',
     id,
@@ -164,8 +172,8 @@ function requestEventOf(exchange: Exchange, tell: ReportFaults): RequestEvent {
     nearLimit: admission !== null && isNearLimit(admission, exchange.scopes),
     unheeding: admission !== null && isUnheeding(admission),
     deprecated: exchange.operation?.deprecated ?? false,
-    keyId: client?.keyId ?? null,
-    account: client?.account ?? null,
+    keyId: owner?.keyId ?? null,
+    account: owner?.account ?? null,
     plan: client?.plan ?? null,
     address,
     duration: performance.now() - startedAt,

@@ -4,21 +4,22 @@ import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { newSpanId } from '../../observe/tracing/ids.ts';
 import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
-import type { Exchange } from '../exchange.ts';
-import { type Caller, requestFields } from './headers.ts';
+import type { RequestFields } from './headers.ts';
 import { outageOf } from './outages.ts';
 import type { StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
 /** The fields of a request if the gateway is part of its trace: the parent is the span of the attempt. */
-export function tracedFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
-  const lines = requestFields(exchange, client, plain);
-  const span = exchange.span!;
-  const { id } = added(span);
-  lines.addKnown(TRACEPARENT!, traceparentAt(span, id));
-  if (span.state !== null) lines.addKnown(TRACESTATE!, span.state);
-  return lines;
+export function tracedFields(requestFields: RequestFields): RequestFields {
+  return (exchange, client, plain) => {
+    const lines = requestFields(exchange, client, plain);
+    const span = exchange.span!;
+    const { id } = added(span);
+    lines.addKnown(TRACEPARENT!, traceparentAt(span, id));
+    if (span.state !== null) lines.addKnown(TRACESTATE!, span.state);
+    return lines;
+  };
 }
 
 /**

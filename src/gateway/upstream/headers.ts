@@ -1,7 +1,7 @@
 import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
-import type { Client } from '../../keys/key.ts';
+import { type Client, isAnonymous } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
 import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
@@ -11,36 +11,46 @@ const returnedNames = new ReturnedNames();
 const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
 
-export type Caller = Pick<Client, 'keyId' | 'account' | 'plan'>;
+export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
-/** Lines that identify the client, checked once per client. */
-const callerLines = new WeakMap<Caller, CheckedLines>();
+/** Header names; `null`: not sent. */
+export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
 
 /**
  * The headers of the request to the store: the client's forwardable headers, then those that only the gateway sets.
  * `Connection: X-Storegate-Account` cannot remove ours, because a client's options apply only to its own headers.
  * `plain`: without Accept-Encoding.
  */
-export function requestFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
-  const { head } = exchange;
-  const lines = new FieldLines();
-  lines.addLines(plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines);
-  lines.addKnown(REQUEST_ID, exchange.id);
-  lines.addLines(linesOf(client));
-  if (exchange.behindProxy) addChain(lines, exchange);
-  else lines.addLines(peerLines(exchange));
-  return lines;
-}
+export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
-export type RequestFields = typeof requestFields;
+export function createRequestFields(identity: IdentityHeaders): RequestFields {
+  /** Lines that identify the client, checked once per client. */
+  const identityLines = new WeakMap<Caller, CheckedLines>();
 
-function linesOf(client: Caller): CheckedLines {
-  const known = callerLines.get(client);
-  if (known !== undefined) return known;
-  const { keyId, account, plan } = client;
-  const lines = checkedLines(['X-Storegate-Key', keyId, 'X-Storegate-Account', account, 'X-Storegate-Plan', plan]);
-  callerLines.set(client, lines);
-  return lines;
+  function linesOf(client: Caller): CheckedLines {
+    const known = identityLines.get(client);
+    if (known !== undefined) return known;
+    const { account, plan, scopes } = client;
+    const values = { keyId: isAnonymous(client) ? '' : client.keyId, account, plan, scopes: scopes.join(' ') };
+    const lines = checkedLines(
+      (Object.keys(values) as (keyof typeof values)[]).flatMap((name) =>
+        identity[name] === null || values[name] === '' ? [] : [identity[name], values[name]],
+      ),
+    );
+    identityLines.set(client, lines);
+    return lines;
+  }
+
+  return function requestFields(exchange, client, plain = false) {
+    const { head } = exchange;
+    const lines = new FieldLines();
+    lines.addLines(plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines);
+    lines.addKnown(REQUEST_ID, exchange.id);
+    lines.addLines(linesOf(client));
+    if (exchange.behindProxy) addChain(lines, exchange);
+    else lines.addLines(peerLines(exchange));
+    return lines;
+  };
 }
 
 /**

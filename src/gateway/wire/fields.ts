@@ -1,4 +1,5 @@
 import { listed, oneByte } from '@storegate/http1';
+import { type Carriers, USUAL_CARRIERS } from '../../common/carriers.ts';
 
 /** Hop-by-hop headers (RFC 9110 section 7.6.1), forwarded in neither direction. */
 const HOP_BY_HOP = [
@@ -20,8 +21,6 @@ const NOT_FORWARDED = new Set([
   'host',
   'expect',
   'content-length',
-  'x-api-key',
-  'authorization',
   'x-request-id',
   'forwarded',
   'x-real-ip',
@@ -64,6 +63,8 @@ export interface FieldName {
   readonly name: string;
   /** Whether the header may reach the store. */
   readonly forwarded: boolean;
+  /** Whether its value is a key. */
+  readonly isKey: boolean;
 }
 
 /** Number and length of cached spellings. The other side chooses them, so memory is bounded. */
@@ -93,21 +94,38 @@ class Spellings<Known> {
   }
 }
 
+export interface FieldNamesOptions {
+  /** Lower-case names not forwarded, besides the fixed ones; a final `*` matches any ending. */
+  readonly strip: readonly string[];
+  /** Names that the gateway writes. */
+  readonly own?: readonly string[];
+  readonly carriers?: Carriers;
+  /** Whether keys are removed. */
+  readonly hide?: boolean;
+}
+
 export class FieldNames {
   readonly #names: Spellings<FieldName>;
+  /** Whether Authorization: Bearer carries the key. */
+  readonly bearer: boolean;
+  readonly hide: boolean;
 
-  /**
-   * `strip`: lower-case names not forwarded, besides the fixed ones; a final `*` matches any ending. `own`: names that
-   * the gateway writes.
-   */
-  constructor(strip: readonly string[], own: readonly string[] = []) {
-    const stripped: ReadonlySet<string> = new Set([...NOT_FORWARDED, ...strip, ...own]);
+  constructor({ strip, own = [], carriers = USUAL_CARRIERS, hide = true }: FieldNamesOptions) {
+    this.bearer = carriers.bearer;
+    this.hide = hide;
+    const keys = new Set(carriers.headers.map((name) => name.toLowerCase()));
+    const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
+    const stripped: ReadonlySet<string> = new Set([
+      ...[...NOT_FORWARDED, ...strip, ...own.map(meaning)],
+      ...(hide ? carriers.headers.map(meaning) : []),
+    ]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
     this.#names = new Spellings((name) => {
       // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
-      const meant = name.replaceAll('_', '-');
-      return { name, forwarded: !stripped.has(meant) && !prefixes.some((prefix) => meant.startsWith(prefix)) };
+      const meant = meaning(name);
+      const isStripped = stripped.has(meant) || prefixes.some((prefix) => meant.startsWith(prefix));
+      return { name, forwarded: !isStripped || (!hide && keys.has(name)), isKey: keys.has(name) };
     });
   }
 

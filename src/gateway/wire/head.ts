@@ -1,12 +1,13 @@
 import { type CheckedLines, checkedLines } from '@storegate/http1';
 import { withoutFields } from '../../common/field-list.ts';
+import { isWellFormed } from '../../keys/secret.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';
 
 /** What the gateway reads from a request's header section, in one pass over the raw headers. */
 export interface Head {
-  /** Values of X-API-Key and of Authorization, one per header line. */
+  /** Values of the headers that carry keys, and of Authorization, one per header line. */
   readonly apiKeys: readonly string[];
   readonly authorizations: readonly string[];
   readonly host: string | undefined;
@@ -84,12 +85,10 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
   let tracestate: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
-    const { name, forwarded } = names.of(rawHeaders[i]!);
-    if (forwarded) head.forwardable.push(rawHeaders[i]!, value);
+    const { name, forwarded, isKey } = names.of(rawHeaders[i]!);
+    if (forwarded && !(names.hide && isWellFormed(value))) head.forwardable.push(rawHeaders[i]!, value);
+    if (isKey) head.apiKeys = added(head.apiKeys, value);
     switch (name) {
-      case 'x-api-key':
-        head.apiKeys = added(head.apiKeys, value);
-        break;
       case 'authorization':
         head.authorizations = added(head.authorizations, value);
         break;
@@ -146,9 +145,28 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     head.upgrades = options.includes('upgrade');
     head.forwardable = withoutFields(head.forwardable, options);
   }
+  if (names.hide && head.authorizations.length > 0) hideKeys(head, names);
   if (traceparents > 0 || tracestate !== undefined) takeTrace(head, traceparents, tracestate);
   head.lines = checkedLines(head.forwardable);
   return head;
+}
+
+/** Authorization reaches the backend unless it holds a key. A key in the wrong header is hidden too. */
+function hideKeys(
+  head: { authorizations: readonly string[]; apiKeys: readonly string[]; forwardable: readonly string[] },
+  names: FieldNames,
+): void {
+  const holdsKey = (value: string): boolean =>
+    (names.bearer && bearerToken(value) !== null) ||
+    isWellFormed(value.slice(value.trimEnd().lastIndexOf(' ') + 1).trimEnd()) ||
+    head.apiKeys.some((key) => value.includes(key));
+  if (head.authorizations.some(holdsKey)) head.forwardable = withoutFields(head.forwardable, ['authorization']);
+}
+
+/** The token of an Authorization header (RFC 6750 section 2.1); `null`: another scheme. */
+export function bearerToken(authorization: string): string | null {
+  const match = /^bearer +(\S+) *$/i.exec(authorization);
+  return match ? match[1]! : null;
 }
 
 /** A trace that is not well-formed ends here: the store must not take for one what we did not. */

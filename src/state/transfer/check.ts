@@ -25,7 +25,8 @@ import type { RecordType } from './records.ts';
 
 const ID = /^key_[0-9A-Za-z]{1,64}$/;
 const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
-const SUBJECT = /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63})$/;
+const SUBJECT =
+  /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63}|address:[\w.:/-]{1,64})$/;
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 /** Maximum windows with counters of one subject: those of a plan and a contract, and of others during a merge. */
 const MAX_WINDOWS = 64;
@@ -100,7 +101,7 @@ const CONDUCT = fields({
   cleanSince: moment,
 });
 const LEDGER = fields({
-  subject: text(140, SUBJECT, 'key:<id> or account:<plan>:<account>'),
+  subject: text(140, SUBJECT, 'key:<id>, account:<plan>:<account> or address:<address>'),
   windows: list(MAX_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
   cells: list(MAX_WINDOWS * 32, integer(0)),
   conduct: orNull(CONDUCT),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Guard } from '../../../src/callers/guard.ts';
+import { type Carriers, USUAL_CARRIERS } from '../../../src/common/carriers.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
 import type { Client } from '../../../src/keys/key.ts';
@@ -19,11 +20,13 @@ function authenticating({
   later = false,
   acceptsImported = false,
   failuresLeft = 10,
+  carriers = USUAL_CARRIERS,
 }: {
   keys?: Readonly<Record<string, Client>>;
   later?: boolean;
   acceptsImported?: boolean;
   failuresLeft?: number;
+  carriers?: Carriers;
 } = {}) {
   const clock = new TestClock();
   const byHash = new Map(Object.entries(keys).map(([secret, client]) => [hashSecret(secret), client]));
@@ -45,7 +48,7 @@ function authenticating({
       return { readings, now: clock.now, exhausted: failed.length > failuresLeft };
     },
   } as unknown as Guard;
-  const authenticate = createAuthenticate({ keyring, guard, clock: clock.read });
+  const authenticate = createAuthenticate({ keyring, guard, clock: clock.read, carriers, anonymous: null });
   const by = (headers: Record<string, string>, exchange = exchangeOf('GET', headers)) => ({
     exchange,
     answer: authenticate(exchange, target),

@@ -4,11 +4,10 @@ import { BodyStream, Pool } from '@storegate/http1';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
-import { requestFields } from '../../../src/gateway/upstream/headers.ts';
 import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
-import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
+import { admittedClient, exchangeOf, requestFields, targetOf } from '../../support/exchange.ts';
 
 /** The store's side of one connection. */
 interface Far {
@@ -134,7 +133,7 @@ describe('the store is asked', () => {
     const [line, ...fields] = head.split('\r\n');
     expect(line).toBe('POST /base/pets?limit=1 HTTP/1.1');
     expect(fields).toEqual(
-      expect.arrayContaining(['X-Own: 1', 'X-Storegate-Key: key_1', 'X-Storegate-Plan: free', 'Content-Length: 2']),
+      expect.arrayContaining(['X-Own: 1', 'X-Storegate-Key-Id: key_1', 'X-Storegate-Plan: free', 'Content-Length: 2']),
     );
     expect(head.toLowerCase()).not.toContain('x-api-key');
   });

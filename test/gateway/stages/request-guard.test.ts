@@ -5,7 +5,7 @@ import { Refusal } from '../../../src/errors/refusals.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
-import { knownClient } from '../../support/exchange.ts';
+import { fieldNames, knownClient } from '../../support/exchange.ts';
 
 const { http: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
@@ -23,6 +23,7 @@ test('the event of a request holds plain values, and nothing that the caller sen
     config: settings,
     observe: (event) => events.push(event),
     report: tell,
+    names: fieldNames,
     beginSpan: null,
   });
   const { call } = looseCall('POST', { 'X-API-Key': 'hidden', Cookie: 'hidden', 'Content-Length': '6' });

@@ -1,0 +1,33 @@
+/** The headers that may carry a key. */
+export interface Carriers {
+  /** Names as written, the preferred one first. */
+  readonly headers: readonly string[];
+  /** Whether `Authorization: Bearer` carries the key. */
+  readonly bearer: boolean;
+}
+
+/** The headers if neither settings nor contract name any. */
+export const USUAL_CARRIERS: Carriers = { headers: ['X-API-Key'], bearer: true };
+
+/** Completes "Send it …". */
+export function carriersText({ headers, bearer }: Carriers): string {
+  const [last, ...rest] = headers.map((name) => `\`${name}\``).reverse();
+  const named =
+    rest.length === 0 ? `the header ${last}` : `one of the headers ${rest.reverse().join(', ')} and ${last}`;
+  const token = 'as `Authorization: Bearer <key>`';
+  if (last === undefined) return token;
+  return bearer ? `in ${named}, or ${token}` : `in ${named}`;
+}
+
+const RESERVED = new Set([
+  ...['authorization', 'connection', 'cookie', 'date', 'expect', 'forwarded', 'from', 'host', 'keep-alive', 'origin'],
+  ...['pragma', 'range', 'referer', 'te', 'traceparent', 'tracestate', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['user-agent', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'x-request-id'],
+]);
+
+/** Whether a header can carry a key or an identity: HTTP, proxies and the gateway do not use it themselves. */
+export function isOwnHeader(name: string): boolean {
+  if (!/^[a-z][\w-]{0,63}$/i.test(name)) return false;
+  const meant = name.toLowerCase().replaceAll('_', '-');
+  return !RESERVED.has(meant) && !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(meant);
+}

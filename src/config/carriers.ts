@@ -1,0 +1,11 @@
+import type { Carriers } from '../common/carriers.ts';
+
+/** As written: `bearer`, or the name of a header. */
+export type CarrierEntry = 'bearer' | { readonly header: string };
+
+export function carriersIn(entries: readonly CarrierEntry[]): Carriers {
+  return {
+    headers: entries.flatMap((entry) => (entry === 'bearer' ? [] : [entry.header])),
+    bearer: entries.includes('bearer'),
+  };
+}

@@ -1,0 +1,52 @@
+import { type Document, type Findings, isObject, type Json } from '@storegate/openapi';
+import { type Carriers, isOwnHeader, USUAL_CARRIERS } from '../../common/carriers.ts';
+import { REQUIRED_SCOPES } from './required-scopes.ts';
+
+/** What the security schemes of a document mean for the gateway. */
+export interface SecurityFields {
+  /** Where clients send their key, unless settings say where. */
+  readonly carriers: Carriers;
+  /** Whether the schemes may be those of the backend: both would read the same header. */
+  readonly sharesAuthorization: boolean;
+}
+
+/**
+ * X-API-Key and every header that a scheme of type `apiKey` names; Authorization: Bearer if a scheme of type `http`
+ * names it, or if the document has no schemes.
+ */
+export function readSecuritySchemes(document: Document): SecurityFields {
+  const components = document.object(document.root.components);
+  const written = document.members(components?.securitySchemes);
+  const schemes = written.map(([, node]) => document.object(node)).filter((scheme) => scheme !== null);
+  if (schemes.length === 0) return { carriers: USUAL_CARRIERS, sharesAuthorization: false };
+  const named = schemes.flatMap((scheme) => (scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : []));
+  const isKnown = (name: string) => (other: unknown) => String(other).toLowerCase() === name.toLowerCase();
+  const [usual] = USUAL_CARRIERS.headers;
+  const own = [...new Set(named)].filter((name): name is string => typeof name === 'string' && isOwnHeader(name));
+  const bearer = schemes.some(isBearer) || named.some(isKnown('authorization'));
+  return {
+    carriers: { headers: own.some(isKnown(usual!)) ? own : [...own, usual!], bearer },
+    // A document that names the gateway's own header was written for the gateway.
+    sharesAuthorization: bearer && !own.some(isKnown(usual!)),
+  };
+}
+
+const isBearer = ({ type, scheme }: Json): boolean => type === 'http' && String(scheme).toLowerCase() === 'bearer';
+
+/**
+ * Whether an operation needs no key: its security requirements, else those of the document, are empty or contain the
+ * empty requirement (OpenAPI 3.1, Operation Object, `security`). An operation that requires scopes needs a key.
+ */
+export function isPublic(
+  document: Document,
+  node: Json,
+  requiredScopes: readonly string[],
+  findings: Findings,
+): boolean {
+  const security = node.security ?? document.root.security;
+  if (!Array.isArray(security)) return false;
+  const needsNone = security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
+  if (!needsNone || requiredScopes.length === 0) return needsNone;
+  findings.note(node, REQUIRED_SCOPES, 'needs a key, although `security` needs none: requests without a key get 401');
+  return false;
+}

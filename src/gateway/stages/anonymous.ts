@@ -1,0 +1,34 @@
+import type { AddressSubjects } from '../../callers/address-subjects.ts';
+import { USAGE_PATH } from '../../common/reserved-paths.ts';
+import type { Contract } from '../../config/contract/contract.ts';
+import { limitsOf } from '../../keys/subjects.ts';
+import { DEFAULT_WEIGHT, type Plan } from '../../limits/plans.ts';
+import type { Anonymous } from './authenticate.ts';
+
+export interface AnonymousParts {
+  readonly contract: Contract;
+  /** `null`: every request needs a key. */
+  readonly plan: Plan | null;
+  readonly subjects: AddressSubjects;
+}
+
+/**
+ * Clients of requests without a key to public operations: each address is counted by itself, and never banned, because
+ * many people may share it. `null`: no operation is public.
+ */
+export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
+  if (plan === null || !contract.operations.some(({ isPublic }) => isPublic)) return null;
+  const { name, windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
+  const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
+
+  return (exchange, { path }) => {
+    const isPublic = path !== USAGE_PATH && contract.match(exchange.call.method, path).operation?.isPublic === true;
+    if (!isPublic) return null;
+    const subject = subjects.of(exchange.address);
+    return {
+      ...{ keyId: subject, account: '', plan: name, subject, limits, concurrency },
+      party: { group: name, weight, member: subject },
+      ...{ expiresAt: null, revoked: false, addresses: null, scopes: [], retiresAt: null },
+    };
+  };
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Carriers } from '../../../src/common/carriers.ts';
+import { FieldNames, type FieldNamesOptions } from '../../../src/gateway/wire/fields.ts';
+import { readHead } from '../../../src/gateway/wire/head.ts';
+import { makeSecret } from '../../../src/keys/secret.ts';
+
+const KEY = makeSecret('test');
+const USUAL: Carriers = { headers: ['X-API-Key'], bearer: true };
+const HEADER: Carriers = { headers: ['X-API-Key'], bearer: false };
+const BEARER: Carriers = { headers: [], bearer: true };
+const OWN: Carriers = { headers: ['X-Shop_Key', 'X-API-Key'], bearer: false };
+
+const headWith = (options: Partial<FieldNamesOptions>, ...lines: readonly [string, string][]) =>
+  readHead(lines.flat(), new FieldNames({ strip: [], ...options }));
+
+describe('headers for the backend', () => {
+  test.each<[string, Carriers, [string, string][], string[]]>([
+    ['a key', USUAL, [['X-API-Key', KEY]], []],
+    ['a bearer token', USUAL, [['Authorization', 'Bearer own']], []],
+    ['another scheme', USUAL, [['Authorization', 'Basic eDp5']], ['Authorization', 'Basic eDp5']],
+    ['a bearer token of the backend', HEADER, [['Authorization', 'Bearer own']], ['Authorization', 'Bearer own']],
+    ['a header that carries no key', BEARER, [['X-API-Key', 'own']], ['X-API-Key', 'own']],
+    ['a key as a bearer token', HEADER, [['Authorization', `Bearer ${KEY}`]], []],
+    ['a key without a scheme', HEADER, [['Authorization', `${KEY} `]], []],
+    ['a key in another header', BEARER, [['X-API-Key', KEY]], []],
+    [
+      'the same imported key twice',
+      HEADER,
+      [
+        ['X-API-Key', 'old'],
+        ['Authorization', 'Bearer old'],
+      ],
+      [],
+    ],
+    [
+      'the header of the document',
+      OWN,
+      [
+        ['x-shop_key', 'a'],
+        ['X-Shop-Key', 'b'],
+        ['X-API-Key', 'c'],
+      ],
+      [],
+    ],
+  ])('%s', (_what, carriers, lines, forwarded) => {
+    expect(headWith({ carriers }, ...lines).forwardable).toEqual(forwarded);
+  });
+
+  test('keep the key if settings say so', () => {
+    const head = headWith({ carriers: HEADER, hide: false }, ['X-API-Key', KEY], ['Authorization', `Bearer ${KEY}`]);
+    expect(head.forwardable).toEqual(['X-API-Key', KEY, 'Authorization', `Bearer ${KEY}`]);
+  });
+
+  test.each(['X-User', 'x-user', 'X_User'])('never have the identity that a client states: %s', (name) => {
+    expect(headWith({ own: ['X-User'] }, [name, 'admin']).forwardable).toEqual([]);
+  });
+});
+
+test('keys are read from each carrier, by its exact name', () => {
+  const lines: [string, string][] = [
+    ['X-Shop_Key', 'a'],
+    ['x-api-key', 'b'],
+    ['X-Shop-Key', 'c'],
+  ];
+  expect(headWith({ carriers: OWN }, ...lines).apiKeys).toEqual(['a', 'b']);
+  expect(headWith({ carriers: BEARER }, ...lines).apiKeys).toEqual([]);
+});
+
+test('a large Authorization is read in linear time', () => {
+  const value = `Bearer ${' '.repeat(32_000)}${'a'.repeat(32_000)} `;
+  expect(headWith({ carriers: HEADER }, ['Authorization', value]).forwardable).toEqual(['Authorization', value]);
+  expect(headWith({ carriers: USUAL }, ['Authorization', value]).forwardable).toEqual([]);
+});

@@ -18,7 +18,7 @@ import { houseRows } from './support/house.ts';
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** The anchor that a heading gets: lower case, no punctuation, hyphens for spaces. */
+/** The anchor of a heading: lower case, no punctuation, hyphens for spaces. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -202,7 +202,7 @@ describe('the papers', () => {
     expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
     expect(asRoot).toMatch(/^COPY plans\.yaml config\/gateway\.yaml \/config\/\nRUN .*chown -R node:node .*\/config$/m);
     expect(asUser).not.toContain('COPY');
-    // What one user has compiled no other finds, and Node gives files of it to nobody else.
+    // Code compiled by one user is not found by others, and Node makes its files private.
     expect(asRoot).toMatch(
       /as_node='setpriv --reuid=node .*\n.*\$as_node .* check && \$as_node .*serve\.ts.*\n.*chmod -R a\+rX/,
     );

@@ -6,7 +6,7 @@ import { IGNORED_CALLS, ignoredCalls } from './support/ignored-calls.ts';
 import { circles, DOORS, FILES, type Import, importsIn, roomOf, textOf } from './support/imports.ts';
 import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 
-/** From the bottom up. A room imports only rooms of the layers below its own, types included. */
+/** From the bottom up. A room imports only rooms of lower layers, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['http1', 'openapi', 'pages'],
   ['console', 'reference'],
@@ -29,7 +29,6 @@ const isOurs = (path: string) => path.endsWith('.ts');
 interface Wall {
   readonly name: string;
   readonly breaks: (one: Import) => boolean;
-  /** An import that it must find. */
   readonly planted: Import;
 }
 
@@ -39,7 +38,6 @@ const knowsNode = (path: string) =>
   ['gateway/upstream/inner-proxy.ts', 'common/https-fetch.ts'].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
-/** Packages that stand alone. */
 const PACKAGES: readonly string[] = ['http1', 'openapi', 'pages', 'console', 'reference'];
 const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
 
@@ -158,7 +156,7 @@ describe('the walls of the house', () => {
   });
 });
 
-/** Why a room has another number of lines than its row says, or nothing. */
+/** Why a room has another number of lines than its row, or nothing. */
 function mispriced({ folder, lines }: HouseRow, now: number): string | undefined {
   const row = `Change the number in the row of ${folder} in ARCHITECTURE.md to ${now}`;
   if (now > lines * 1.05)
@@ -177,7 +175,7 @@ describe('the price tag', () => {
   });
 });
 
-/** What is larger than `most`, with a wrong or missing entry in the list of the large ones. */
+/** What is larger than `most`, with a wrong or missing entry in the list of large files or functions. */
 function unlisted(sizes: ReadonlyMap<string, number>, list: Readonly<Record<string, Large>>, most: number): string[] {
   const faults = [...sizes].flatMap(([name, lines]) => {
     const listed = list[name];
@@ -225,7 +223,6 @@ describe('what is large has a reason', () => {
   });
 });
 
-/** Any kind of window, as code spells it. */
 const KIND = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
 
 /** Text that only some files may have. */

@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** `at` and `until` in minutes from now. */
+/** `at` and `until`: minutes from now. */
 async function tell(
   actor: string,
   action: string,
@@ -46,7 +46,6 @@ async function tell(
   return entry;
 }
 
-/** What became of each ban, by number. */
 async function ends(): Promise<string[]> {
   const entries = await log.list({ limit: 1_000 });
   const found = await endsOf(log, entries, NOW);

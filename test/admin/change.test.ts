@@ -17,9 +17,7 @@ let folder: string;
 let db: DatabaseSync;
 let auditLog: AuditLog;
 let changes: Changes;
-/** While it is, the audit log is out of reach. */
 let away: boolean;
-/** What was done, in order: entries that were written, and what the test itself notes. */
 let steps: string[];
 
 beforeEach(() => {

@@ -30,7 +30,6 @@ const caller = () => new ConsoleCaller(gateway.adminUrl);
 const asRoot = () => adminOf(gateway.adminUrl, { Authorization: `Bearer ${root}` });
 let made = 0;
 
-/** A token with its name. */
 async function issue(role = 'admin') {
   const name = `operator-${++made}`;
   const body = bodyOf(await asRoot()('POST', '/tokens', { name, role }));

@@ -15,7 +15,7 @@ afterEach(() => gateway.stop());
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** The status of a call with headers that fetch does not allow. */
+/** `fetch` does not allow these headers. */
 async function status(path: string, headers: Record<string, string>): Promise<number> {
   const sent = request(`${gateway.adminUrl}${path}`, { headers }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

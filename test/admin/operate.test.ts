@@ -30,10 +30,8 @@ const create = async (draft: object = {}): Promise<{ id: string; key: string }> 
   bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
 const status = async (key: string) => (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 
-/** The time so many milliseconds from now. */
 const at = (later: number) => new Date(gateway.clock.now + later).toISOString();
 
-/** Sends until the ladder bans. */
 async function misbehave(key: string): Promise<void> {
   for (let i = 0; i < 10 && (await status(key)) !== 403; i++) gateway.clock.pass(150);
 }

@@ -10,14 +10,12 @@ import { ROLES, type Role } from '../../src/keys/operators/tokens.ts';
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-contract-'));
-  // The contract refers to it.
   const schema = 'webhooks.schema.json';
   copyFileSync(resolve(ADMIN_CONTRACT, '..', schema), join(folder, schema));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const shipped = readFileSync(ADMIN_CONTRACT, 'utf8');
-/** Nothing is called before the contract is looked at. */
 const context = {} as AdminContext;
 
 function changed(from: string, to: string): Contract {
@@ -65,7 +63,10 @@ describe('the admin API does not start', () => {
   });
 });
 
-/** Every operation under the lowest role that may call it. A second time beside the contract: who may do what changes on purpose only. */
+/**
+ * Every operation under the lowest role that may call it. Deliberately a copy of the contract: roles change on purpose
+ * only.
+ */
 const LOWEST: Readonly<Record<Role, readonly string[]>> = {
   read: [
     ...['listKeys', 'getKey', 'identifyKey', 'listAccounts', 'getAccount', 'listKeysOfAccount'],
@@ -87,7 +88,6 @@ describe('the role of a token', () => {
       throw letIn;
     },
   };
-  /** Takes any parameters and no body: only the role decides. */
   const lenient = (operation: Operation): Operation =>
     Object.create(operation, { checkParameters: { value: () => [] }, body: { value: null } });
   const contract = adminContract();

@@ -65,7 +65,6 @@ const ODD: readonly unknown[] = [
   { request: null, memory: { requests: 1, sample: 1, goodSince: 1e300, othersSince: 1 } },
 ];
 
-/** The operations where one gateway answers as it should, and another this. */
 function operationsWith(own: unknown, odd: unknown) {
   const answers = [
     { gateway: 'two', answer: odd },

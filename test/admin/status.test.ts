@@ -23,7 +23,6 @@ const ODD: readonly unknown[] = [
   otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } } }),
 ];
 
-/** What is told where one gateway answers as it should, and another this. */
 async function toldOf(answer: unknown) {
   const answers = [
     { gateway: 'one', answer: STATUS },

@@ -12,7 +12,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** Calls a listener that answers with `answer`; the caller reads nothing of what comes. */
 async function called(answer: (request: Request, response: Response) => void): Promise<Socket> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const locals = { still: async () => ({ name: 'local', role: 'admin' }) };
@@ -32,7 +31,6 @@ async function called(answer: (request: Request, response: Response) => void): P
   return caller;
 }
 
-/** Follows nothing, and notes who listens and who has stopped. */
 class Followed {
   readonly listeners: Listener[] = [];
   stopped = 0;

@@ -106,7 +106,6 @@ describe('with an authority for operators', () => {
 });
 
 describe('a command', () => {
-  /** In the folder of the gateway. */
   const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
     commandLine(gateway.folder)(args, { env });
   const list = (env: Readonly<Record<string, string>>) =>

@@ -4,7 +4,6 @@ import { AddressRules } from '../../src/callers/address-rules.ts';
 import { CidrRanges } from '../../src/callers/cidr-ranges.ts';
 import { lastAddress, parseCidr, type Words, wordsOf } from '../../src/common/ip.ts';
 
-/** Of a small part of all addresses, so that blocks meet, and lie in each other. */
 const ipv4 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `10.${a}.${b}.${c}`);
 const ipv6 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `2001:db8:${a}::${b}:${c}`);
 const addresses = fc.oneof(ipv4, ipv6);
@@ -14,7 +13,6 @@ const entries = fc.oneof(
   fc.tuple(ipv6, fc.integer({ min: 30, max: 128 })).map(([address, bits]) => around(address, bits)),
 );
 
-/** The block of this length that has the address. */
 function around(address: string, bits: number): string {
   const words = wordsOf(address)!.map((word, i) => {
     const kept = Math.min(Math.max(bits - 32 * i, 0), 32);

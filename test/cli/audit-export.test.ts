@@ -13,7 +13,6 @@ import { draft } from '../support/records.ts';
 const SETTINGS = 'audit: { maxEntries: 100 }\n';
 const START = Date.parse('2030-01-31T00:00:00Z');
 
-/** The folder of a gateway, and the environment in which commands reach it. */
 interface Place {
   readonly data: string;
   readonly cwd: string;
@@ -65,7 +64,7 @@ describe.each([
     return { code, ...said };
   }
 
-  /** Writes entries as a gateway would that keeps all of them: one each second. */
+  /** One entry per second; all are kept. */
   async function write(count: number): Promise<void> {
     const db = openStateFile(place.data);
     const { auditLog } = recordsInFile(db, KEPT);
@@ -74,7 +73,7 @@ describe.each([
     db.close();
   }
 
-  /** A change, after which the bound of the settings holds. */
+  /** The change that enforces the limit of the settings. */
   async function change(): Promise<void> {
     expect((await storegate('keys', 'create', '--plan', 'free', '--account', 'acme')).code).toBe(0);
   }

@@ -9,7 +9,7 @@ import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 let cwd: string;
-/** Commands without a process of their own, which takes longer to start than most of them to run. */
+/** A process takes longer to start than most commands to run. */
 let here: CommandLine;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));

@@ -7,7 +7,6 @@ import { COMPILED } from '../support/storegate.ts';
 
 const main = resolve(import.meta.dirname, '../../src/main.js');
 
-/** What Node tells of compiled modules while it runs the command. */
 function told(env: Readonly<Record<string, string>> = {}, file = main): string {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,

@@ -41,7 +41,7 @@ test.each([
   expect(before.length).toBeGreaterThan(0);
   expect(before.length).toBeLessThan(COUNT);
 
-  // What the killed one had locked in Redis is free again in 10 s at most.
+  // The lock of the killed process in Redis expires after at most 10 s.
   const repeat = () => commandLine(cwd)(args, { env });
   let repeated = await repeat();
   await until('it is completed', async () => {

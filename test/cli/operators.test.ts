@@ -25,7 +25,6 @@ const storegate = (args: readonly string[], surroundings?: Surroundings) => comm
 
 const REMOTE = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN });
 
-/** Runs every command against a running gateway, and on the local state without one. */
 describe.each([
   ['a running gateway', REMOTE],
   ['the local state', () => ({})],

@@ -26,7 +26,7 @@ afterEach(() => folder.remove());
 
 const at = (name: string) => join(folder.path, name);
 
-/** `storegate state …` in this process, on the folder `data`. No output may have the password. */
+/** Runs `storegate state …` in this process on the folder `data`, and checks that no output contains the password. */
 async function state(args: readonly string[], surroundings: Surroundings = {}) {
   const ended = await commandLine(folder.path)(['state', ...args], surroundings);
   expect(ended.out + ended.err).not.toContain(PASSWORD);
@@ -102,7 +102,7 @@ describe('storegate state', () => {
     const env = { REDIS_URL: redis.url };
     const dry = await state(['copy', '--from', 'data', '--to', 'redis', '--dry-run'], { env });
     expect(dry).toMatchObject({ code: 0, err: expect.stringContaining('nothing was changed') });
-    // A probe of the start may be there for a second.
+    // A start probe may exist for a second.
     expect((await redis.admin.keys('*')).filter((name) => !name.startsWith('sg:probe:'))).toEqual([]);
     expect(await state(['copy', '--from', 'data', '--to', 'redis'], { env })).toMatchObject({ code: 0 });
     expect(await redis.admin.zcard('sg:keys')).toBe(3);

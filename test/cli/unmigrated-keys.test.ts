@@ -36,7 +36,6 @@ const env = () => ({
 });
 const here = (...args: string[]) => commandLine(folder.path)(args, { env: env() });
 
-/** What a start shows until it has ended. */
 async function shownAtStart(): Promise<string> {
   const stop = new AbortController();
   const command = commandLine(folder.path, (text) => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { lastAddress, parseCidr, wordsOf } from '../../src/common/ip.ts';
 
-/** Text that is an address, or nearly. */
 const nearly = fc.oneof(
   fc.ipV4(),
   fc.ipV6(),
@@ -83,7 +82,7 @@ describe('a block', () => {
     fc.assert(
       fc.property(blocks, fc.array(fc.oneof(fc.ipV4(), fc.ipV6())), ({ address, bits, family }, others) => {
         const block = parseCidr(`${address}/${bits}`);
-        // Node takes any address for the block around it.
+        // Node accepts any address for the block around it.
         if (block === null || block.first.length !== (family === 'ipv4' ? 1 : 4)) return;
         const list = new BlockList();
         list.addSubnet(address, bits, family);

@@ -7,7 +7,7 @@ import { mistakesOf } from './mistakes.ts';
 
 const cwd = join(import.meta.dirname, 'broken');
 
-/** The comments at the start of a file are, line by line, exactly the expected messages about it. */
+/** The comments at the start of a file are the exact messages. */
 function expectedOf(file: string): string[] {
   const lines = readFileSync(join(cwd, file), 'utf8').split('\n');
   const end = lines.findIndex((line) => !line.startsWith('# '));

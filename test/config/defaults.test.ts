@@ -19,7 +19,6 @@ function windows(perMinute: number, perDay: number) {
   ] as const;
 }
 
-/** Of every kind of value one, and what the schema does not say. */
 function defaultsIn(cwd: string, gateway: string) {
   return {
     workers: 1,

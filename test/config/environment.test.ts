@@ -25,11 +25,9 @@ function setUp(gateway: string) {
   return { load };
 }
 
-/** What other settings need. */
 const NEEDED = { 'redis.url': 'redis://127.0.0.1', 'webhooks.secret': SECRET };
 const folder = folderWith(OTHER_FILES);
 
-/** What a variable has in place of the value in the file. */
 function textFor(name: string, written: unknown): string {
   if (name === 'OTEL_SDK_DISABLED') return 'TRUE';
   return name.startsWith('OTEL_') ? String(written).replace(/^(\d+)ms$/, '$1') : String(written);

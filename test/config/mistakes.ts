@@ -1,6 +1,6 @@
 import { ConfigError, formatProblem } from '../../src/config/problems/problems.ts';
 
-/** The mistakes that a call reports, one line each; fails if it reports none. */
+/** Fails if the call reports none. */
 export function mistakesOf(call: () => unknown): string[] {
   try {
     call();

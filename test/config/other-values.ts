@@ -10,10 +10,9 @@ import { parseDuration, parseSize } from '../../src/config/units.ts';
 export const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 export const OTHER_SECRET = `whsec_${Buffer.alloc(64, 2).toString('base64')}`;
 
-/** Files that must exist if all paths are `other.yaml`. */
 export const OTHER_FILES = { 'other.yaml': 'plans: { free: { custom: true } }' };
 
-/** Texts, lists and maps: the schema does not say which are valid. */
+/** The schema does not define which texts, lists and maps are valid. */
 const WRITTEN: Readonly<Record<string, unknown>> = {
   'listen.host': '127.0.0.1',
   'listen.tls.certificates': [{ cert: 'shop.crt', key: 'shop.key' }],
@@ -76,7 +75,7 @@ function otherValue(name: string, schema: Schema): unknown {
   return usual < maximum ? usual + 1 : usual - 1;
 }
 
-/** Loads the configuration of a file in this folder that has these settings, by their dotted names. */
+/** `written`: settings by dotted name. */
 export function loadSettings(cwd: string, written: Readonly<Record<string, unknown>>, env: Environment = {}): Config {
   const document: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(written)) putAt(document, name, value);

@@ -7,22 +7,19 @@ import { folderWith } from './folder.ts';
 import { loadSettings, OTHER_FILES, OTHER_VALUES, SECRET } from './other-values.ts';
 
 const settings = [...settingsOf('gateway')];
-/** What other settings need to be there. */
 const REDIS = {
   'redis.url': 'redis://127.0.0.1',
   'upstream.url': 'http://one.example',
   'webhooks.secret': SECRET,
 };
-/** One folder for all settings: each writes its own gateway.yaml. */
 const folder = folderWith(OTHER_FILES);
 
 const shown = (config: Config, name: string) => describeConfig(config).find((one) => one.name === name)?.value;
 
 let usual: Config | undefined;
-/** The configuration of REDIS. */
 const unchanged = () => (usual ??= loadSettings(folder, REDIS));
 
-/** Of a setting that cannot stand beside REDIS as it is, what stands in its place. */
+/** Settings that conflict with REDIS, with the settings to use instead. */
 const BESIDE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'upstream.stores': { 'upstream.url': null, 'upstream.stores': [{ url: 'http://store.example' }] },
 };

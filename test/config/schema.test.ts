@@ -18,7 +18,6 @@ const settings = [...settingsOf('gateway')];
 const withValue = (name: string, value: unknown) =>
   name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 
-/** Whether a file that reads the section of a setting has the setting's name as a member or in a pattern. */
 function isRead(name: string): boolean {
   const words = name.split('.');
   const read = new RegExp(`[.{,]\\s*${words.pop()}\\b`);
@@ -64,7 +63,6 @@ describe('the schema that editors show', () => {
   });
 
   test.each(settings)('says what would be right for %s', (name, schema) => {
-    // A map of names takes any map.
     const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
     const [flaw] = schemaErrors(withValue(name, value), 'gateway');
     expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
@@ -96,7 +94,7 @@ describe('the schema that editors show', () => {
     const names = settings.map(([name]) => name);
     expect(names.filter((name) => !isRead(name))).toEqual([]);
     const planted = Object.keys(SETTING_READERS).map((section) => `${section}.limit`);
-    // The files that read these sections have members named limit of other objects.
+    // In these sections other objects have members of the same name.
     const blind = ['redis.limit', 'http.limit', 'http.authFailureLimit.limit', 'explain.limit'];
     expect(planted.filter(isRead)).toEqual(blind);
   });

@@ -6,10 +6,9 @@ import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problems/problems.ts';
 import { folderWith } from './folder.ts';
 
-/** Secrets made at run time, so that no fixture holds one. */
+/** Generated, so that no fixture contains a secret. */
 const secret = fc.stringMatching(/^[a-f0-9]{16}$/).map((text) => `s3cr3t${text}`);
 
-/** All output of a failed load: message, problems, stack. */
 function saidWhen(env: Record<string, string>, gateway: string): string {
   const cwd = folderWith({ 'g.yaml': gateway });
   try {

@@ -13,7 +13,7 @@ import { ConsoleStand } from './browser/stand.ts';
 import { storesTests } from './browser/stores.ts';
 import { topTests } from './browser/top.ts';
 
-// One suite, because a browser, a gateway and an open page cost more than most tests. Their order matters where a view shows all.
+// One suite, because a browser and a gateway are expensive. The order of the tests matters.
 describe('the console in a browser', () => {
   const stand = new ConsoleStand();
   beforeAll(() => stand.start());

@@ -6,7 +6,6 @@ const patternIn = (file: string, name = 'LIKE_A_KEY') =>
 
 test('the console knows what looks like a secret by the same form as the gateway', () => {
   const ofGateway = patternIn('src/common/secret-mask.ts')!;
-  // What may follow matters where secrets are masked, and not where they are found.
   expect(patternIn('packages/console/src/browser/secrets.ts')).toBe(
     ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''),
   );

@@ -15,14 +15,11 @@ interface Rules {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Partial<Alert & Recording>[] }[];
 }
 
-/**
- * A copy of a test, with only the rules that it names and those that they need: promtool evaluates each rule at each step of each
- * test, which takes most of its time.
- */
+/** promtool evaluates every rule at every step, so the test keeps only the rules that it names or needs. */
 function ownRules(folder: string, file: string): string {
   const text = readFileSync(file, 'utf8');
   const needed = new Set(alerts.filter(({ alert }) => text.includes(`"${alert}"`)).map(({ expr }) => expr));
-  // A set also visits what is added meanwhile.
+  // A set also iterates over entries that are added meanwhile.
   for (const expr of needed.add(text))
     for (const { record, expr: source } of recordings) if (expr.includes(record)) needed.add(source);
   const rule_files = ruleFiles.map((rules) => {

@@ -56,7 +56,6 @@ describe.each(panels)('the panel "$title"', ({ type, description, datasource, ta
   });
 });
 
-/** The number of selectors: every selector of the dashboard has braces, and nothing else does. */
 function selectorsIn(expr: string): number {
   return expr.split('{').length - 1;
 }

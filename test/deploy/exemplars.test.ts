@@ -23,7 +23,6 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A real Prometheus that scrapes this gateway; its URL. */
 async function startPrometheus(adminUrl: string): Promise<string> {
   const target = new URL(adminUrl).host;
   const file = join(folder, 'prometheus.yml');
@@ -65,7 +64,6 @@ describe('a real Prometheus', () => {
       .set('traceparent', `00-${TRACE}-00f067aa0ba902b7-01`)
       .expect(200);
     const url = await startPrometheus(gateway.adminUrl);
-    // While it starts it answers 503.
     const ask = async (path: string) => {
       const response = await fetch(`${url}/api/v1/${path}`);
       return response.ok ? ((await response.json()) as { data: unknown }) : { data: null };

@@ -1,11 +1,10 @@
 import { until } from '../support/until.ts';
 
-/** Every scraped series name, with its labels and their values. */
+/** Series name -> label -> values. */
 export type Exposition = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 
-/** The series of all texts together. */
 export function expositionOf(texts: readonly string[]): Exposition {
   const all = new Map<string, Map<string, Set<string>>>();
   for (const line of texts.flatMap((text) => text.split('\n'))) {
@@ -21,7 +20,7 @@ export function expositionOf(texts: readonly string[]): Exposition {
   return all;
 }
 
-/** Scrapes until each of `parts` is there: a request counts after its answer, garbage after its collection. */
+/** Scrapes until each of `parts` appears: a request counts after its response, garbage after its collection. */
 export async function scraped(adminUrl: string, parts: readonly string[], meanwhile = async () => {}): Promise<string> {
   let text = '';
   await until(`the metrics have ${parts.join(' and ')}`, async () => {

@@ -28,7 +28,6 @@ const HAPPENED = [
   'storegate_spans_total{result="failed"}',
   'storegate_webhook_deliveries_total{',
 ];
-/** Nobody takes their spans. */
 const TRACED = {
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
   OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -36,11 +35,9 @@ const TRACED = {
 };
 const ALONE = ['storegate_state_local_mode_requests_total{', 'storegate_state_mode{mode="local"}'];
 
-/** An upstream with nobody behind it, which its checks find out. */
 const GONE =
   'upstreams: { gone: { url: "http://127.0.0.1:1", healthChecks: { path: /, interval: 100ms, unhealthyThreshold: 1 } } }\n';
 
-/** The metrics of real gateways of one process, after every event that they count. */
 export async function ofOneProcess(): Promise<string[]> {
   return [await fromEmbeddedGateway(), await fromGatewayThatLostRedis()];
 }
@@ -64,7 +61,6 @@ async function fromGatewayThatLostRedis(): Promise<string> {
   try {
     const { secret } = await gateway.key();
     const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
-    // Scrapes as Prometheus does: the gateway remembers a token from the scrape before the outage.
     await scraped(gateway.adminUrl, ['storegate_admissions_total{'], ask);
     await redis.kill();
     return await scraped(gateway.adminUrl, ALONE, ask);
@@ -74,7 +70,6 @@ async function fromGatewayThatLostRedis(): Promise<string> {
   }
 }
 
-/** The same for a gateway with two workers that have crashed, and whose replacements have lost Redis. */
 export async function ofTwoWorkers(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
@@ -118,10 +113,6 @@ async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): 
   return await scraped(gateway.adminUrl, ALONE, async () => void (await gateway.get('/pets', headers)));
 }
 
-/**
- * Causes answers, refusals, a ban, a replaced secret, both results of a reload, a reported fault, garbage collection,
- * a connection too many, a store that is away.
- */
 async function letHappen(
   { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
   settings: string,

@@ -11,9 +11,7 @@ type Labels = ReadonlyMap<string, ReadonlySet<string>>;
 const labels = (values: Readonly<Record<string, readonly string[]>>): Labels =>
   new Map(Object.entries(values).map(([label, all]) => [label, new Set(all)]));
 
-/** Labels that Prometheus itself adds to everything it scrapes. */
 const SCRAPED = labels({ job: ['storegate'], instance: ['gateway-1:9901'] });
-/** Series that Prometheus itself creates. */
 const PROMETHEUS = new Map([
   ['up', SCRAPED],
   ['ALERTS', labels({ alertname: alerts.map(({ alert }) => alert), alertstate: ['firing'] })],
@@ -26,7 +24,6 @@ const POSSIBLE = labels({
   result: ['exported', 'dropped', 'rejected', 'failed'],
 });
 
-/** Metrics that a gateway of one process does not have. */
 const OF_WORKERS = ['storegate_worker_exits_total', 'storegate_workers'];
 
 let texts: readonly string[];
@@ -39,7 +36,6 @@ beforeAll(async () => {
   twoWorkers = expositionOf(two);
 });
 
-/** The labels of a metric and their values; a recording rule has at most the labels of its sources. */
 function labelsOf(metric: string, exposition: Exposition): Labels | null {
   const recording = recordings.find(({ record }) => record === metric);
   if (recording) return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
@@ -55,7 +51,6 @@ function union(all: readonly (Labels | null)[]): Labels {
   return together;
 }
 
-/** The faults of an expression: names and values that no gateway has. */
 function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
   const known = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));

@@ -1,10 +1,8 @@
-/** A series in an expression. */
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
 }
 
-/** The names in an expression: its selectors, and the labels that it groups or joins by. */
 export interface Names {
   readonly selectors: readonly Selector[];
   readonly groupings: readonly string[];
@@ -13,13 +11,12 @@ export interface Names {
 const TOKEN =
   /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]]*\]|[a-zA-Z_:][\w:]*|\d[\w.]*|[=!]~|[=!<>]=|[-+*/%^=<>(){},@]/g;
 const TAKES_LABELS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
-/** The tokens that follow a function or an aggregation, and never a metric. */
 const FOLLOW_FUNCTIONS = new Set<string | undefined>(['(', 'by', 'without']);
 const WORDS = new Set(['and', 'or', 'unless', 'offset', 'bool']);
 
 /**
- * Finds the names in a valid PromQL expression: it tells metrics from functions and checks nothing else. Throws on
- * unknown syntax, so that it misses nothing.
+ * Finds the names in a valid PromQL expression; checks nothing else. Throws on unknown syntax, so that it misses
+ * nothing.
  */
 export function namesIn(expression: string): Names {
   const tokens: readonly string[] = expression.match(TOKEN) ?? [];
@@ -28,7 +25,6 @@ export function namesIn(expression: string): Names {
   const selectors: Selector[] = [];
   const groupings: string[] = [];
 
-  /** The tokens between the bracket at `start` and its partner. */
   function inside(start: number, close: string): string[] {
     return tokens.slice(start + 1, tokens.indexOf(close, start));
   }

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { program } from '../runner/programs.ts';
 
-/** Runs promtool and returns its output; throws with the output if it finds a fault. */
+/** Throws with the output if promtool fails. */
 export function promtool(...args: readonly string[]): string {
   return promtoolReading('', ...args);
 }
 
-/** The same, with a text to read from. */
 export function promtoolReading(input: string, ...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program('promtool'), args, { encoding: 'utf8', input });
   if (error) throw error;

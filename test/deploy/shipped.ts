@@ -4,7 +4,6 @@ import { parse } from 'yaml';
 
 export const root = resolve(import.meta.dirname, '../..');
 
-/** A rule in deploy/rules/. */
 export interface Alert {
   readonly alert: string;
   readonly expr: string;
@@ -18,7 +17,6 @@ export interface Recording {
   readonly expr: string;
 }
 
-/** The parts of a dashboard panel that the tests check. */
 export interface Panel {
   readonly id: number;
   readonly type: string;
@@ -54,12 +52,10 @@ export const dashboard = JSON.parse(read('deploy/grafana/storegate.json')) as Da
 export const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 export const ruleFiles = ['alerts.yml', 'recording.yml'].map((file) => join(root, 'deploy/rules', file));
 
-/** Unit tests of the alerts, as promtool reads them. */
 export const alertTests = readdirSync(join(import.meta.dirname, 'alerts')).map((file) =>
   join(import.meta.dirname, 'alerts', file),
 );
 
-/** The expressions of the dashboard, with values in place of Grafana's variables. */
 export const dashboardExpressions = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => [title, expr.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.*')] as const),
 );

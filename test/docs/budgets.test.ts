@@ -4,10 +4,10 @@ import { describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** Words of text, tables and code; what has no letter and no digit, such as the bars of tables, is none. */
+/** Words of text, tables and code; a token without a letter or digit does not count. */
 const words = (file: string) => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)!.length;
 
-/** Most words of each page that people write. The generated ones are within that of docs/ as a whole. */
+/** Maximum words per page. Generated pages count towards the limit of docs/ only. */
 const BUDGETS: Record<string, number> = {
   'README.md': 800,
   'CONTRIBUTING.md': 350,

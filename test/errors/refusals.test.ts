@@ -4,7 +4,6 @@ import { CATALOGUE, type Code, ERROR_CODES } from '../../src/errors/catalogue.ts
 import { Refusal } from '../../src/errors/refusals.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 
-/** A key, a prefix of one, and one in another letter case. */
 const KEY = 'sg_live_4vT9zQ1mWx7LpA2sKd8RbN5cYh3JgF6e_0aB3xZ';
 const LIKE_KEYS = [KEY, KEY.slice(0, 24), KEY.slice(0, 16), KEY.toUpperCase(), KEY.toLowerCase(), makeSecret('test')];
 

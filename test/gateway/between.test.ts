@@ -17,7 +17,7 @@ import { admittedClient, fieldNames, knownClient, requestFields } from '../suppo
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
-/** A stage between the store and the reply, as a developer might add it: it caches answers to GET by path for ever. */
+/** A stage between the store and the reply, as a developer might add it: it caches responses to GET by path. */
 function createCache(forward: Forward): Forward {
   const kept = new Map<string, StoreResponse>();
   return async function cache(exchange: Exchange, checked: Checked) {

@@ -8,7 +8,6 @@ import type { Case } from './letter/subject.ts';
 
 const contract = loadContract('letter.json', { text: JSON.stringify(document), onUnsupported: 'omit' });
 
-/** Whether the contract takes a request. */
 function isTaken({ request: { method, target, headers = {}, body } }: Case): boolean {
   const sent = body === undefined ? null : { type: headers['Content-Type']!, bytes: Buffer.from(body) };
   try {

@@ -6,7 +6,7 @@ import { asJsonSchema, schema, valueFor } from './arbitrary-contract.ts';
 
 const SEED = 20_260_102;
 
-/** Judges by the schema alone, without our code: a draft 7 validator that looks at own members only. */
+/** An independent judge: a draft 7 validator that reads own members only. */
 function judgeOf(schema: Record<string, unknown>): (value: unknown) => boolean {
   const ajv = new Ajv({ strict: false, ownProperties: true, validateSchema: false, allowUnionTypes: true });
   const validate = ajv.compile(asJsonSchema(schema));
@@ -18,7 +18,6 @@ interface Tally {
   refused: number;
 }
 
-/** The generator must produce enough of both answers. */
 function expectBoth({ accepted, refused }: Tally): void {
   expect(Math.min(accepted, refused) / (accepted + refused)).toBeGreaterThan(0.03);
 }

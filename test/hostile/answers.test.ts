@@ -4,7 +4,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { RecordingStore, valuesOf } from './recording-store.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
-/** Bytes of the store for the attacker's request. */
 let hostile = { bytes: '', ends: false };
 let store: RecordingStore;
 let gateway: TestGateway;

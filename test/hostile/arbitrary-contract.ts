@@ -2,9 +2,8 @@ import fc from 'fast-check';
 
 type Json = Record<string, unknown>;
 
-/** Names of members, including those that every object of JavaScript inherits. */
 const NAMES = ['a', 'b', 'name', 'constructor', 'toString', 'a/b', 'a~b', ''] as const;
-/** The names that callers may send, with one that no contract may have. */
+/** `NAMES`, and one name that no contract may have. */
 const SENT = [...NAMES, '__proto__'] as const;
 
 const small = fc.integer({ min: -3, max: 3 });
@@ -12,11 +11,9 @@ const length = fc.integer({ min: 0, max: 3 });
 const text = fc.constantFrom('', 'a', 'ab', 'abc', 'x', '12', 'true', 'null', '🐈', 'ä', ' ');
 const number = fc.oneof(small, fc.constantFrom(0.5, -0.5, 1.5, 1e3, -0, 10, 9007199254740991));
 
-/** Some of these members and no others. */
 const some = <T extends Json>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(members, { requiredKeys: [] }) as fc.Arbitrary<Json>;
 
-/** A set of member names to schemas. */
 const members = (schema: fc.Arbitrary<Json>) =>
   fc
     .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), schema), { maxLength: 3, selector: ([name]) => name })
@@ -90,7 +87,6 @@ export const schema: fc.Arbitrary<Json> = fc.letrec<{ schema: Json; leaf: Json; 
   }),
 ).schema;
 
-/** Any JSON value, made of small parts that occur in the schemas above. */
 const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'xsmall', maxDepth: 3 },
@@ -102,7 +98,7 @@ const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).value!;
 
-/** A value close to `schema`: often valid, often wrong in only one place. */
+/** Values close to `schema`: often valid, often wrong in only one place. */
 export function valueFor(schema: Json): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 4, arbitrary: fitting(schema) }, { weight: 1, arbitrary: anything });
 }
@@ -146,7 +142,7 @@ function fittingObject({ properties, required = [] }: Json): fc.Arbitrary<unknow
     .map((entries) => Object.fromEntries((entries as ([string, unknown] | null)[]).filter((entry) => entry !== null)));
 }
 
-/** The same schema for a plain JSON Schema validator: `nullable` and exclusive limits as in draft 7. */
+/** The same schema in draft 7: `nullable` and exclusive limits differ. */
 export function asJsonSchema(schema: Json): Json {
   const { nullable, exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const plain: Json = { ...rest };

@@ -49,7 +49,6 @@ const chunked = (path: string, type: string, body: string) => {
   return `${head(path, type, 'Transfer-Encoding: chunked')}${chunks.join('')}0\r\n\r\n`;
 };
 
-/** A body of so many bytes that is good for any of these operations. */
 function bodyOf(type: string, bytes: number): string {
   if (type === JSON_TYPE) return `"${'x'.repeat(bytes - 2)}"`;
   if (type === PROTOBUF) return '\0'.repeat(bytes);

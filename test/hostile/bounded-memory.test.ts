@@ -5,7 +5,7 @@ import { Cache } from '../../src/common/cache.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 
-/** Processor time of `count` runs of `step`, in microseconds, to compare with as many runs in another state. */
+/** CPU time in microseconds. */
 function timed(count: number, step: (i: number) => void): number {
   const start = process.threadCpuUsage();
   for (let i = 0; i < count; i++) step(i);
@@ -23,7 +23,7 @@ describe('a million strangers', () => {
     }
     expect(most).toBeLessThanOrEqual(2_000);
     const late = timed(50_000, (i) => cache.set(`late ${i}`, i));
-    // This is no deadline: an insertion that walks all entries would be a thousand times slower, not a hundred.
+    // Not a deadline: an insertion that walks all entries would be a thousand times slower, not a hundred.
     expect(late).toBeLessThan(100 * early + 100_000);
   });
 

@@ -3,7 +3,6 @@ import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 
 const LIMIT = 40;
-/** By their settings. Each test has a key of its own. */
 const stands = new Map<string, Stand>();
 afterAll(() => Promise.all([...stands.values()].map((one) => one.stop())));
 let stand: Stand;

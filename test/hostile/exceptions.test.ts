@@ -32,7 +32,6 @@ afterEach(async () => {
   served = null;
 });
 
-/** A pipeline whose steps do nothing, except those that a test replaces. */
 async function pipelineWith(
   parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
   { listeners = [], cors = createCors({ origins: [], maxAge: 0 }) }: { listeners?: Observe[]; cors?: Cors } = {},

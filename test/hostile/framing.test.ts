@@ -245,7 +245,7 @@ describe('several requests on one connection', () => {
       void socket.write(EMPTY_LIST.replace('2\r\n\r\n[]', `${body.length}\r\n\r\n${body}`));
     const wire = await stand.connect();
     wire.socket.pause();
-    // More than the system keeps for both sides, if the gateway did not read it, and soon more answers than it keeps.
+    // More than the socket buffers hold of unread requests, and later of unread responses.
     wire.send(stand.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000));
     const start = stand.store.requests.length;
     await until('the first ones go on', () => stand.store.requests.length > start);

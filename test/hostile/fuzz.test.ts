@@ -9,7 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-/** Pieces that trouble parsers. */
 const SHARDS = [
   '\r\n',
   '\n',
@@ -51,7 +50,7 @@ const SHARDS = [
   '{"a":',
 ]; // prettier-ignore
 
-/** A header that a mutation may hit without breaking the request, so that smuggled bytes get a chance. */
+/** A mutation may hit this header without breaking the request, so smuggled bytes get a chance. */
 const PADDING = `X-Padding: ${'abc def '.repeat(30)}`;
 const BODY = `{${' '.repeat(40)}"name":"Rex","categoryId":1${' '.repeat(40)}}`;
 
@@ -64,10 +63,9 @@ const seeds = () => [
   stand.request('OPTIONS /pets', ['Origin: http://a.example', 'Access-Control-Request-Method: POST', PADDING]),
 ];
 
-/** One change to a request, at a place given as a share of its length. */
 const mutation = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'cut'),
-  // Without fast-check's bias for the ends of a range, by which nearly all mutations would hit the method.
+  // Without fast-check's bias towards the ends of a range: nearly all mutations would hit the method.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
   length: fc.integer({ min: 1, max: 12 }),
   shard: fc.constantFrom(...SHARDS),
@@ -94,12 +92,10 @@ function mutate(bytes: string, { kind, at, length, shard, bit }: Mutation): stri
   }
 }
 
-/** The number of answers with each status. */
 const statuses = new Map<number, number>();
 
-/** Sends bytes and reads every answer until no more can come. */
 async function readAnswers(wire: Wire, bytes: string): Promise<void> {
-  // A caller that closes its side gets no more answers, so more bytes complete a request that was cut short.
+  // A client that closes its side gets no more responses, so more bytes complete a truncated request.
   wire
     .send(bytes)
     .send('\r\n\r\n')
@@ -136,7 +132,7 @@ test('whatever is done to a request, the store sees only whole ones of this call
     fc.asyncProperty(fc.nat({ max: seeds().length - 1 }), fc.array(mutation, { minLength: 1, maxLength: 3 }), run),
     { seed: 20_260_101, numRuns: 2000, endOnFailure: true },
   );
-  // The mutated requests were neither all good nor all hopeless.
+  // The mutated requests are neither all valid nor all invalid.
   const all = [...statuses.values()].reduce((sum, count) => sum + count);
   for (const status of [200, 400, 404])
     expect([status, (statuses.get(status) ?? 0) > all / 40]).toEqual([status, true]);

@@ -24,13 +24,12 @@ beforeEach(() => {
   for (const { store } of [patient, hasty]) store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
-/** Of all requests. `GET /usage` would tell those of the key, but not so often. */
+/** Of all requests: `GET /usage` has those of the key, but less often. */
 const inFlight = async () => {
   const { text } = await stand.gateway.admin.get('/metrics');
   return Number(/^storegate_requests_in_flight (\d+)$/m.exec(text)?.[1]);
 };
 
-/** What the store does instead of a good answer. */
 const store = (bytes: string, end: boolean) => () => {
   stand.store.respond = (socket) => {
     socket.write(bytes);
@@ -115,7 +114,7 @@ describe('a request of a key that may have one in flight makes room for the next
   ])('%s', async (_what, bytes, end, prepare = () => {}) => {
     stand = hasty;
     await endOne(bytes, end, prepare);
-    // The deadlines that ended it hold for the next too, on a busy machine.
+    // The deadlines that ended it also apply to the next request, on a busy machine.
     await until('the next is answered', async () => (await stand.ask(stand.probe)).status === 200);
   });
 });

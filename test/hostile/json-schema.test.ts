@@ -5,8 +5,8 @@ import { done, loadText } from '../../packages/openapi/test/documents.ts';
 import { EXCEPTIONS } from '../../packages/openapi/test/suite/exceptions.ts';
 
 /**
- * The JSON Schema Test Suite, the required cases of draft 2020-12, through a whole OpenAPI 3.1 document: each schema is the one of a
- * body. Schemas that the suite puts on a server are components here, found by their `$id`.
+ * The JSON Schema Test Suite, the required cases of draft 2020-12, through a whole OpenAPI 3.1 document: each schema is
+ * the schema of a body. Remote schemas of the suite are components here, found by their `$id`.
  */
 interface Group {
   readonly description: string;
@@ -20,7 +20,6 @@ const { files, remotes }: { files: Record<string, Group[]>; remotes: Record<stri
   readFileSync(join(import.meta.dirname, '../../packages/openapi/test/suite/draft2020-12.json'), 'utf8'),
 );
 
-/** The schemas of the server that are in the language which is known here. */
 const served = Object.fromEntries(
   Object.entries(remotes)
     .filter(([name]) => !/metaschema|format-assertion|prefixItems/.test(name))
@@ -32,20 +31,18 @@ function withId(schema: Json, address: string): Json {
   return schema.$id === address ? schema : { $id: address, $ref: schema.$id };
 }
 
-/** Schemas of the server that have another name than their address. */
 const own = Object.fromEntries(
   Object.entries(remotes)
     .filter(([, { $id }]) => $id !== undefined)
     .map(([address, schema], i) => [`own${i}`, schema.$id === address ? {} : schema]),
 );
 
-/** In the suite each schema is a document of its own, which `#` refers to. */
+/** In the suite each schema is a document of its own, the target of `#`. */
 const asDocument = ({ schema }: Group, i: number): unknown =>
   typeof schema === 'object' ? { $id: `http://localhost:1234/documents/${i}`, ...schema } : schema;
 
 type Judge = (data: unknown) => boolean;
 
-/** The judges of groups, all in one contract; `null` for a schema that is refused. */
 function judgesOf(groups: readonly Group[], components: Json): (Judge | null)[] {
   const bodies = groups.map(asDocument).map((schema) => ({ content: { 'application/json': { schema } } }));
   const paths = Object.fromEntries(
@@ -60,13 +57,12 @@ function judgesOf(groups: readonly Group[], components: Json): (Judge | null)[] 
   });
 }
 
-/** Groups that name schemas are alone, because several use the same names. */
+/** Groups with named schemas get a contract of their own, because several use the same names. */
 function judgedGroups(): [name: string, group: Group, judge: Judge | null][] {
   const all = Object.entries(files).flatMap(([file, groups]) => groups.map((group) => ({ file, group })));
   const text = ({ group }: { group: Group }) => JSON.stringify(group.schema);
   const [alone, together] = [true, false].map((is) => all.filter((one) => text(one).includes('"$id"') === is));
   const remote = all.filter((one) => text(one).includes('localhost:1234') && !alone!.includes(one));
-  // No contract has this name, not even beside others.
   const refused = together!.filter((one) => text(one).includes('"__proto__":'));
   const plain = together!.filter((one) => !remote.includes(one) && !refused.includes(one));
   const judges = [

@@ -23,7 +23,6 @@ function later<T>(thing: T, close: (thing: T) => Promise<void>): T {
   return thing;
 }
 
-/** The bytes of a case with a key, so that the gateway takes whatever is no fault, and against the contract's paths. */
 function attackOf(bytes: string, secret: string, path = '/pets'): string {
   return bytes
     .replaceAll('Host: a\r\n', `Host: a\r\nX-API-Key: ${secret}\r\n`)
@@ -32,7 +31,6 @@ function attackOf(bytes: string, secret: string, path = '/pets'): string {
     .replaceAll('/next', '/pets/667');
 }
 
-/** A store that says in each answer which pet it was asked for. */
 async function startStore(): Promise<RecordingStore> {
   const store = await RecordingStore.start((socket, { line }) => {
     const body = pet(petIn(line));
@@ -61,7 +59,7 @@ test.each([
     expect(store.complaints).toEqual([]);
     const ofVictim = store.requests.filter(({ headers }) => headers.some(([, value]) => value === 'victim'));
     expect(ofVictim.map(({ line }) => line)).toEqual(CASES.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`));
-    // The attacks went through, and victims came after them on the same connections.
+    // The attacks passed, and requests of victims followed on the same connections.
     const shared = tap.connections.map(({ sent }) => sent.split(keys.attacker).slice(1));
     const reached = shared.flat().length;
     const followed = shared.flat().filter((sent) => sent.includes(keys.victim)).length;
@@ -84,7 +82,7 @@ test('before nginx, whatever an attacker sends, the next caller gets the answer 
   const gateway = later(await TestGateway.start({ storeUrl: tap.url, settings }), (one) => one.stop());
   const keys = await keysOf(gateway);
   const victim = new Victim(gateway.url, keys.victim);
-  // The contract's bodies go on whole, those of a mount as they come.
+  // Bodies of the contract are forwarded whole, bodies of a mount as a stream.
   for (const path of ['/pets', '/files/a']) {
     for (const { what, bytes } of CASES) {
       await attack(gateway.url, attackOf(bytes, keys.attacker, path));
@@ -97,6 +95,6 @@ test('before nginx, whatever an attacker sends, the next caller gets the answer 
   await until('the log has the last request', () => seen().some((line) => petIn(line) === last));
   expect(seen().filter((line) => petIn(line) > 1_000)).toHaveLength(2 * CASES.length);
   expect(seen().filter((line) => line.startsWith('POST /files/a ')).length).toBeGreaterThan(10);
-  // What was hidden in an attack is in no case a request of its own.
+  // No hidden request of an attack becomes a request of its own.
   expect(seen().filter((line) => line.includes('/pets/666'))).toEqual([]);
 });

@@ -8,13 +8,12 @@ import { type Program, program } from '../runner/programs.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 
-/** A proxy that many people use, in a process of its own. */
 export interface Proxy {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** nginx with one process and `server` inside its server block. `folder` is where it writes its files. */
+/** nginx with one process. `folder` is for its files. */
 export function startNginx(serverBlock: (folder: string) => string, http = ''): Promise<Proxy> {
   return start('nginx', (folder, port) => {
     const file = join(folder, 'nginx.conf');
@@ -35,7 +34,7 @@ export function startNginx(serverBlock: (folder: string) => string, http = ''): 
   });
 }
 
-/** nginx before a gateway: one connection to it is kept, and as little as possible is checked or changed on the way. */
+/** One kept connection to the gateway, with as few checks and changes as possible. */
 export function nginxBefore(gateway: string): Promise<Proxy> {
   return startNginx(
     () => `ignore_invalid_headers off; underscores_in_headers on; merge_slashes off; client_max_body_size 0;
@@ -47,7 +46,7 @@ export function nginxBefore(gateway: string): Promise<Proxy> {
   );
 }
 
-/** HAProxy before a gateway: it uses a connection again for whoever comes next, and lets pass what it is able to. */
+/** Reuses connections across clients, and forwards as much as it can. */
 export function haproxyBefore(gateway: string): Promise<Proxy> {
   return start('haproxy', (folder, port) => {
     const file = join(folder, 'haproxy.cfg');
@@ -112,7 +111,7 @@ async function accepts(port: number): Promise<boolean> {
   return accepted;
 }
 
-/** Stands between a proxy and what is behind it, passes bytes on as they are, and keeps what each connection was sent. */
+/** A transparent relay between a proxy and its backend that records the bytes of each connection. */
 export class Tap {
   readonly connections: { sent: string }[] = [];
   readonly #sockets = new Set<Socket>();

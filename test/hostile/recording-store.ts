@@ -1,28 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A request exactly as the store received it. */
 export interface Recorded {
   readonly line: string;
-  /** Name and value of every line, in the original order and spelling. */
+  /** In the original order and spelling. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** Writes the store's answer to a request. */
 export type Respond = (socket: Socket, request: Recorded, count: number) => void;
 
 export const EMPTY_LIST = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 /**
- * The store behind an attacked gateway. It reads raw bytes in the strictest way, records every request, and complains
- * about framing that two readers could read differently.
+ * The store behind an attacked gateway. It reads raw bytes in the strictest way, and records framing that two readers
+ * could read differently.
  */
 export class RecordingStore {
   readonly requests: Recorded[] = [];
-  /** Faults in the bytes received; empty if every request was unambiguous. */
   readonly complaints: string[] = [];
-  /** Answers each request; tests may replace it. */
   respond: Respond = (socket) => void socket.write(EMPTY_LIST);
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#serve(socket));
@@ -43,12 +39,10 @@ export class RecordingStore {
     return this.#sockets.size;
   }
 
-  /** Closes every open connection. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Closes every connection and stops listening. */
   async close(): Promise<void> {
     this.#server.close();
     this.dropConnections();
@@ -69,7 +63,7 @@ export class RecordingStore {
     });
   }
 
-  /** The length of the first whole request in `text`; 0 while it is incomplete. */
+  /** 0 while the request is incomplete. */
   #whole(text: string): number {
     const end = text.indexOf('\r\n\r\n') + 4;
     if (end < 4) return 0;
@@ -107,7 +101,7 @@ export class RecordingStore {
   }
 }
 
-/** The values of a header, by its name in small letters. */
+/** `name` in lower case. */
 export function valuesOf({ headers }: Recorded, name: string): string[] {
   return headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value);
 }

@@ -10,7 +10,6 @@ import { Stand } from './stand.ts';
 const PRIVATE = 'very-private-value';
 const JSON_TYPE = 'application/json';
 let folder: string;
-/** The gateway of the current test; there is one for each mode, all with the same contract. */
 let stand: Stand;
 const stands = new Map<string, Stand>();
 beforeAll(() => {
@@ -43,7 +42,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Selects the gateway of this mode with an empty record, and sets the answers of its store. */
 async function stage(mode: string, respond: Respond): Promise<void> {
   const settings = `contract: {file: "${join(folder, 'openapi.json')}", responses: ${mode}}\nhttp: {maxBodyBytes: 1KiB}`;
   stand = stands.get(mode) ?? (await Stand.start({ settings }));

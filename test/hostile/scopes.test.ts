@@ -38,7 +38,6 @@ const DOCUMENT = {
   },
 };
 
-/** Where keys are kept: in the folder of the gateway, or in a Redis. */
 const BACKENDS = ['a folder', 'Redis'] as const;
 
 describe.each(BACKENDS)('with keys in %s', (backend) => {

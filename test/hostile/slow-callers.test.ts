@@ -69,7 +69,6 @@ describe('a caller that is slow', () => {
     wire.socket.pause();
     wire.send(stand.request('GET /pets'));
     await until('the store is cut off', () => ended.length === 1);
-    // The store of this test holds its own 64 MiB; the gateway must not hold another copy.
     expect(process.memoryUsage().external + process.memoryUsage().arrayBuffers - before).toBeLessThan(
       200 * 1024 * 1024,
     );
@@ -95,7 +94,6 @@ describe('a client that reads nothing of its response', () => {
   });
   afterAll(() => stand.stop());
 
-  /** Asks for a body of so many bytes, and reads nothing of it yet. */
   async function begin(bytes: number): Promise<Wire> {
     size = bytes;
     const wire = await stand.connect();

@@ -3,13 +3,10 @@ import { TestGateway } from '../support/gateway.ts';
 import { type Recorded, RecordingStore, type Respond } from './recording-store.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
-/** A pet that the contract takes. */
 export const PET = '{"name":"Rex","categoryId":1}';
 
-/** The shipped windows; any number of requests may be in flight. */
 const PLANS = 'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
 
-/** A gateway under attack: raw sockets in front, a recording store behind, and a key without a limit. */
 export class Stand {
   readonly store: RecordingStore;
   readonly gateway: TestGateway;
@@ -28,10 +25,9 @@ export class Stand {
     mounts = () => '',
   }: {
     settings?: string;
-    /** Text of plans.yaml; by default `PLANS`. */
+    /** Text of plans.yaml; `PLANS` by default. */
     plans?: string;
     respond?: Respond;
-    /** Settings that need the URL of the store. */
     mounts?: (storeUrl: string) => string;
   } = {}): Promise<Stand> {
     const store = await RecordingStore.start(respond);
@@ -54,7 +50,7 @@ export class Stand {
     return Wire.open(this.gateway.url, from);
   }
 
-  /** A request as text. `headers` are whole lines without line ends, after Host and key. */
+  /** `headers` are whole lines without line ends, after Host and key. */
   request(line: string, headers: readonly string[] = [], body = ''): string {
     const all = ['Host: api.example', `X-API-Key: ${this.secret}`, ...headers];
     return `${line} HTTP/1.1\r\n${all.map((header) => `${header}\r\n`).join('')}\r\n${body}`;
@@ -64,12 +60,10 @@ export class Stand {
     return this.request('POST /pets', ['Content-Type: application/json', ...headers], body);
   }
 
-  /** A good request to send after an attack, to see whether the gateway still works. */
   get probe(): string {
     return this.request('GET /categories');
   }
 
-  /** Sends bytes on a new connection and returns the answer to the first request in them. */
   async ask(bytes: string | Buffer): Promise<WireAnswer> {
     const wire = await this.connect();
     const answer = await wire.send(bytes).answer({ head: bytes.toString('latin1').startsWith('HEAD') });
@@ -77,7 +71,6 @@ export class Stand {
     return answer;
   }
 
-  /** Sends bytes and returns the request that the store received for them. */
   async passed(bytes: string): Promise<Recorded> {
     const before = this.store.requests.length;
     expect(await this.ask(bytes)).toMatchObject({ status: 200 });
@@ -85,10 +78,7 @@ export class Stand {
     return this.store.requests.at(-1)!;
   }
 
-  /**
-   * Sends bytes with a good request right behind them, and checks the outcome of an attack: one Error object, the end
-   * of the connection, and neither request at the store.
-   */
+  /** Checks the result of an attack: one Error object, a closed connection, and neither request at the store. */
   async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
     const before = this.store.requests.length;
     const wire = await this.connect();
@@ -101,10 +91,7 @@ export class Stand {
     return answer;
   }
 
-  /**
-   * Checks that the gateway still answers a good request, and that the store has seen only that, in unambiguous
-   * framing.
-   */
+  /** Checks that the gateway still answers a valid request, and that the store received only that request. */
   async standsUnharmed(requestsBefore: number): Promise<void> {
     expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
     expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
@@ -112,7 +99,6 @@ export class Stand {
   }
 }
 
-/** Checks for the Error object and the headers that every answer has. */
 export function isAnError({ status, headers, body }: WireAnswer): void {
   expect(JSON.parse(body)).toMatchObject({ status, code: expect.any(String), message: expect.any(String) });
   expect(headers).toMatchObject({

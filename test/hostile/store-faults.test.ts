@@ -24,7 +24,7 @@ beforeEach(() => {
 const get = () => stand.request('GET /pets');
 const post = () => stand.post([`Content-Length: ${PET.length}`], PET);
 
-/** Lets the store answer once with these bytes, and correctly from then on. */
+/** Answers once with these bytes, and correctly afterwards. */
 function answerOnce(bytes: string, end = true): void {
   stand.store.respond = (socket) => {
     stand.store.respond = (next) => void next.write(EMPTY_LIST);
@@ -135,7 +135,6 @@ describe('an answer that breaks off is cut off, never completed', () => {
 });
 
 describe('a request is sent again', () => {
-  /** Answers the first request, and does `then` on the second of the same connection. */
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
     stand.store.respond = (socket) => {

@@ -7,12 +7,11 @@ const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(/^\| 
 
 test('every test that docs/security.md names is there', () => {
   const named = [...rows].map(([, file = '', title = '']) => ({
-    // Those without a folder are beside this one.
+    // A name without a folder is in this folder.
     path: join(import.meta.dirname, file.includes('/') ? `../${file}.test.ts` : `${file}.test.ts`),
     title,
   }));
   expect(named.length).toBeGreaterThan(30);
-  // The sources escape quotes in titles.
   const text = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '');
   expect(named.filter(({ path, title }) => !text(path).includes(title))).toEqual([]);
 });

@@ -114,7 +114,6 @@ const CASES: readonly Case[] = [
   get('a path nobody described', '/nowhere'),
 ];
 
-/** Whether a request gets past the validator at `url`. */
 async function passes(url: string, { line, body, type }: Case): Promise<boolean> {
   const bytes = Buffer.from(body ?? '');
   const headers = body === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`];
@@ -124,7 +123,6 @@ async function passes(url: string, { line, body, type }: Case): Promise<boolean>
   return status < 400;
 }
 
-/** The requests that the gateway alone refuses, each with its reason. */
 const REFUSED_HERE: Readonly<Record<string, string>> = {
   'a name twice': 'Parsers disagree about which of two equal names counts.',
   'a byte order mark': 'RFC 8259 forbids it.',

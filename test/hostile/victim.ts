@@ -1,10 +1,9 @@
 import type { TestGateway } from '../support/gateway.ts';
 import { Wire } from './wire.ts';
 
-/** Milliseconds for the answer to an attack. Some attacks get none, because whoever reads them waits for more. */
+/** Milliseconds. Some attacks get no response, because the gateway waits for more bytes. */
 const PATIENCE = 30;
 
-/** Keys of an attacker and of a victim, without limits. */
 export async function keysOf(gateway: TestGateway) {
   const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
   const attacker = await gateway.key({ account: 'attacker', windows });
@@ -12,7 +11,7 @@ export async function keysOf(gateway: TestGateway) {
   return { attacker: attacker.secret, victim: victim.secret };
 }
 
-/** Sends an attack and waits for what comes back: an answer, the end, or nothing for a while. Leaves with a reset. */
+/** Waits for a response, the end, or a short timeout. Closes with a reset. */
 export async function attack(url: string, bytes: string): Promise<void> {
   const wire = await Wire.open(url);
   const leave = () => wire.socket.resetAndDestroy();
@@ -26,7 +25,6 @@ export async function attack(url: string, bytes: string): Promise<void> {
   wire.close();
 }
 
-/** Asks for a pet of its own on a connection, which is opened again if an attack before it had it closed. */
 export class Victim {
   readonly #url: string;
   readonly #secret: string;
@@ -58,7 +56,6 @@ export class Victim {
   }
 }
 
-/** The number in the path of a request for a pet; 0 in any other line. */
+/** 0 in any other line. */
 export const petIn = (line: string) => Number(/\/pets\/(\d+)/.exec(line)?.[1] ?? 0);
-/** A pet as the store answers it. */
 export const pet = (id: number) => JSON.stringify({ id, name: 'Rex' });

@@ -1,24 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One answer on the wire. */
 export interface WireAnswer {
   readonly status: number;
   /** Names are in lower case; the values of repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The error code of the body, if it is an Error object. */
   readonly code: string | undefined;
 }
 
-/** Milliseconds behind the last send, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
+/** Milliseconds after the last send, so that a missing response is a named failure and not a hanging test. */
 const PATIENCE = 60_000;
 
-/** A connection that sends any bytes of a test and reads the answers byte by byte. */
 export class Wire {
   readonly socket: Socket;
   readonly #patience: NodeJS.Timeout;
-  /** The received bytes that no answer has taken yet; one character per byte. */
+  /** Received bytes that no response has consumed; one character per byte. */
   #text = '';
   #ended = false;
   #wake: () => void = () => {};
@@ -52,9 +49,7 @@ export class Wire {
     return this;
   }
 
-  /**
-   * The next answer. With `head` it answers HEAD and has no body. Fails if the connection ends before it is complete.
-   */
+  /** With `head` the response has no body. Fails if the connection ends before the response is complete. */
   async answer({ head = false } = {}): Promise<WireAnswer> {
     const end = await this.#find('\r\n\r\n', 0);
     const [line = '', ...lines] = this.#text.slice(0, end).split('\r\n');
@@ -66,7 +61,7 @@ export class Wire {
     return { status, headers, body, code: codeOf(body) };
   }
 
-  /** Resolves with the bytes after the last answer once the other side has closed the connection. */
+  /** Resolves with the remaining bytes once the other side has closed the connection. */
   async ended(): Promise<string> {
     while (!this.#ended) await this.#more();
     this.close();

@@ -23,18 +23,16 @@ const start = async (options: GatewayOptions) => {
   gateway = await TestGateway.start(options);
 };
 const explained = async (id: string) => (await adminOf(gateway.adminUrl)('GET', `/requests/${id}`)).body;
-/** A request that a trusted proxy brings, for the caller of this address. */
 const from = (address: string, path: string, key?: string) => {
   const asked = gateway.client.get(path).set('X-Forwarded-For', address);
   return key === undefined ? asked : asked.set('X-API-Key', key);
 };
 
-/** Answers every request, and takes WebSockets. */
 async function startTarget(): Promise<string> {
   target = createServer((_request, response) => response.end('"good"'));
   target.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
-    // The server no longer has it: it does not end with the other connections.
+    // The server does not track it after the upgrade, so it does not end with the other connections.
     socket.on('end', () => socket.end()).resume();
   });
   target.listen(0, '127.0.0.1');
@@ -107,7 +105,6 @@ mounts:
   for (const address of ['198.51.100.66', '203.0.113.1'])
     for (const path of ['/files', '/files/a']) isTheError(await from(address, path), 403, 'address_denied');
   for (const path of ['/open/a', '/filesystem']) expect((await from('203.0.113.1', path, secret)).status).not.toBe(403);
-  // What the contract has of its paths is none of the mount's.
   expect((await from('203.0.113.1', '/pets', secret)).status).toBe(200);
   isTheError(await from('203.0.113.1', '/pets/of/mine', secret), 403, 'address_denied');
 

@@ -15,7 +15,6 @@ const MINUTE = 60_000;
 const ask = (gateway: { url: string }, key: string, path = '/pets') =>
   fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': key } });
 
-/** Goes on until the key is banned, by turns at these gateways. */
 async function getBanned(key: string, gateways: readonly { url: string }[]): Promise<void> {
   for (let i = 0; i < 500; i++) {
     const response = await ask(gateways[i % gateways.length]!, key);
@@ -33,7 +32,6 @@ async function history(admin: AdminCall, query = ''): Promise<Entry[]> {
   return body.entries;
 }
 
-/** Once so many entries are there. */
 async function historyOf(admin: AdminCall, count: number, query = ''): Promise<Entry[]> {
   await until(`${count} entries`, async () => (await history(admin, query)).length >= count);
   return await history(admin, query);

@@ -24,9 +24,7 @@ const SETTINGS = 'redis: { deadline: 1m }\n';
 let store: FakeStore;
 let port: number;
 let redis: RedisServer;
-/** Where Redis keeps its data, for the next process on it. */
 let disk: string;
-/** Running ones, as processes and in this one. */
 const gateways: { stop(): Promise<void> }[] = [];
 const folder = temporaryFolders({ keep: true });
 
@@ -50,7 +48,6 @@ async function startAgain(password?: string): Promise<RedisServer> {
   return startRedis({ port, args, ...(password ? { password } : {}) });
 }
 
-/** A gateway of processes of its own, which can be killed. */
 async function start(folder: string, workers: number): Promise<GatewayWithWorkers> {
   const files = { 'gateway.yaml': SETTINGS };
   const redisUrl = `redis://127.0.0.1:${port}`;
@@ -68,14 +65,12 @@ const environment = (data: string) => ({
   STOREGATE_DATA: data,
 });
 
-/** A gateway in this process on the data of another. */
 async function startHere(data: string): Promise<TestGateway> {
   const gateway = await TestGateway.start({ settings: SETTINGS, env: environment(data) });
   gateways.push(gateway);
   return gateway;
 }
 
-/** The data of a gateway as a crash at this moment leaves them. */
 function copyOf(folderOfGateway: string): string {
   const data = join(folder(), 'data');
   cpSync(join(folderOfGateway, 'data'), data, { recursive: true });
@@ -122,11 +117,9 @@ test('a start without Redis is refused where there is no copy yet', async () => 
 });
 
 describe('a gateway that was killed', () => {
-  /** What the gateway left that was killed while Redis was away. */
   let crashed: string;
   const keys = { served: '', unseen: '', revoked: '' };
 
-  /** A gateway that has just started without Redis, on what was left. */
   async function servesItsCopy(gateway: Called, log: readonly Line[]): Promise<void> {
     expect(told(log, 'state.unavailable_at_start')).toEqual([
       expect.objectContaining({ level: 40, reason: expect.stringContaining('ECONNREFUSED') }),
@@ -144,10 +137,9 @@ describe('a gateway that was killed', () => {
     expect(await metricOf(gateway.adminUrl, 'storegate_key_cache_age_seconds')).toBeLessThan(3_600);
   }
 
-  /** It has taken Redis up. */
   async function hasRedis(gateway: Called, data: string): Promise<void> {
     const admin = adminOf(gateway.adminUrl);
-    // With workers the primary has a connection of its own, which may come back later than theirs.
+    // With workers the primary has a connection of its own, which may recover later.
     await until('operators are served', async () => bodyOf(await admin('GET', '/keys')).asOf === undefined);
     const made = await makeKey(gateway, '7/day');
     expect(await limitOf(gateway, made.key)).toBe('7');
@@ -263,7 +255,6 @@ test('under local, a gateway that is killed in an outage and started again gives
     (JSON.parse((await get(`${url}/usage`, { 'X-API-Key': key })).body) as { windows?: { remaining: number }[] })
       .windows?.[0];
 
-  /** What is left of the key in the files of the folder. */
   function keptOf(data: string, id: string): number | undefined {
     let kept: LastKnownEntry | undefined;
     readJournal(data, 'standings.1', () => ({
@@ -275,7 +266,7 @@ test('under local, a gateway that is killed in an outage and started again gives
     return kept?.known?.admission.readings[0]?.remaining;
   }
 
-  // Killed gateways are known there for a while, and would have shares.
+  // Otherwise killed gateways still count there for a while and hold shares.
   await redis.admin.flushall();
   const data = join(folder(), 'data');
   const first = await startHere(data);

@@ -17,7 +17,7 @@ accounts:
   acme: { windows: [{ limit: 5, per: minute }] }
 bans: { strikes: 3, durations: [1m] }
 `;
-/** A small one: each look at files with another contract reads it in a process of its own. */
+/** Small: each reload with a changed contract reads it in a separate process. */
 const CONTRACT = `openapi: 3.0.3
 info: { title: Pets, version: '1' }
 paths:
@@ -37,7 +37,6 @@ components:
   schemas:
     Category: { type: object }
 `;
-/** A setting that is different from the first reload on, by which the tests know of it. */
 const MARK = 'audit: { maxEntries: 7000 }\n';
 const MARKED = {
   name: 'audit.maxEntries',
@@ -91,7 +90,6 @@ const here = (...args: string[]) =>
   });
 const there = (...args: string[]) => cli(args, { env: { STOREGATE_ADMIN_URL: gateway.adminUrl } });
 
-/** All that a reload leaves behind. */
 async function traces() {
   const metrics = (await gateway.admin.get('/metrics')).text;
   const { entries } = (await admin('GET', '/audit?action=config.reload')).body;

@@ -18,7 +18,6 @@ const REASON = 'acme calls: their job looped, „mended“ now';
 describe('two gateways on one Redis', () => {
   let redis: RedisServer;
   let browser: TestBrowser;
-  /** Its console is open; the client is refused at the other one. */
   let here: TestGateway;
   let there: TestGateway;
   beforeAll(async () => {
@@ -45,7 +44,7 @@ describe('two gateways on one Redis', () => {
       bodyOf(await admin('POST', '/keys', { account, plan: 'free' }));
     const [acme, umbrella] = [await make('acme'), await make('umbrella')];
     const get = ({ key }: { key: string }) => there.client.get('/pets').set('X-API-Key', key);
-    /** Asks until it is answered so: what is known of a refusal, and of a pardon, may be a moment old at a gateway. */
+    /** Repeats the request: a gateway may know of a refusal or a lifted ban a moment later. */
     const answered = async (status: number, who: { key: string }) => {
       let answer = await get(who);
       await until(`it answers ${status}`, async () => {
@@ -68,27 +67,24 @@ describe('two gateways on one Redis', () => {
     const goTo = (view: string) => navigation.getByRole('link', { name: view, exact: true }).click();
     const row = (table: string, name: RegExp) => page.getByRole('region', { name: table }).getByRole('row', { name });
     const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-    /** Keeps what is shown, to look for secrets in it. */
+    /** Keeps the page content, to look for secrets in it. */
     const seen = async () => void pages.push(await page.content());
 
     await page.goto(`${here.adminUrl}/console/`);
     await page.getByLabel('Admin token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
 
-    // "Our key is refused since this morning", with the X-Request-Id of an answer.
     await goTo('Requests');
     await page.getByLabel('X-Request-Id').fill(complaint!);
     await page.getByRole('button', { name: 'Explain' }).click();
     const admit = page.locator('.steps li').filter({ hasText: 'admit' });
-    // With the date where the ban ends tomorrow.
+    // With the date if the ban ends tomorrow.
     await admit.getByText(/^banned until (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/).waitFor();
     await seen();
-    // It began with a limit.
     await page.getByLabel('X-Request-Id').fill(first!);
     await page.getByRole('button', { name: 'Explain' }).click();
     await admit.getByText(/^limited; day has less than 1 unit left/).waitFor();
 
-    // Whose key is it, and how does it stand?
     await page.getByRole('note').getByRole('link', { name: acme.id }).click();
     await heading(acme.id);
     await page
@@ -100,7 +96,6 @@ describe('two gateways on one Redis', () => {
     await row('Latest refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
     await seen();
 
-    // Who else?
     await goTo('Top clients');
     await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Refusals' });
     await row('Top clients, last hour', /umbrella/).waitFor();
@@ -118,11 +113,10 @@ describe('two gateways on one Redis', () => {
     await page.getByText(/^No strikes, ban level 0.* last lifted by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
-    // The button is gone with the ban: who uses the keyboard goes on at the heading.
+    // The button is removed with the ban: keyboard focus moves to the heading.
     expect(await page.evaluate('document.activeElement.textContent')).toBe(acme.id);
     await row('Ban history', /^\S+ banned .* lifted by alice/).waitFor();
 
-    // What still holds is told to both: the client, and whoever looks.
     const next = await answered(429, acme);
     expect(next.body).toMatchObject({ code: 'daily_quota_exceeded' });
     await page.getByText('3 of 3 · used up').waitFor();
@@ -140,7 +134,7 @@ describe('two gateways on one Redis', () => {
     await seen();
     expect(complaints).toEqual([]);
 
-    // From here on a poll that is on its way may be answered 401.
+    // From here on a poll may return 401.
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Admin token').waitFor();
     await seen();

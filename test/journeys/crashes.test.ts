@@ -8,12 +8,10 @@ import { CrashingGateway, Load } from '../support/crashes.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
-/** At random moments. */
 const KILLS = isDeep ? 5 : 2;
 const CALLERS = 4;
-/** Of acts. */
 const KINDS = 8;
-/** The promise is a second; the rest is for a test machine that lets a process wait for a processor. */
+/** The documented limit is a second; the rest is for a busy test machine. */
 const LATE = 10_000;
 
 let store: FakeStore;

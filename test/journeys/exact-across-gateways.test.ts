@@ -8,7 +8,7 @@ import { type FakeStore, fakeStore } from '../support/upstream.ts';
 const GATEWAYS = 4;
 const CALLERS = 200;
 
-// Gateways, their callers and Redis share the processors of the test machine, and a delay is no outage.
+// All processes share the processors of the test machine: a delay is not an outage.
 const SETTINGS = `redis: { deadline: 1m }
 upstream: { headersTimeout: 5m, connectTimeout: 5m }
 log: { requests: false }
@@ -16,7 +16,6 @@ log: { requests: false }
 
 let redis: RedisServer;
 let store: FakeStore;
-/** In this process: state/redis-exact has processes of their own, and journeys/workers has workers. */
 let gateways: TestGateway[];
 let run: (...args: string[]) => Promise<Result>;
 beforeAll(async () => {
@@ -43,9 +42,6 @@ async function createKey(...limits: string[]): Promise<string> {
   return out.trim();
 }
 
-/**
- * Sends requests of two hundred callers, spread over all gateways; returns status and X-RateLimit-Remaining of each.
- */
 async function flood(key: string, requests: number): Promise<{ status: number; remaining: number }[]> {
   const answers: { status: number; remaining: number }[] = [];
   let left = requests;

@@ -30,7 +30,6 @@ async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): P
   return started;
 }
 
-/** The request that was answered so, as the gateway explains it. */
 async function explained(one: Pick<TestGateway, 'adminUrl'>, answer: { headers: Record<string, string> }) {
   const id = answer.headers['x-request-id']!;
   const { status, body } = await adminOf(one.adminUrl)('GET', `/requests/${id}`);

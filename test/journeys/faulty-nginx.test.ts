@@ -4,15 +4,13 @@ import { TestGateway } from '../support/gateway.ts';
 import { type Fault, NginxStore } from '../support/nginx-store.ts';
 import { until } from '../support/until.ts';
 
-/** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
 const short = (ejection = 'failureRate: 1') =>
   `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
-/** Nobody waits so long in a test: whatever is answered was not waited for. */
+/** Longer than any test: a response was not waited for. */
 const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
 const CHECKED = 'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
-/** What takes a store away, in the gateway's word for it. */
 const REASONS: Readonly<Record<Fault, string>> = {
   refuse: 'unreachable',
   hang: 'hanging',
@@ -23,7 +21,7 @@ const REASONS: Readonly<Record<Fault, string>> = {
   error: 'statuses',
 };
 const FAULTS = Object.keys(REASONS) as Fault[];
-/** Responses that begin well: to a check the store seems to be back. */
+/** Faults whose responses begin well: to a health check the store seems to be up. */
 const MILD: readonly Fault[] = ['half', 'error'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
@@ -47,11 +45,10 @@ async function behind(names: readonly string[], upstream: string): Promise<Nginx
 
 interface Asked {
   readonly status: number;
-  /** The store that answered, or the code of the gateway. */
   readonly by: string;
 }
 
-/** `status` 0: the answer broke off. */
+/** `status` 0: the response was aborted. */
 async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
   const body = method === 'POST' ? JSON.stringify({ name: 'Rex', categoryId: 1 }) : null;
   const headers = { 'X-API-Key': key, ...(body === null ? {} : { 'Content-Type': 'application/json' }) };
@@ -80,7 +77,6 @@ async function metricOf(name: string, { label }: NginxStore): Promise<number> {
 
 const events = (type: string) => gateway.log.filter(({ msg }) => msg === type);
 
-/** Asks until the store is away: what callers got, and how the store stood then. */
 async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: Told }> {
   const answers: Asked[] = [];
   let seen: Told;
@@ -93,7 +89,6 @@ async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: T
   return { answers, seen };
 }
 
-/** Asks until it answered. */
 async function untilBack(store: NginxStore): Promise<void> {
   await until(`${store.name} is up again`, async () => {
     await ask();
@@ -119,7 +114,7 @@ describe('of two stores', () => {
     expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
     expect(await metricOf('storegate_store_up', b)).toBe(1);
     expect(seen.failures).toBeGreaterThan(0);
-    // What begins well seems to be back when it is asked for a sign of life.
+    // A store whose responses begin well passes the health check.
     if (!MILD.includes(fault)) {
       expect(await metricOf('storegate_store_up', a)).toBe(0);
       const { requests } = await told(a);
@@ -237,7 +232,6 @@ describe('readiness, while all stores of an upstream are away,', () => {
     });
     expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('upstreams_down');
     await b.mend();
-    // Nobody sends requests to a gateway that is not ready.
     await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
     await untilBack(b);
   });

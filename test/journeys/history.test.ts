@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
   const started = await TestGateway.start({ plans: PLANS, ...options });
-  // The first minute of an hour, so that a test knows which steps there are.
+  // At the first minute of an hour, so that the steps are known.
   started.clock.now = Math.ceil(started.clock.now / HOUR) * HOUR;
   stops.push(() => started.stop());
   return started;
@@ -35,7 +35,7 @@ async function send(url: string, secret: string, times: number, path = '/pets'):
     await (await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
 }
 
-/** Requests are told when their answers have ended, which may be after the caller has them. */
+/** A request is reported when its response has ended, which may be after the client has it. */
 const told = (gateway: TestGateway, requests: number) =>
   until(`${requests} are told`, () => gateway.log.filter(({ msg }) => msg === 'request').length === requests);
 
@@ -61,7 +61,6 @@ describe('a gateway that shares its state with nobody', () => {
       unresponsive: [],
       isolated: null,
     });
-    // The minutes from the start to where the test has set the clock.
     const hour = steps.find(({ at }) => at === new Date(begin).toISOString());
     expect(hour).toEqual({
       at: new Date(begin).toISOString(),

@@ -19,11 +19,9 @@ accounts:
 bans: { strikes: 3, window: 1m, grace: 0ms, durations: [1m] }
 `;
 
-/** A store that answers each request when it is told to. */
 let store: Server;
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
-/** WebSockets that the store never ends. */
 const deafOnes: Socket[] = [];
 beforeAll(async () => {
   store = createServer((_request, response) => void held.push(response));
@@ -48,7 +46,6 @@ beforeEach(() => expect(held).toHaveLength(0));
 const get = (secret: string) => gateway.client.get('/pets').set('X-API-Key', secret);
 const usage = async (secret: string) => (await gateway.client.get('/usage').set('X-API-Key', secret)).body;
 
-/** Sends requests that the store holds. Ends them with `answer`. */
 async function inFlight(secret: string, count: number) {
   const before = held.length;
   const sent = Array.from({ length: count }, () => get(secret).then(({ status }) => status));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-/** Sends a body, and returns the faults, each with its rule; none if the store got these very bytes. */
+/** Returns the faults, each with its rule; none if the store received these exact bytes. */
 async function faultsOf(line: string, text: string, type = 'application/json'): Promise<string[]> {
   const headers = [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(text)}`];
   const { status, body: answer } = await stand.ask(stand.request(line, headers, text));

@@ -14,7 +14,7 @@ afterAll(() => gateway.stop());
 
 const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
-/** Sends requests until one is refused; returns that one. */
+/** Returns the first refused response. */
 async function exhaust(key: string) {
   let response = await get(key);
   while (response.status === 200) response = await get(key);

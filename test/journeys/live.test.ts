@@ -10,7 +10,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
-/** A schema by its parts. */
 interface Described {
   readonly $ref?: string;
   readonly required?: readonly string[];
@@ -36,7 +35,6 @@ async function follow(...args: Parameters<typeof followLive>): Promise<FollowedL
   return followed;
 }
 
-/** The sum over all ticks so far. */
 const sum = (followed: FollowedLive, field: string): number =>
   followed.of('now').reduce((all, one) => all + one[field], 0);
 const ticks = (followed: FollowedLive, count: number) =>

@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A command of the operator on call, which succeeds. */
 async function run(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await commandLine(gateway.folder)(args, {
     env: { STOREGATE_ADMIN_URL: gateway.adminUrl },
@@ -33,15 +32,12 @@ test('a complaint is followed to its cause, mended, and the mending proven, by c
   const complaint = await get();
   expect(complaint.status).toBe(403);
 
-  // "My key is refused": the id of the request is in the complaint, and says why.
   const request = complaint.headers['x-request-id'] as string;
   expect(await run('explain', request)).toMatch(/\nadmit +REFUSED: banned until .*the ban began with this request/);
 
-  // Who else is refused, and is anybody else banned?
   expect(await run('top', '--by', 'refused')).toContain(id);
   expect((await run('bans', 'list')).match(/key_/g)).toHaveLength(1);
 
-  // Since when, and for what.
   await until('the ban is in its log', async () => (await run('bans', 'history', id)).includes(' banned '));
   const begun = JSON.parse(await run('bans', 'history', id, '--json')) as {
     action: string;
@@ -50,14 +46,13 @@ test('a complaint is followed to its cause, mended, and the mending proven, by c
   }[];
   expect(begun).toMatchObject([{ action: 'bans.start', requestId: request, after: { limit: '2/minute' } }]);
 
-  // All of it in the last hour, the minute that runs excepted.
+  // All of it is in the last hour, except the current minute.
   gateway.clock.now += 60_000;
   expect(await run('history', '--since', '1h', '--step', '1h')).toMatch(/banned/);
 
   await run('bans', 'lift', id);
   expect((await get()).status).toBe(200);
 
-  // Who did what stands in both logs.
   expect(await run('bans', 'history', id)).toMatch(/ lifted /);
   const [pardon] = JSON.parse(await run('audit', 'list', '--target', id, '--json')) as {
     action: string;

@@ -36,12 +36,11 @@ afterEach(async () => {
 
 const inFile = () => [...loadPlans(file).plans.keys()].sort();
 const put = (call: AdminCall, name: string) => call('PUT', `/plans/${name}`, { limits: '9/minute' });
-/** A key of each plan to come makes every trial ask Redis, so that calls at once overlap. */
+/** A key of each new plan makes every simulation ask Redis, so that concurrent calls overlap. */
 async function haveKeys(): Promise<void> {
   for (let i = 0; i < 5; i++) await calls[0]('POST', '/keys', { account: `a${i}`, plan: 'free' });
 }
 
-/** Who was answered 200, by the plan; the others were told of the conflict. */
 function held(names: readonly string[], statuses: readonly number[]): string[] {
   for (const status of statuses) expect([200, 409]).toContain(status);
   return names.filter((_, i) => statuses[i] === 200);

@@ -39,7 +39,6 @@ test('twenty people behind one address may open the reference in the same minute
   };
   const page = await gateway.client.get('/docs/');
   const files = [...new Set(page.text.match(/\/docs\/assets\/[^"]+/g))];
-  // More requests than any limit of an address has.
   const statuses = new Set<number>();
   for (let person = 0; person < 20; person++) {
     const first = await Promise.all(['/docs/', '/openapi.json', ...files].map((path) => ask(path)));

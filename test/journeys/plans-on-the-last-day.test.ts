@@ -38,7 +38,7 @@ async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
   return bodyOf(await adminOf(url)('POST', `/plans/${plan}/simulate`, { limits })).lastDay;
 }
 
-/** Requests are told when their answers have ended, which may be after the caller has them. */
+/** A request is reported when its response has ended, which may be after the client has it. */
 const counted = (url: string, total: number) =>
   until(`${total} are counted`, async () => {
     return (await adminOf(url)('GET', '/top?window=day')).body.total === total;

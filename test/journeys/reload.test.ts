@@ -16,7 +16,7 @@ const plans = (limit: number, more = '') => `plans:
   busy: { windows: [{ limit: 1000000, per: day }] }
 ${more}`;
 
-/** A small one: each reload that finds another contract reads it in a process of its own. */
+/** Small: each reload with a changed contract reads it in a separate process. */
 const CONTRACT = `openapi: 3.0.3
 info: { title: Pets, version: '1' }
 paths:
@@ -37,7 +37,6 @@ beforeAll(async () => {
   const { secret } = await gateway.key();
   write('plans.yaml', plans(4));
   write('gateway.yaml', settings);
-  // The first reload may be the one after a start, which knows neither file yet.
   await until('the gateway has noticed these files', async () => (await limit(secret)) === '4');
   unchanged();
   await reload();
@@ -45,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 const file = (name: string) => join(gateway.folder, name);
-/** The gateway does not notice this by itself, so that the reload of the test is the only one. */
+/** The gateway does not notice this change by itself, so the reload of the test is the only one. */
 const write = (name: string, text: string) => writeUnnoticed(file(name), text);
 function unchanged(): void {
   write('plans.yaml', plans(5));
@@ -93,7 +92,7 @@ describe('a reload', () => {
     for (const place of ['gateway.yaml:1:', 'plans.free.windows[0].limit', 'plans.free.windows[1].per'])
       expect(body.message).toContain(place);
     expect(body.details).toHaveLength(3);
-    // The gateway may also have noticed the files by itself: it looks at them for the first time soon after its start.
+    // The gateway may also have noticed the files by itself, soon after its start.
     expect(told('reload.failed')).toContainEqual(
       expect.objectContaining({ problems: expect.arrayContaining([expect.stringContaining('aeon')]) }),
     );
@@ -214,7 +213,7 @@ describe('the gateway notices by itself', () => {
     writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
     writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
     const before = told('reload.failed').length;
-    // A thread starts the process, so Node's list of what is active here does not have it.
+    // A thread starts the process, so Node's list of active resources does not contain it.
     const isReading = () => spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
     await until('the contract is being read', isReading);
     await gateway.close();

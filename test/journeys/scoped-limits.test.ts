@@ -29,7 +29,6 @@ afterAll(() => redis.stop());
 let gateway: TestGateway;
 let admin: AdminCall;
 
-/** Gateways of one test read one contract. */
 async function start(env: Record<string, string> = {}, redisSettings = 'deadline: 5s'): Promise<TestGateway> {
   writeFileSync(contract, contractWith(LIMITED));
   const settings = `contract: { file: ${contract} }\nredis: { ${redisSettings} }\n`;

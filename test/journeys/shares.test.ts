@@ -6,7 +6,7 @@ import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
-/** Times are measured: the weight is such that none of them changes the order. */
+/** Times are measured: with this weight they do not change the order. */
 const PLANS = `plans:
   free: { windows: [{ limit: 1000, per: minute }] }
   bounded: { windows: [{ limit: 1000, per: minute }], concurrency: 4 }
@@ -14,7 +14,6 @@ const PLANS = `plans:
 `;
 const CAPACITY = 4;
 
-/** A store that has room for so many requests, and answers each when it is told to. */
 let store: Server;
 let gateway: TestGateway;
 const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] = [];
@@ -41,7 +40,7 @@ const waiting = async () => {
   return Number(/^storegate_upstream_pending_requests(?:\{.*\})? (\d+)$/m.exec(text)![1]);
 };
 
-/** Sends requests at once. Resolves when the gateway has taken all: as many wait as expected then. */
+/** Resolves when the gateway has accepted all; `expected` of them wait then. */
 async function send(secret: string, count: number, expected: number): Promise<Promise<number>[]> {
   const sent = Array.from({ length: count }, () =>
     gateway.client
@@ -53,7 +52,7 @@ async function send(secret: string, count: number, expected: number): Promise<Pr
   return sent;
 }
 
-/** Answers the oldest that the store has, `count` times. Returns what came to it then, in order. */
+/** Returns the requests that arrived then, in order. */
 async function next(count: number): Promise<{ readonly plan: string; readonly key: string }[]> {
   const came: (typeof held)[number][] = [];
   for (let i = 0; i < count; i++) {
@@ -64,7 +63,6 @@ async function next(count: number): Promise<{ readonly plan: string; readonly ke
   return came;
 }
 
-/** Answers all that the store has, and all that comes. */
 async function answerAll(sent: readonly Promise<number>[]): Promise<number[]> {
   let isOver = false;
   const statuses = Promise.all(sent).finally(() => {

@@ -7,7 +7,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
-/** The gateways share a busy machine with Redis, and a delay is no outage. */
+/** The gateways share a busy machine with Redis: a delay is not an outage. */
 const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
 const OTHER_PLANS = PLANS.replace('60', '61');
 
@@ -147,7 +147,7 @@ describe('gateways that share a Redis', () => {
 
   test('know who is silent', async () => {
     const one = await shared(PLANS);
-    // Whoever reaches Redis chooses names, and they must not control the terminal.
+    // A client with access to Redis chooses names; they must not control the terminal.
     const name = 'gone:1\u001b[2J';
     await redis.admin.zadd('sg:fleet', Date.now(), name);
     try {

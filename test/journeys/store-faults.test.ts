@@ -68,7 +68,7 @@ describe('a store that', () => {
   });
 
   test('closed an idle connection: the request goes out once more, if it may', async () => {
-    // Each connection answers once and dies on the second request without a byte.
+    // Each connection answers once and closes on the second request without a byte.
     const served = new WeakSet<object>();
     const fake = await rawStore((socket) => {
       if (served.has(socket)) return void socket.destroy();

@@ -11,7 +11,7 @@ afterAll(() => gateway.stop());
 
 const auth = () => ({ 'X-API-Key': secret, 'Content-Type': 'application/json' });
 
-/** Returns bodies as text, because JavaScript numbers would lose the digits in question. */
+/** Bodies as text, because JavaScript numbers would lose the digits in question. */
 async function send(method: string, path: string, body?: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`${gateway.url}${path}`, {
     method,

@@ -21,7 +21,6 @@ afterEach(async () => {
 
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
 const PROBED = 'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
-/** For stores that hang. */
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
 const UPGRADE = {
@@ -41,7 +40,6 @@ async function start(settings: string, contract = ''): Promise<void> {
   key = (await gateway.key()).secret;
 }
 
-/** One request: its status, its code, and how long it took. */
 async function ask(path = '/pets', init: RequestInit = {}) {
   const begun = performance.now();
   const response = await fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key, ...init.headers } });
@@ -90,7 +88,6 @@ describe('a store that hangs and answers its probes', () => {
     await isTold('upstream.down');
     const codes = new Set<string>();
     let tried = one.asked.length;
-    // Trials are made now and then: their callers are told in time, and the request goes on without them.
     for (const trials = tried + 3; tried < trials; tried = one.asked.length) codes.add((await ask()).code);
     expect([...codes]).toEqual(['upstream_down']);
     expect(lines('upstream.up')).toEqual([]);
@@ -186,7 +183,7 @@ test('who has waited for a connection as long as one may, does not wait for one 
   const settings = 'connections: 1, headersTimeout: 1s, ejection: { enabled: false }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
   const all = await Promise.all(Array.from({ length: 10 }, () => ask()));
-  // The first at each store, and the next, who is given their place in the moment in which all others have waited enough.
+  // The first request at each store, and the next, which takes its slot when all others have timed out.
   expect(one.asked.length + two.asked.length).toBeLessThanOrEqual(4);
   expect(new Set(all.map(({ code }) => code))).toEqual(new Set(['upstream_timeout', 'upstream_busy']));
 });
@@ -244,7 +241,6 @@ describe('of two stores', () => {
     const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ask()))).map(
       ({ status, code }) => code ?? status,
     );
-    // The first that failed left its place to another one.
     const late = (list: readonly unknown[]) => list.filter((outcome) => outcome === 'upstream_timeout').length;
     expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([new Set([200, 'upstream_timeout']), true]);
     await isTold('upstream.down');
@@ -295,13 +291,13 @@ describe('of two stores', () => {
       return lines('upstream.down').length > 0;
     });
     expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason })]);
-    // Garbage is more than nothing: what came behind it nobody knows.
+    // Garbage is more than no response: what followed it is unknown.
     if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
   });
 
   test('ejects a backend that breaks off in the middle of bodies after a few requests', async () => {
-    // Probes get no answer, or the store would be tried again and again.
+    // Probes get no response; otherwise the store would be tried again and again.
     const breaks: Fault = (socket, request) =>
       void (request.startsWith('GET / ') || socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n['));
     const [one, other] = [await store(breaks), await store()];
@@ -440,12 +436,10 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
       call.end();
       return (await once(call, 'upgrade')) as [IncomingMessage, Socket];
     };
-    // Nobody notices the one that is gone.
     await until('it is away', async () => {
       (await open())[1].destroy();
       return lines('upstream.down').length > 0;
     });
-    // A body in parts, whose length nobody knows before.
     const parts = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(4_000, 'x')));
     const init = { method: 'POST', body: Readable.toWeb(parts), duplex: 'half', headers: { 'x-api-key': key } };
     const answer = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);

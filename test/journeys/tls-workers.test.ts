@@ -35,7 +35,6 @@ afterAll(async () => {
   authority.remove();
 });
 
-/** One request on a connection of its own. */
 async function ask(options: ConnectionOptions = {}): Promise<{ resumed: boolean; serial: string | undefined }> {
   const port = Number(new URL(gateway.url).port);
   const socket: TLSSocket = connect({ host: '127.0.0.1', port, ca: authority.pem, servername: NAME, ...options });
@@ -47,7 +46,6 @@ async function ask(options: ConnectionOptions = {}): Promise<{ resumed: boolean;
   return seen;
 }
 
-/** Asks until every worker has answered. */
 async function askEveryWorker(options: ConnectionOptions = {}) {
   const before = gateway.told('request').length;
   const seen: Awaited<ReturnType<typeof ask>>[] = [];

@@ -57,14 +57,13 @@ async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
   return socket;
 }
 
-/** Why a handshake comes to nothing. */
 async function refusal(options: ConnectionOptions): Promise<string> {
   const socket = connect({ ...reaching(), ...options });
   const [error] = await once(socket, 'error');
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** The certificate that each connection was shown; Node forgets it. */
+/** The certificate that the server sent on each connection; Node does not keep it. */
 const serials = new WeakMap<Socket, string>();
 
 interface Got {
@@ -90,7 +89,6 @@ async function metrics(): Promise<string> {
   return (await gateway.admin.get('/metrics')).text;
 }
 
-/** How many there were, as metrics tell. */
 async function handshakes(labels: Readonly<Record<string, string>>): Promise<number> {
   const lines = (await metrics()).split('\n').filter((line) => line.startsWith('storegate_tls_handshakes_total{'));
   const fitting = lines.filter((line) =>
@@ -202,7 +200,6 @@ describe('a gateway with a certificate', () => {
     const head = `POST /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body);
     const [answer] = (await once(socket, 'data')) as [Buffer];
-    // Its name is too long, which is known once all of it was read.
     expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
     await until('the gateway ends it', () => closed);
   });

@@ -45,7 +45,7 @@ async function send(url: string, secret: string, times: number, path = '/pets'):
   return statuses;
 }
 
-/** Requests are told when their answers have ended, which may be after the caller has them. */
+/** A request is reported when its response has ended, which may be after the client has it. */
 const counted = (url: string, query: string, total: number) =>
   until(`${total} are counted ${query}`, async () => (await topAt(url, query)).total === total);
 
@@ -82,7 +82,6 @@ describe('a gateway that shares its state with nobody', () => {
       [free.id, 2],
       [pro.id, 1],
     ]);
-    // From the eighth of ten on.
     expect(seen(await topAt(one.adminUrl, '?by=near-limit'))).toEqual([[free.id, 3]]);
     expect(seen(await topAt(one.adminUrl, '?by=strikes'))).toEqual([[free.id, 1]]);
     expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({ listPets: 2, none: 3 });

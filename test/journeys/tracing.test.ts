@@ -13,7 +13,6 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
 const SAMPLED = `00-${TRACE}-${CALLER}-01`;
 const NOT_SAMPLED = `00-${TRACE}-${CALLER}-00`;
-/** Spans go soon, and a test that ends does not wait long for a collector that is away. */
 const SOON = 'batch: { scheduleDelay: 20ms }, timeout: 1s';
 
 const folder = temporaryFolders();
@@ -28,14 +27,13 @@ afterEach(async () => {
   gateway = store = collector = null;
 });
 
-/** Loaded first, it makes a process tell each module of OpenTelemetry that it loads. */
+/** Loaded first, it makes a process print each OpenTelemetry module that it loads. */
 const SPY = `
   import { registerHooks } from 'node:module';
   const tell = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
   registerHooks({ load: (url, context, next) => (tell(url), next(url, context)) });`;
 const SPYING = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SPY)}` };
 
-/** The packages of OpenTelemetry that a process with the spy has loaded. */
 const loadedBy = ({ err }: Running) => [...new Set(err().match(/@opentelemetry\/[a-z-]+/g) ?? [])];
 
 interface Setting {
@@ -46,7 +44,6 @@ interface Setting {
   readonly answer?: Parameters<typeof fakeStore>[0];
 }
 
-/** A gateway that sends spans to a collector, in front of a store that answers `[]`. */
 async function traced({ settings = '', more = () => '', env = {}, answer }: Setting = {}) {
   collector = await Collector.start();
   store = await fakeStore(answer ?? ((_request, response) => response.end('[]')));
@@ -114,7 +111,6 @@ describe('a request in a trace', () => {
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', NOT_SAMPLED).expect(200);
     expect(sentTo(store).traceparent).toMatch(new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`));
     expect(lineOf(gateway)).toMatchObject({ traceId: TRACE });
-    // One that is kept comes alone.
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
     await until('spans come', () => collector.spans.length > 1);
     expect(collector.spans.map(({ traceId }) => traceId)).not.toContain(TRACE);
@@ -318,7 +314,6 @@ describe('who decides what is kept', () => {
 });
 
 describe('a collector', () => {
-  /** Values of storegate_spans_total. */
   async function spansTotal(gateway: TestGateway): Promise<Record<string, number>> {
     const { text } = await gateway.admin.get('/metrics');
     return Object.fromEntries(

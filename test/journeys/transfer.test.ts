@@ -9,7 +9,7 @@ import { type FakeStore, fakeStore } from '../support/upstream.ts';
 const ADMIN_TOKEN = 'the-token-of-the-configuration';
 const LIMIT = 400;
 const CALLERS = 4;
-/** A busy test machine is no outage. */
+/** A busy test machine is not an outage. */
 const SETTINGS = 'redis: { deadline: 10s }\n';
 
 let redis: RedisServer;
@@ -28,7 +28,6 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** An operator's command on a gateway. */
 async function operate(gateway: TestGateway, ...args: readonly string[]): Promise<string> {
   const env = { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN };
   const { code, out, err } = await commandLine(gateway.folder)(args, { env });
@@ -48,13 +47,12 @@ async function copy(): Promise<void> {
   expect(await commandLine(old.folder)(args, { env })).toMatchObject({ code: 0, err: '' });
 }
 
-/** The status of one request. */
 async function ask(gateway: TestGateway, secret: string): Promise<number> {
   const { status } = await gateway.client.get('/categories').set('X-API-Key', secret);
   return status;
 }
 
-/** What the audit log says, oldest first, without the entries of the moves. */
+/** Oldest first, without the entries of the moves. */
 async function auditOf(gateway: TestGateway): Promise<string[]> {
   const lines = (await operate(gateway, 'audit', 'export')).trim().split('\n');
   const entries = lines.map((line) => JSON.parse(line) as { action: string; target: string; at: string });

@@ -25,7 +25,6 @@ const ask = async (gateway: { readonly url: string }, key: string, path = '/pets
   return response.status;
 };
 
-/** Goes on until the key is banned, by turns at these gateways. */
 async function getBanned(key: string, gateways: readonly { readonly url: string }[]): Promise<void> {
   for (let i = 0; i < 500; i++) if ((await ask(gateways[i % gateways.length]!, key)) === 403) return;
   throw new Error('it was never banned');
@@ -34,7 +33,6 @@ async function getBanned(key: string, gateways: readonly { readonly url: string 
 const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string; key: string }> =>
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
 
-/** A store that answers everything with an empty list, and can go away and come back. */
 async function startStore() {
   const answer = (_request: IncomingMessage, response: ServerResponse) =>
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
@@ -187,7 +185,7 @@ describe('an embedded gateway', () => {
     const taken = receiver.taken.slice(before);
     expect(taken.map(({ data }) => data.key).sort()).toEqual(keys.sort());
     const attempts = receiver.attempts.filter(({ id }) => taken.some((one) => one.id === id));
-    // One at a time, and at most every five minutes once it has failed for a while.
+    // One at a time, and at most every five minutes after it has failed for a while.
     expect(attempts).toHaveLength(7 + 3);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.recovered')).toHaveLength(1);

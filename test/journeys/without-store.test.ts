@@ -6,7 +6,6 @@ import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 const project = resolve(import.meta.dirname, '../..');
-/** A copy of the project without `src/store`. */
 let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'storegate-'));

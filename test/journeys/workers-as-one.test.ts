@@ -25,7 +25,6 @@ let redis: RedisServer;
 let store: FakeStore;
 let receiver: Receiver;
 let collector: Collector;
-/** One gateway for all tests: its three processes cost more than all that they are asked. */
 let gateway: GatewayWithWorkers;
 
 const settings = (upstream = `url: "${store.url}"`, more = '') =>

@@ -18,14 +18,13 @@ import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 import { type Answered, allGone, GatewayWithWorkers, get, isAlive } from '../support/workers.ts';
 
-/** So long that no test sees its end: a process that stops sooner has another reason. */
+/** So long that no test reaches it: a process that stops sooner has another reason. */
 const DRAIN = 'drainTimeout: 10m';
-/** Running ones. A gateway is three processes here, whose starts are nearly all that this suite costs: tests share them. */
+/** Shared by tests, because starting three processes is expensive. */
 const gateways: GatewayWithWorkers[] = [];
 
 let redis: RedisServer;
 let store: FakeStore;
-/** Requests that the store has received but not answered. */
 let held: ServerResponse[];
 
 beforeAll(async () => {
@@ -64,17 +63,16 @@ async function stopAll(): Promise<void> {
   await redis.admin.flushall();
 }
 
-/** Ports that a gateway keeps although no process of it has them for a while. */
+/** Ports that stay reserved while no process of the gateway listens on them. */
 const ports = async () => ({ STOREGATE_PORT: `${await freePort()}`, STOREGATE_ADMIN_PORT: `${await freePort()}` });
 
-/** Sends requests that the store holds, one through each worker. */
 async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[]> {
   const { key } = await gateway.key('1000/day');
   const requests: Promise<Answered>[] = [];
   for (let i = 0; i < 2; i++) {
     const before = held.length;
     requests.push(gateway.get('/pets/1', { 'X-API-Key': key }));
-    // One after the other: connections go to the next worker that is free, and a busy one takes its time to say that it is.
+    // One after the other: connections go to the next free worker, and a busy worker reports itself late.
     await until('the store has it', () => held.length === before + 1);
   }
   return requests;
@@ -91,13 +89,11 @@ const ready = async ({ adminUrl }: { readonly adminUrl: string }) => {
   return `${response.status} ${((await response.json()) as { status: string }).status}`;
 };
 
-/** The running processes of a group. */
 function processesOf(group: number): string[] {
   const lines = execFileSync(program('ps'), ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
 }
 
-/** Resolves once no process of the group is left. */
 const groupGone = (group: number) => until('no process is left', () => processesOf(group).length === 0);
 
 describe('a worker', () => {
@@ -167,7 +163,6 @@ describe('a worker', () => {
     const [before, exits] = [gateway.told('worker.ended').length, await gateway.metric('storegate_worker_exits_total')];
     const requests = await inFlight(gateway);
     let over = false;
-    /** A caller that keeps its connection. */
     async function call(): Promise<void> {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (; !over; await pause(10)) expect(await categories(agent)).toBe(200);
@@ -326,7 +321,7 @@ describe('the start', () => {
       await pause(20);
       return processesOf(group).length === 3;
     });
-    // Those of the primary process: a worker has not loaded its modules yet.
+    // Clients of the primary process: a worker has not loaded its modules yet.
     const before = await clients();
     await until('they are that far', () => moment(before));
     child.kill('SIGKILL');

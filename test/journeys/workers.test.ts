@@ -44,13 +44,12 @@ const from = (address: string) => ({ 'X-Forwarded-For': address });
 const statuses = (answers: readonly { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
 const categories = (key: string, load: { callers: number; requests: number }) =>
   flood(`${gateway.url}/categories`, { ...load, headers: withKey(key) });
-/** Sends until every worker answers only `status`. */
 const everyWorkerAnswers = (status: number, key: string) =>
   until(`every worker answers ${status}`, async () => {
     const answers = await gateway.fromEveryWorker('/categories', withKey(key));
     return answers.every((answer) => answer.status === status);
   });
-/** Kills a worker; returns its process id once another one has taken its place. */
+/** Returns the process id of the killed worker once its replacement runs. */
 async function crashOne(): Promise<number> {
   const [victim] = gateway.pids;
   process.kill(victim!, 'SIGKILL');
@@ -66,11 +65,10 @@ describe('with several workers', () => {
     const remainders = admitted.map(({ headers }) => Number(headers['x-ratelimit-remaining']));
     expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(300).keys()]);
     expect(new Set(statuses(answers)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
-    // The log sums refusals up.
     const good = () => gateway.told('request').filter(({ status }) => status === 200);
     await until('all that were admitted are in the log', () => good().length === 300);
     const shares = Map.groupBy(good(), ({ worker }) => worker as number);
-    // How many each has depends on how fast it is, as callers ask again once they are answered.
+    // The shares depend on the speed of the workers: clients send again once they are answered.
     expect([...shares.keys()].sort()).toEqual([1, 2]);
   });
 

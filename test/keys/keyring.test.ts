@@ -31,7 +31,6 @@ const RECORD: KeyRecord = {
   imported: false,
 };
 
-/** A remote store: the test decides when each look-up is answered. */
 class RemoteStore implements KeyStore {
   readonly lookups: {
     readonly hash: string;
@@ -229,7 +228,6 @@ describe('whether any key was imported', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** A store whose answers the test gives, one by one. */
   function openImported() {
     const { store } = open();
     const questions: PromiseWithResolvers<boolean>[] = [];
@@ -241,7 +239,6 @@ describe('whether any key was imported', () => {
     return { store, questions, keyring: new Keyring(store, PLANS) };
   }
   const outage = () => new Outage('state_unavailable');
-  /** Lets what waits for answers go on. */
   const settle = () => jest.advanceTimersByTimeAsync(0);
 
   test('is asked again every second after an outage; until then secrets of any form are looked up', async () => {

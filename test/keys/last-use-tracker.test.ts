@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { type LastUseStore, LastUseTracker } from '../../src/keys/last-use-tracker.ts';
 import { TestClock } from '../support/limits.ts';
 
-/** A store in memory that a test can make fail. */
 function open() {
   const kept = new Map<string, number>();
   const store: LastUseStore & { away: boolean; saves: number } = {

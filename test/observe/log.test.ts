@@ -8,7 +8,6 @@ import { createLogTable } from '../../src/observe/log-table.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
-/** The details of a request, each text of them a key. */
 const secretTrace = (key: string) =>
   ({
     faults: [{ in: 'body', pointer: `/${key}`, rule: 'type' }],
@@ -167,7 +166,6 @@ describe('the lines of the log', () => {
 
   test('have no field that the row of the event does not name', () => {
     const unnamed = 'a secret';
-    // Has every field that a row may read, and lists only those of this object.
     const eventOf = (type: string, result: string) =>
       new Proxy({ type, result, trace: undefined, unnamed } as object, {
         get: (own, name) => (name in own ? Reflect.get(own, name) : 1),
@@ -180,7 +178,6 @@ describe('the lines of the log', () => {
 
   test('name no secret: a key in any field of any event is masked', () => {
     const key = makeSecret('live');
-    // Every field that a row reads is the key; results and spans have the words that lead to a line.
     const eventOf = (type: string, result: string) =>
       new Proxy({ type, result, operations: [key], problems: [key], error: new Error(`refused ${key}`) } as object, {
         get: (own, name) => (name in own ? Reflect.get(own, name) : name === 'trace' ? secretTrace(key) : key),
@@ -219,7 +216,6 @@ describe('refusals that repeat', () => {
 
   const refused = (given: Partial<RequestEvent> = {}) =>
     requestEvent({ status: 401, code: 'invalid_api_key', keyId: null, address: '192.0.2.1', ...given });
-  /** The lines since the last call. */
   function linesOf(times: number, event: RequestEvent) {
     for (let i = 0; i < times; i++) log.observe(event);
     return lines.splice(0);

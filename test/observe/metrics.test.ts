@@ -33,7 +33,7 @@ const OPERATING = {
 const carrier = () => createMetrics({ ...CARRYING, ...OPERATING });
 const primary = () => createMetrics({ workers: () => 2, ...OPERATING });
 
-/** The samples of ours that these events bring about, and those whose value they change. */
+/** The samples of ours that these events create or change. */
 async function changedBy(events: readonly Event[], { observe, text } = carrier()): Promise<string[]> {
   const samples = async () =>
     new Set((await text()).split('\n').filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)));
@@ -174,7 +174,6 @@ test('the table has every metric that the dashboard, the rules and docs name, an
     ...dashboardExpressions.map(([, expr]) => expr),
     ...[...alerts, ...recordings].map(({ expr }) => expr),
   ];
-  // renames.md has former names.
   const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'renames.md');
   const named = [
     ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),

@@ -8,7 +8,6 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const OTHER = '5bf92f3577b34da6a3ce929d0e0e4736';
 const gauges = { workers: () => 2 };
 
-/** The metrics of a process that has told of requests in these traces. */
 function told(...requests: { traceId: string; sampled?: boolean; duration: number }[]) {
   const metrics = createMetrics(gauges, undefined, { exemplars: true });
   for (const { traceId, sampled = true, duration } of requests) {
@@ -65,7 +64,6 @@ describe('OpenMetrics', () => {
     expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
     expect(text).toMatch(/^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m);
     expect(text).toContain('# TYPE storegate_workers gauge\n');
-    // A histogram of prom-client's own, which has no examples.
     expect(text).toContain('# TYPE nodejs_gc_duration_seconds histogram\n');
     expect(text.endsWith('\n# EOF\n')).toBe(true);
     const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
@@ -78,7 +76,6 @@ describe('OpenMetrics', () => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     const two = await told({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
     const own = await createMetrics(gauges).figures();
-    // As they come from other processes.
     const parts = structuredClone([two, one]);
     const text = await totalOpenMetrics(own, parts);
     expect(examplesIn(text)).toEqual([

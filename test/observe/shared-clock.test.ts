@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { toAll } from '../../src/observe/events.ts';
 import { sharedClock } from '../../src/observe/shared-clock.ts';
 
-/** A clock that goes on with each reading. */
 function ticking() {
   let reads = 0;
   return () => ++reads;

@@ -7,7 +7,6 @@ import { ReferenceStand } from './browser/stand.ts';
 import { tryingTests } from './browser/trying.ts';
 import { uploadingTests } from './browser/uploading.ts';
 
-// One suite, because a browser, a gateway and an open page cost more than most tests.
 describe('the reference in a browser', () => {
   const stand = new ReferenceStand();
   beforeAll(() => stand.start());

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The answer as on the wire; supertest would decode it. */
+/** Not decoded, unlike with supertest. */
 async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const { statusCode, headers: told, body } = await request(gateway.url + path, { method, headers });
   return { status: statusCode, headers: told as Record<string, string>, body: Buffer.from(await body.arrayBuffer()) };

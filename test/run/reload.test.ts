@@ -13,7 +13,7 @@ const initial = {
   certificates: readCertificates(config),
   ...(await new ContractLoader().loadFirst(config.contract)),
 };
-/** The same settings, but for the way to read the contract, so that every reload reads it again. */
+/** Differs only in how the contract is read, so every reload reads it again. */
 const other = loadConfig({
   env: { STOREGATE_CONFIG: 'gateway.yaml' },
   cwd: folderWith({ 'gateway.yaml': 'contract: { unknownQuery: pass }\n' }),
@@ -42,7 +42,7 @@ test('a second reload waits until the first has read its contract and put it in 
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
   expect([waiting.length, swapped.length]).toEqual([1, 0]);
   waiting[0]!(initial);
-  // The second finds the contract of the first in force, and need not read it.
+  // The second finds the contract of the first in use and need not read it.
   await Promise.all(reloads);
   expect([waiting.length, swapped.length]).toEqual([1, 2]);
 });

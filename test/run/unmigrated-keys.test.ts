@@ -10,7 +10,7 @@ const newFolder = temporaryFolders();
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A gateway with a Redis that does not answer the first questions about keys, and then knows none. */
+/** Redis does not answer the first `late` queries for keys, and then has none. */
 async function start(late: number) {
   const data = newFolder();
   await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(data, targetOptions()));

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs the tests, with any arguments of Jest, beside load: a process for each processor that computes, and one more that allocates
+ * Runs the tests, with any arguments of Jest, under load: one computing process per processor, and one that allocates
  * memory and writes to the disk (`npm run test:busy`). `--times N` runs them N times and counts the failures.
  */
 const MEGABYTE = 1024 * 1024;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /**
- * Runs the tests, with any arguments of Jest, and prints the CPU and wall seconds of each suite and of each folder, the largest
- * first (`npm run test:cost`). Linux only. The CPU time of a suite includes the processes that it started and ended.
+ * Runs the tests, with any arguments of Jest, and prints the CPU and wall seconds of each suite and folder (`npm run
+ * test:cost`). Linux only. CPU time includes ended child processes.
  */
 interface Cost {
   readonly suite: string;
@@ -32,7 +32,6 @@ rmSync(folder, { recursive: true });
 const sum = (some: readonly Cost[], of: 'cpu' | 'wall') => some.reduce((total, one) => total + one[of], 0);
 const row = (cpu: number, wall: number, name: string) =>
   `${cpu.toFixed(1).padStart(8)} ${wall.toFixed(1).padStart(8)}  ${name}`;
-/** `test/limits`, `packages/http1`, or `test` for the suites right in it. */
 const folderOf = (suite: string) => dirname(suite).split('/').slice(0, 2).join('/');
 const byFolder = [...Map.groupBy(costs, ({ suite }) => folderOf(suite))];
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 
-/** Runs of a property that asks for no number, as fast-check has it. */
 const USUAL = 100;
-/** The least runs of a property that asks for as many. */
+/** The minimum for a property that requests at least as many. */
 const LEAST = 20;
 
 export const isDeep = process.env.STOREGATE_TEST_DEPTH === 'deep';
@@ -18,11 +17,11 @@ function assert<T>(property: fc.IRawProperty<T>, { numRuns = USUAL, ...parameter
   try {
     return fc.assert(property, given);
   } catch (error) {
-    // Jest shows the first line outside of node_modules, which shall be that of the test.
+    // Jest shows the first line outside of node_modules, which must be the line of the test.
     Error.captureStackTrace(error as Error, assert);
     throw error;
   }
 }
 
-/** What tests import as `fast-check`: `assert` decides how many runs there are, and takes the seed from STOREGATE_TEST_SEED. */
+/** Tests import this as `fast-check`: `assert` sets the number of runs and takes the seed from STOREGATE_TEST_SEED. */
 export default { ...fc, assert };

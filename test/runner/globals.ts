@@ -9,7 +9,6 @@ const mocker = new ModuleMocker(globalThis);
 const noTimers = { fakeTimers: {}, rootDir: import.meta.dirname, testMatch: [] };
 const timers = new ModernFakeTimers({ config: noTimers as never, global: globalThis });
 
-/** The part of Jest's `jest` that tests use. */
 export const jest = {
   spyOn: mocker.spyOn.bind(mocker),
   restoreAllMocks: () => mocker.restoreAllMocks(),
@@ -19,7 +18,7 @@ export const jest = {
   advanceTimersByTimeAsync: (milliseconds: number) => timers.advanceTimersByTimeAsync(milliseconds),
 };
 
-/** Takes back what a suite may have left replaced. */
+/** Restores what a suite may have left replaced. */
 export function restoreAll(): void {
   timers.useRealTimers();
   mocker.restoreAllMocks();

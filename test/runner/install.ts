@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { missingPrograms, packagesOf } from './programs.ts';
 
 const LISTS = '/var/lib/apt/lists';
-/** Asked by Debian's packages whether their services may start. */
+/** Debian packages ask this script whether their services may start. */
 const POLICY = '/usr/sbin/policy-rc.d';
 const LOCKED = /Could not get lock|Unable to (?:acquire|lock)/;
 const TEN_MINUTES = 600;
 
 /**
- * Installs the programs that tests start and that are missing, in one call of apt-get, where it may: as root on Debian or Ubuntu.
- * It starts no service of theirs. Returns a line about what was installed, or null if nothing was.
+ * Installs the missing programs of tests, if allowed: as root on Debian or Ubuntu. Returns a line about the installed
+ * packages, or null.
  *
  * @throws with the output of apt-get if it fails.
  */
@@ -24,7 +24,7 @@ export async function installMissing(): Promise<string | null> {
   await withoutServices(async () => {
     const install = () => aptGet('install', '-y', '--no-install-recommends', ...packages);
     if (!hasLists()) await mustSucceed(() => aptGet('update'));
-    // Lists that are old name packages that are no longer served.
+    // Outdated lists name packages that the mirror has deleted.
     if ((await install()).status !== 0) {
       await mustSucceed(() => aptGet('update'));
       await mustSucceed(install);
@@ -40,7 +40,6 @@ interface Ended {
   readonly output: string;
 }
 
-/** Waits while another process of apt or dpkg is at work. */
 async function aptGet(...args: readonly string[]): Promise<Ended> {
   const deadline = Date.now() + TEN_MINUTES * 1000;
   for (;;) {

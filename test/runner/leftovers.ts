@@ -1,11 +1,11 @@
-/** The pipes to Jest, and what runs out by itself. */
+/** The pipes to Jest, and resources that end by themselves. */
 const IGNORED = new Set(['PipeWrap', 'TTYWrap', 'Immediate']);
 
 // Tests may replace the timers.
 const { setTimeout } = globalThis;
 const now = performance.now.bind(performance);
 
-/** What keeps this process from ending: servers, sockets, timers, processes, each with its number. */
+/** Resources that keep this process alive, each with its count. */
 function running(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -21,12 +21,13 @@ function leftovers(): string[] {
   return more.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`);
 }
 
-/** Notes what runs before a suite. */
 export function noteRunning(): void {
   before = running();
 }
 
-/** Waits up to `patience` ms until nothing runs that did not run before the suite. Returns an error if something does. */
+/**
+ * Waits up to `patience` ms until nothing runs that did not run before the suite. Returns an error if something does.
+ */
 export async function leftoverErrors(patience: number): Promise<Error[]> {
   const deadline = now() + patience;
   let left: string[];

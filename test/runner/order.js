@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Sequencer from '@jest/test-sequencer';
 
-/** The suites that take longest, in that order. */
 const LONG = [
   'journeys/workers-life',
   'journeys/workers-as-one',
@@ -27,7 +26,7 @@ const LONG = [
   'cli/keys-import-crash',
 ].map((name) => resolve(import.meta.dirname, `../${name}.test.ts`));
 
-/** Starts the longest suites first, so that none of them runs alone at the end; the others go as Jest orders them. */
+/** Starts the longest suites first, so that none of them runs alone at the end; the others keep the order of Jest. */
 export default class LongestFirst extends Sequencer {
   async sort(tests) {
     const gone = LONG.filter((path) => !existsSync(path));

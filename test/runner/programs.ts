@@ -5,13 +5,10 @@ import { join } from 'node:path';
 const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 interface Known {
-  /** Debian packages that bring the program. */
   readonly packages: readonly string[];
-  /** Other names of the same program. */
   readonly aliases?: readonly string[];
 }
 
-/** The programs that tests start, beside Node. */
 const PROGRAMS = {
   'redis-server': { packages: ['redis-server'] },
   nginx: { packages: ['nginx'] },
@@ -30,29 +27,23 @@ const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS;
 
-/** The path of a program, or null if it is not installed. */
 function find(name: Program): string | null {
   const { aliases = [] }: Known = PROGRAMS[name];
   const paths = [name, ...aliases].flatMap((name) => FOLDERS.map((folder) => join(folder, name)));
   return paths.find((path) => existsSync(path)) ?? null;
 }
 
-/** The programs that are not installed. */
 export function missingPrograms(): Program[] {
   return (Object.keys(PROGRAMS) as Program[]).filter((name) => find(name) === null);
 }
 
-/** The Debian packages that bring `programs`. */
 export function packagesOf(programs: readonly Program[]): string[] {
   return [...new Set(programs.flatMap((name): readonly string[] => PROGRAMS[name].packages))];
 }
 
-/** Programs that the suite of now needs and that are not installed. */
 const missingOfSuite = new Set<Program>();
 
 /**
- * The path of a program.
- *
  * @throws if it is not installed. The runner then skips the suite, and the run ends with a line about it.
  */
 export function program(name: Program): string {
@@ -64,7 +55,7 @@ export function program(name: Program): string {
 
 const skippedFile = () => join(tmpdir(), 'skipped-suites');
 
-/** Notes for the end of the run that this suite could not run; returns false if it could. */
+/** Records that this suite could not run; returns false if it could. */
 export function noteSkipped(): boolean {
   if (missingOfSuite.size === 0) return false;
   appendFileSync(skippedFile(), [...missingOfSuite].map((name) => `${name}\n`).join(''));
@@ -72,7 +63,6 @@ export function noteSkipped(): boolean {
   return true;
 }
 
-/** The programs for want of which suites of this run were skipped, with the number of suites. */
 export function skippedSuites(): ReadonlyMap<Program, number> {
   const counts = new Map<Program, number>();
   if (!existsSync(skippedFile())) return counts;
@@ -81,7 +71,6 @@ export function skippedSuites(): ReadonlyMap<Program, number> {
   return counts;
 }
 
-/** The command that installs `programs` on Debian and Ubuntu. */
 export function installCommand(programs: readonly Program[]): string {
   return `apt-get install --no-install-recommends ${packagesOf(programs).join(' ')}`;
 }

@@ -13,7 +13,7 @@ import { noteSkipped } from './programs.ts';
 const GLOBALS = new URL('./globals.ts', import.meta.url).href;
 const FAST_CHECK = new URL('./fast-check.ts', import.meta.url).href;
 
-/** Node loads tests and what they test; what they import of Jest and fast-check is the same for all suites of a worker. */
+/** Node loads tests and the code under test; Jest and fast-check modules are shared by all suites of a worker. */
 registerHooks({
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') return { url: GLOBALS, shortCircuit: true };
@@ -31,7 +31,6 @@ addEventHandler(async (event) => {
   }
 });
 
-/** Runs one suite with jest-circus, in the realm and with the modules of the worker. */
 export default async function runSuite(
   globalConfig: Config.GlobalConfig,
   config: Config.ProjectConfig,
@@ -79,14 +78,14 @@ const isUnhandled = (error: unknown, promise: Promise<unknown>) =>
 const isHandled = (promise: Promise<unknown>) => void unhandled.delete(promise);
 
 async function unhandledRejections(): Promise<Circus.Exception[]> {
-  // Node reports after the microtasks of now that a rejection has been handled in one of them.
+  // Node reports a rejection as handled only after the current microtasks.
   if (unhandled.size > 0) await nextTurn();
   const errors = [...unhandled.values()];
   unhandled.clear();
   return errors;
 }
 
-/** What `expect` noted without throwing: soft failures, and assertions that were announced and did not come. */
+/** Failures that `expect` recorded without throwing: soft failures, and announced assertions that did not run. */
 function unseenErrors(): Circus.TestError[] {
   const { suppressedErrors } = jestExpect.getState();
   jestExpect.setState({ suppressedErrors: [] });
@@ -122,7 +121,7 @@ function resultOf(
   };
 }
 
-/** The result of a suite that needs a program that is not installed: whatever failed says only that. */
+/** The only failure of a suite whose program is not installed is the missing program. */
 function skipped(result: TestResult): TestResult {
   const testResults = result.testResults.map(
     (one): AssertionResult => ({ ...one, status: 'pending', failureMessages: [], failureDetails: [] }),

@@ -7,9 +7,8 @@ import { installCommand, missingPrograms } from './programs.ts';
 import { INSTALLED } from './teardown.ts';
 
 /**
- * Installs what suites need, before any of them runs, and gives the whole run one folder for temporary files of tests, gateways,
- * servers and browsers alike. The folder is removed at the end, with what a process left that a test has killed.
- * All processes that tests start find compiled code.
+ * Installs what suites need, and gives the run one folder for all temporary files, which is removed at the end, with
+ * the files of killed processes.
  */
 export default async function setUp(): Promise<void> {
   process.env[INSTALLED] = (await installMissing()) ?? '';

@@ -1,9 +1,8 @@
 import { installCommand, skippedSuites } from './programs.ts';
 
-/** The environment variable with the line about what the set-up of this run has installed. */
+/** Environment variable: the line about installed packages of this run. */
 export const INSTALLED = 'STOREGATE_TEST_INSTALLED';
 
-/** Ends a run with what was installed for it, and with the programs for want of which suites were skipped. */
 export default function tearDown(): void {
   const lines = [process.env[INSTALLED]];
   const skipped = [...skippedSuites()];

@@ -6,15 +6,13 @@ import { closeStores, type RunningStore, startStore } from './start-store.ts';
 
 afterEach(closeStores);
 
-/** Statuses that only the gateway answers: keys, limits, bans, sunsets, and a failing or absent store. */
 const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];
-/** Headers that only the gateway adds to every answer. */
 const gatewayHeaders = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 type Request = Parameters<RunningStore['send']>;
 type Cases = Readonly<Record<number, Request>>;
 
-/** One request for each operation and each status it declares, sent to the store of `startFurnishedStore`. */
+/** One request for each operation and each declared status, sent to the store of `startFurnishedStore`. */
 const cases: Readonly<Record<string, Cases>> = {
   listPets: { 200: ['GET', '/pets'], 400: ['GET', '/pets?limit=0'], 405: ['PATCH', '/pets'] },
   createPet: {
@@ -100,7 +98,6 @@ function writing(method: string, path: string, good: number, body: unknown): Cas
   };
 }
 
-/** Starts a store with two categories, the second without pets, and two pets, the first in stock and ordered. */
 async function startFurnishedStore(): Promise<RunningStore> {
   const running = await startStore();
   const { categories, pets, inventory, orders } = running.store.records;
@@ -115,7 +112,6 @@ function declaredStatuses(operation: Operation): number[] {
   return Object.keys(lookUpOperation(operation, 'responses')).map(Number);
 }
 
-/** The headers that an answer must have, without those that the gateway adds. */
 function requiredHeaders(operation: Operation, status: number): string[] {
   const headers = lookUpOperation(operation, 'responses', String(status), 'headers');
   const required = Object.keys(headers).filter((name) => follow(headers[name] as Part).required === true);

@@ -16,7 +16,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Changes the file as another program would. */
 function outside<T>(work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(file);
   try {

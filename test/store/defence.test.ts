@@ -6,7 +6,7 @@ import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
 
-/** Sends raw bytes and returns everything until the store closes the connection. */
+/** Returns everything until the store closes the connection. */
 async function sendRaw(url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');

@@ -5,7 +5,6 @@ import { contract, follow, lookUpOperation, type Part } from './document.ts';
 const json = 'application/json';
 const operations = contract.operations.map((operation) => [operation.id, operation] as const);
 
-/** The examples of a request or response in JSON; none if it has no body. */
 function examplesOf({ content }: Part): unknown[] {
   const media = (content as Record<string, Part> | undefined)?.[json];
   if (media === undefined) return [];

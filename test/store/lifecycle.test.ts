@@ -35,7 +35,6 @@ describe('a store', () => {
 });
 
 describe('closing', () => {
-  /** Starts a request whose head the store has seen and whose body it waits for. */
   async function startRequest(url: string) {
     const headers = { 'Content-Type': 'application/json', Expect: '100-continue' };
     const sent = request(`${url}/categories`, { method: 'POST', headers });

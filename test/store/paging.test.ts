@@ -8,7 +8,6 @@ afterEach(closeStores);
 
 const total = 130;
 
-/** Follows the links to the next page until there is none; returns the pages as lists of identifiers. */
 async function walk({ send }: RunningStore, first: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let path: string | undefined = first; path !== undefined; ) {

@@ -3,9 +3,8 @@ import { createStore, type Store, type StoreOptions } from '../../src/store/stor
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as it was sent. */
   readonly text: string;
-  /** The body as JavaScript reads it, with integers beyond 2^53 rounded. */
+  /** As JavaScript reads it: integers beyond 2^53 are rounded. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into, and a wrong look fails the test
   readonly json: any;
 }
@@ -13,7 +12,7 @@ export interface Answer {
 export interface RunningStore {
   readonly store: Store;
   readonly url: string;
-  /** Sends a request; a body that is no string is sent as JSON. */
+  /** A body that is not a string is sent as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -25,7 +24,6 @@ export async function closeStores(): Promise<void> {
   running.clear();
 }
 
-/** Starts a store on a free port. */
 export async function startStore(options: Partial<StoreOptions> = {}): Promise<RunningStore> {
   const store = createStore({ file: ':memory:', ...options });
   running.add(store);
@@ -41,7 +39,7 @@ async function send(url: string, method: string, body: unknown, headers: Record<
   return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** Starts a store with one category and one pet, both with identifier 1, and `stock` of the pet. */
+/** One category and one pet, both with identifier 1, and `stock` of the pet. */
 export async function startStoreWithPet(stock = 0, options: Partial<StoreOptions> = {}): Promise<RunningStore> {
   const running = await startStore(options);
   const { categories, pets, inventory } = running.store.records;

@@ -1,18 +1,13 @@
 import { type Answer, type CrashingGateway, GatewayGone } from './crashes.ts';
 
-/** A finished action of an operator, with a check of its result. */
 interface Done {
   readonly what: string;
   readonly holds: () => Promise<boolean>;
 }
 
-/**
- * An operator who does one action after the other, each with a new key, and remembers the responses: a gateway must
- * keep all of them after any crash.
- */
+/** Each action has a new idempotency key. A gateway must keep all responses after any crash. */
 export class Acts {
   readonly done: Done[] = [];
-  /** All acts of one gateway have numbers of their own. */
   count: number;
   readonly #gateway: CrashingGateway;
   readonly #acts: readonly (() => Promise<Done>)[];
@@ -24,7 +19,6 @@ export class Acts {
     this.#acts = [key, ban, pardon, reset, grant, revoke, token, plan].map((act) => act.bind(this));
   }
 
-  /** Continues until the gateway is gone. */
   async goOn(): Promise<void> {
     try {
       for (;;) await this.one();
@@ -39,7 +33,6 @@ export class Acts {
     this.done.push(await act());
   }
 
-  /** Confirmed results that are missing. */
   async missing(): Promise<string[]> {
     const missing: string[] = [];
     for (const { what, holds } of this.done) if (!(await holds())) missing.push(what);
@@ -71,7 +64,6 @@ export class Acts {
     return (await this.#ask('GET', `/usage/${id}`)).usage[0].banned !== null;
   }
 
-  /** A key that has used three of its ten units. */
   async #usedKey(): Promise<string> {
     const { id, key } = await this.#gateway.key('10/day');
     for (let i = 0; i < 3; i++) {

@@ -19,8 +19,8 @@ export type AdminCall = (
 ) => Promise<AdminAnswer>;
 
 /**
- * Calls an admin listener, and checks every response against the contract of the admin API. Each call has a new
- * connection: on a busy machine the listener may close an idle one just when the next call uses it.
+ * Checks every response against the contract of the admin API. Each call has a new connection: on a busy machine the
+ * listener may close an idle one just when the next call uses it.
  */
 export function adminOf(url: string, own: Readonly<Record<string, string>> = {}): AdminCall {
   return async (method, path, body, headers = {}) => {

@@ -1,4 +1,3 @@
 import type { AuditSettings } from '../../src/config/config.ts';
 
-/** As shipped. */
 export const KEPT: AuditSettings = { maxEntries: 100_000, bans: { maxEntries: 100_000, maxAge: 90 * 86_400_000 } };

@@ -4,10 +4,10 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules whose result changes with colours and size. */
+/** Rules whose result depends on colours and size. */
 export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
-/** Findings that are reported: a third of the rules are not, including the slowest. */
+/** A third of the rules, including the slowest, have a lower impact. */
 const tells = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
   && !tags.includes('experimental') && !tags.includes('deprecated')`;
 
@@ -20,10 +20,7 @@ interface Look {
   readonly rules?: readonly string[];
 }
 
-/**
- * The findings of axe with impact serious or critical, one per line. A run with all rules costs at least a second of
- * computing, so one run over several states is better than several.
- */
+/** Serious and critical findings, one per line. A run with all rules costs at least a second. */
 export async function accessibilityFindings(page: Page, { within = 'html', rules }: Look = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const values = rules ?? (await page.evaluate(`axe._audit.rules.filter(${tells}).map(({ id }) => id)`));
@@ -37,10 +34,7 @@ export async function accessibilityFindings(page: Page, { within = 'html', rules
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
-/**
- * The findings of all rules in the page as it is, and of the colour and size rules in dark mode on a phone. No style
- * depends on both, so each is tested once.
- */
+/** All rules in the page as it is, and the rules of looks in dark mode on a phone. */
 export async function findingsInAllLooks(page: Page, within = 'html'): Promise<string[]> {
   const findings = await accessibilityFindings(page, { within });
   const size = page.viewportSize()!;

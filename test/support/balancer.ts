@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A gateway as a balancer sees it. Its addresses may change while it is down. */
 export interface Balanced {
   readonly url: string;
   readonly adminUrl: string;
@@ -11,8 +10,7 @@ export interface Balanced {
 const CHECK = 50;
 
 /**
- * A TCP balancer on a free port: sends each new connection to the next ready gateway, without any HTTP. It never
- * retries, so everything that a gateway loses is lost.
+ * Sends each new connection to the next ready gateway. It never retries, so everything that a gateway loses is lost.
  */
 export class Balancer {
   readonly #gateways: readonly Balanced[];
@@ -39,7 +37,6 @@ export class Balancer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Whether new connections reach that gateway. */
   uses(gateway: Balanced): boolean {
     return this.#ready.includes(gateway);
   }

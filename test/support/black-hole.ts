@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An address that neither accepts nor refuses: a connect gets no answer, as behind a firewall that drops packets. */
+/** A connect gets no response, as behind a firewall that drops packets. */
 export interface BlackHole {
   readonly url: string;
   close(): Promise<void>;
@@ -12,7 +12,7 @@ const LISTEN = `require('node:net').createServer().listen({ port: 0, host: '127.
   process.stdout.write(String(this.address().port));
 })`;
 
-/** Stops a listening process. It accepts nothing, and once its backlog is full the system drops new connects. */
+/** Stops a listening process. It accepts nothing, and with a full backlog the system drops new connects. */
 export async function startBlackHole(): Promise<BlackHole> {
   const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = (await once(child.stdout, 'data')) as [Buffer];

@@ -11,10 +11,10 @@ const ARGUMENTS = [
   '--disable-component-update',
   '--disable-sync',
   `--disable-features=${[
-    // Each window would load two pages of its own for the address bar, which costs as much as the page under test.
+    // Each window would load two pages of its own for the address bar.
     'WebUIOmniboxPopup',
     'WebUIOmniboxAimPopup',
-    // Chromium takes the last list alone, so these are Playwright's again.
+    // Chromium uses only the last list, so this repeats Playwright's.
     'AvoidUnnecessaryBeforeUnloadCheckSync',
     'DestroyProfileOnBrowserClose',
     'HttpsUpgrades',
@@ -31,7 +31,6 @@ const ARGUMENTS = [
   ]}`,
 ];
 
-/** Chromium, with pages that note every error in them. */
 export class TestBrowser {
   readonly #browser: Browser;
 
@@ -45,7 +44,6 @@ export class TestBrowser {
     );
   }
 
-  /** A page with an empty cache and storage. */
   async page(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Carrier, RequestHeads, ServerCall } from '@storegate/http1';
 
-/** A call without a connection: its output stays here, and the test controls its body. */
 export interface LooseCall {
   readonly call: ServerCall;
   /** One character per byte. */
@@ -9,7 +8,6 @@ export interface LooseCall {
   readonly isPaused: boolean;
 }
 
-/** The call of a request with these headers, beside Host. */
 export function looseCall(method: string, headers: Readonly<Record<string, string>> = {}): LooseCall {
   const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = new RequestHeads().read(`${method} / HTTP/1.1\r\n${lines.join('')}\r\n`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../runner/programs.ts';
 
-/** A private certificate authority for tests, which nothing on the machine trusts. Remove it after use. */
+/** A private certificate authority that nothing on the machine trusts. Remove it after use. */
 export class Authority {
   readonly #folder = mkdtempSync(join(tmpdir(), 'authority-'));
   readonly file = join(this.#folder, 'ca.crt');
@@ -17,17 +17,13 @@ export class Authority {
     return readFileSync(this.file, 'utf8');
   }
 
-  /**
-   * Arguments for a redis-server with TLS only, on `port` and with a certificate for `names`: `DNS:a.example`,
-   * `IP:127.0.0.1`.
-   */
+  /** `names`: `DNS:a.example`, `IP:127.0.0.1`. */
   redisArgs(port: number, names: string): string[] {
     const { cert, key } = this.issue(`redis-${port}`, names);
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', this.file];
     return ['--tls-port', `${port}`, ...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
   }
 
-  /** A certificate and its key, in files. `names` as above. */
   issue(name: string, names: string): { cert: string; key: string } {
     const signed = ['-CA', this.file, '-CAkey', join(this.#folder, 'ca.key')];
     this.#make(name, ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`, ...signed]);

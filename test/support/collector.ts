@@ -8,7 +8,6 @@ import { until } from './until.ts';
 
 export type Mood = 'takes' | 'refuses' | 'fails' | 'hangs';
 
-/** A receiver of OTLP over HTTP, protobuf and JSON, on a free port. */
 export class Collector {
   readonly spans: ReceivedSpan[] = [];
   readonly heads: IncomingHttpHeaders[] = [];
@@ -27,7 +26,6 @@ export class Collector {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** After `close`, it listens on the same port. */
   async open(): Promise<void> {
     this.#server = createServer(async (request, response) => {
       this.heads.push(request.headers);
@@ -55,7 +53,7 @@ export class Collector {
     await once(server, 'close');
   }
 
-  /** The spans of one trace: that of the gateway, and those of its attempts in their order. */
+  /** The span of the gateway, and the spans of its attempts in order. */
   async trace(traceId: string): Promise<{ own: ReceivedSpan; attempts: readonly ReceivedSpan[] }> {
     const found = () => this.spans.filter((span) => span.traceId === traceId);
     await until(`the span of ${traceId} comes`, () => found().some(({ kind }) => kind === 2));

@@ -17,7 +17,10 @@ export interface Surroundings {
 
 export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
 
-/** The command line in this process, without `main.js`; its data folder is `data` in `cwd`. `onOut` gets what it prints, at once. */
+/**
+ * The command line in this process, without `main.js`; its data folder is `data` in `cwd`. `onOut` receives output at
+ * once.
+ */
 export function commandLine(cwd: string, onOut: (text: string) => void = () => {}): CommandLine {
   return async (args, surroundings = {}) => {
     const { env = {}, input = '', isTerminal = false, errIsTerminal = false } = surroundings;

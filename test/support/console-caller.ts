@@ -9,21 +9,18 @@ export interface ConsoleAnswer {
   readonly body: any;
 }
 
-/** What a browser adds to requests of the page's own scripts. */
 export const OWN = { 'Sec-Fetch-Site': 'same-origin' };
 const JSON_BODY = { 'Content-Type': 'application/json' };
 
-/** Calls the console of a gateway with any header and cookie. */
 export class ConsoleCaller {
   readonly url: string;
-  /** Empty without a cookie. */
   cookie = '';
 
   constructor(url: string) {
     this.url = url;
   }
 
-  /** Sends exactly these fields, beside Host and the cookie. */
+  /** Sends exactly these fields, besides Host and the cookie. */
   async ask(method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: string): Promise<ConsoleAnswer> {
     const { hostname, port } = new URL(this.url);
     const own = { ...(this.cookie && { Cookie: this.cookie }), Connection: 'close', ...headers };
@@ -36,7 +33,6 @@ export class ConsoleCaller {
     return { status: response.statusCode!, headers: response.headers, text, body: json ? JSON.parse(text) : null };
   }
 
-  /** A call of the admin API by the page's own scripts. */
   call(method: string, path: string, body?: unknown): Promise<ConsoleAnswer> {
     const headers = body === undefined ? OWN : { ...OWN, ...JSON_BODY };
     return this.ask(method, `/console/api${path}`, headers, body === undefined ? undefined : JSON.stringify(body));
@@ -49,7 +45,7 @@ export class ConsoleCaller {
     return answer;
   }
 
-  /** The name of the signed-in operator; `null` if not signed in. Counts as a use. */
+  /** `null` if not signed in. Counts as a use. */
   async who(): Promise<string | null> {
     return (await this.ask('GET', '/console/session', OWN)).body.operator?.name ?? null;
   }

@@ -24,13 +24,11 @@ export class GatewayGone extends Error {
   override name = 'GatewayGone';
 }
 
-/** A gateway with a folder of its own, as a process that can be killed and started again. */
 export class CrashingGateway {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-crash-'));
   url = '';
   adminUrl = '';
   readonly #token = makeSecret('admin');
-  /** More of its environment, such as what the dynamic linker is to load. */
   env: Readonly<Record<string, string>> = {};
   readonly #env: Readonly<Record<string, string>>;
   #running: Running | null = null;
@@ -80,12 +78,11 @@ export class CrashingGateway {
     await this.#running?.exit;
   }
 
-  /** Lines of its log since the last start. */
   get log(): readonly string[] {
     return this.#running!.out().split('\n');
   }
 
-  /** Rejects with GatewayGone without a whole response. */
+  /** Throws GatewayGone without a whole response. */
   async admin(method: string, path: string, body?: unknown): Promise<Answer> {
     return await this.ask(`${this.adminUrl}${path}`, {
       method,
@@ -107,15 +104,13 @@ export class CrashingGateway {
     return bodyOf(await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits }));
   }
 
-  /** Units used in the first window of a key. */
   async used(id: string): Promise<number> {
     return bodyOf(await this.admin('GET', `/usage/${id}`)).usage[0].windows[0].used;
   }
 }
 
-/** Clients that send one request after the other with one key, until the gateway is gone. */
 export class Load {
-  /** When each admitted request was answered, by `performance.now()`. */
+  /** Times by `performance.now()`. */
   readonly admitted: number[] = [];
   sent = 0;
   readonly #agent = new Agent({ keepAlive: true });
@@ -126,7 +121,7 @@ export class Load {
     this.#callers = Promise.all(Array.from({ length: callers }, () => this.#call(`${url}/pets`, key)));
   }
 
-  /** Resolves once no request is under way. */
+  /** Resolves once no request is in flight. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#callers;
@@ -134,7 +129,7 @@ export class Load {
   }
 
   async #call(url: string, key: string): Promise<void> {
-    // Sent without a pause, requests would take the processor that the gateway needs.
+    // Without a pause, requests would take the processor that the gateway needs.
     for (; !this.#isOver; await pause(5)) {
       this.sent += 1;
       const status = await statusOf(url, key, this.#agent);
@@ -144,7 +139,7 @@ export class Load {
   }
 }
 
-/** `null` if the gateway is gone. */
+/** `null` if the gateway is down. */
 export function statusOf(url: string, key: string, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
     const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {

@@ -4,7 +4,6 @@ import type { Config } from '../../src/config/config.ts';
 import { remember, settingsBehind } from '../../src/config/describe.ts';
 import { putAt, settingValue, valueAt } from '../../src/config/settings.ts';
 
-/** A minute: no healthy run needs so long, on however busy a machine. */
 const LONG = 60_000;
 
 /** Deadlines of every gateway in tests, except those that a test sets. */

@@ -18,7 +18,6 @@ export const requestFields = createRequestFields({
   scopes: 'X-Storegate-Scopes',
 });
 
-/** An exchange without a connection. */
 export function exchangeOf(
   method = 'GET',
   headers: Readonly<Record<string, string>> = {},

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Response } from 'supertest';
 
-/** Checks the headers of every answer of the public listener. */
 export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'headers'>): void {
   expect(headers['x-ratelimit-limit']).toMatch(/^[1-9]\d*$/);
   expect(headers['x-ratelimit-remaining']).toMatch(/^\d+$/);
@@ -11,7 +10,6 @@ export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'head
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-/** Checks for an Error object with this status and code. */
 export function isTheError(response: Response, status: number, code: string, { hasReference = true } = {}): void {
   expect({ status: response.status, body: response.body }).toEqual({
     status,

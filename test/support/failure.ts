@@ -1,14 +1,13 @@
-/** Frames of helpers in this folder. */
 const HELPERS = /^ +at .*\/test\/support\/.*\n?/gm;
 
-/** An error whose place is the line of the test that called a helper. */
+/** An error whose location is the line of the test that called a helper. */
 export function failure(message: string): Error {
   const error = new Error(message);
   error.stack = error.stack!.replace(HELPERS, '');
   return error;
 }
 
-/** The body of a response. Fails unless the response is successful. */
+/** Fails unless the response is successful. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
 export function bodyOf<B = any>({ status, body }: { readonly status: number; readonly body: B }): B {
   if (status >= 200 && status < 300) return body;
@@ -21,7 +20,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** What a command printed with `--json`. Fails with its output unless it succeeded. */
+/** Fails with the output of the command unless it succeeded. */
 export function jsonOf({ code, out, err }: Ended) {
   if (code === 0) return JSON.parse(out);
   throw failure(`ended with ${code}: ${out}${err}`);

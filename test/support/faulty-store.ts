@@ -18,7 +18,6 @@ export const answers =
 
 /** An upstream on a free port with a configurable fault. It accepts requests without a body, one at a time. */
 export class FaultyStore {
-  /** Request lines, oldest first. */
   readonly requests: string[] = [];
   act: Fault = answers();
   readonly #sockets = new Set<Socket>();
@@ -49,19 +48,18 @@ export class FaultyStore {
     return this.#sockets.size;
   }
 
-  /** Requests of clients, without probes. */
   get asked(): string[] {
     return this.requests.filter((line) => !/^GET (\/|\/health) /.test(line));
   }
 
-  /** Accepts connections, always on the same port. */
+  /** Always on the same port. */
   async open(): Promise<void> {
     this.#server = this.#create();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
   }
 
-  /** Refuses connections, and closes the open ones. */
+  /** Also closes the open connections. */
   async close(): Promise<void> {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

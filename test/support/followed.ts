@@ -1,10 +1,8 @@
-/** The events of `GET /live` so far. */
 export interface FollowedLive {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
   of(event: string): any[];
-  /** Whether the gateway has ended it. */
   readonly ended: boolean;
   stop(): Promise<void>;
 }
@@ -19,7 +17,7 @@ export async function followLive(url: string, query = '', headers: Record<string
     try {
       for await (const part of response.body!) text += decoder.decode(part, { stream: true });
     } catch (error) {
-      // Ours, or a gateway that was gone at once.
+      // Our own abort, or a gateway that stopped at once.
       if (!stopping.signal.aborted && (error as Error).message !== 'terminated') throw error;
     }
     ended = true;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of systems; 10 000 above is the bus of a Redis Cluster node, and below them too. */
+/** Below the ephemeral ports of systems; port + 10 000 is the bus of a Redis Cluster node, and below them too. */
 const LOWEST = 12_000;
 const BUS = 10_000;
 /** Ports for each of ten processes: the workers of Jest, numbered from 1, and 0 for everything else. */

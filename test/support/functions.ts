@@ -1,6 +1,6 @@
 import { parse } from '@babel/parser';
 
-/** A function, and how many lines it has of its own: without the bodies of functions in it. */
+/** `lines` excludes the bodies of nested functions. */
 export interface FunctionSize {
   readonly name: string;
   readonly lines: number;
@@ -16,7 +16,6 @@ interface Node {
 const FUNCTION =
   /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ObjectMethod|Class(Private)?Method)$/;
 
-/** All functions of a text. A function without a name has that of the variable or member that it is given to. */
 export function functionsIn(text: string): FunctionSize[] {
   const found: FunctionSize[] = [];
   const ast = parse(text, { sourceType: 'module', plugins: ['typescript'] });
@@ -24,7 +23,6 @@ export function functionsIn(text: string): FunctionSize[] {
   return found;
 }
 
-/** Returns the lines of the functions in `node` that are not in another of them, each without its first. */
 function visit(node: Node, outer: string, found: FunctionSize[]): number {
   const name = node.id?.name ?? node.key?.name ?? node.key?.id?.name ?? outer;
   let inner = 0;

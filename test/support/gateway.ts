@@ -17,18 +17,17 @@ import { note } from './records.ts';
 import { RememberingLoader } from './remembering-loader.ts';
 
 export interface GatewayOptions {
-  /** Text of gateway.yaml; settings left out have the shipped defaults, deadlines aside (`patience.ts`). */
+  /** Text of gateway.yaml; other settings have the shipped defaults, except deadlines (`deadlines.ts`). */
   readonly settings?: string;
   /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Comma-separated upstream URLs; by default an upstream runs in this process, or the settings name some. */
   readonly storeUrl?: string;
-  /** Reads contracts; by default one that remembers them. */
   readonly contracts?: ContractLoader;
 }
 
-/** A real gateway on free ports with a store and its own folder. Stop it after use. */
+/** Stop it after use. */
 export class TestGateway {
   readonly clock = new TestClock(Date.now());
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
@@ -97,7 +96,7 @@ export class TestGateway {
     return url;
   }
 
-  /** Stops gateway and store, and keeps the folder, so that `open` finds everything again. */
+  /** Stops gateway and store, and keeps the folder for `open`. */
   async close(): Promise<void> {
     await this.#gateway?.stop();
     await this.#closeStore();
@@ -108,7 +107,6 @@ export class TestGateway {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Issues a key and returns its secret and id. */
   async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
     const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
     const { secret, record } = await withKeys(this.config, (store) =>

@@ -1,6 +1,6 @@
 import type { RequestGauges } from '../../src/observe/metric-rows.ts';
 
-/** The gauges of a process that carries requests, each with another number. */
+/** Each gauge has another number. */
 export const CARRYING: RequestGauges = {
   inFlight: () => 3,
   subjects: () => 4,

@@ -3,14 +3,12 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** A row of ARCHITECTURE's table of folders. */
 export interface HouseRow {
   readonly folder: string;
   readonly lines: number;
   readonly text: string;
 }
 
-/** The rooms of src and the packages, as ARCHITECTURE.md has them. */
 export function houseRows(): HouseRow[] {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const rows = page.matchAll(/^\| `((?:src|packages)\/[\w-]+\/)` \| ([\d ]+) \| (.*) \|$/gm);
@@ -21,7 +19,7 @@ export function houseRows(): HouseRow[] {
   }));
 }
 
-/** The lines of all code in a room or package: TypeScript, JavaScript, CSS and Lua, without tests of packages. */
+/** Lines of TypeScript, JavaScript, CSS and Lua, without tests of packages. */
 export function linesOf(folder: string): number {
   const place = join(ROOT, folder, folder.startsWith('packages/') ? 'src' : '.');
   const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((file) =>

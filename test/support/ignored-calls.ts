@@ -1,4 +1,4 @@
-/** The calls in `text` whose result is ignored with `void`, each with its file. */
+/** Calls whose result is ignored with `void`. */
 export function ignoredCalls(file: string, text: string): string[] {
   return [...text.matchAll(/\bvoid ([\w#.!?]+)\(/g)].map(([, call]) => `${file} ${call}`);
 }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 /**
- * One import between files, types included. Paths begin with the folder of src or the package, such as `gateway/pipeline.ts` or
- * `http1/server.ts`; a package that is not ours has its bare name.
+ * One import, types included. Paths begin with the folder of src or the package: `gateway/pipeline.ts`,
+ * `http1/server.ts`; an external package has its bare name.
  */
 export interface Import {
   readonly from: string;
@@ -13,10 +13,9 @@ export interface Import {
 const ROOT = resolve(import.meta.dirname, '../..');
 const PACKAGES = join(ROOT, 'packages');
 
-/** The folder of each package that has our code, by the package's name. */
 const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
 
-/** The files of packages that others may import, by the names that they write: `exports` of each package.json. */
+/** The public files of packages by import name: `exports` of each package.json. */
 const doors = new Map(
   [...packages].flatMap(([name, folder]) => {
     const { exports } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));
@@ -27,7 +26,6 @@ const doors = new Map(
 
 export const DOORS: readonly string[] = [...doors.values()];
 
-/** All files of code below src and in packages. */
 export const FILES: readonly string[] = [
   ...filesIn(join(ROOT, 'src')),
   ...[...packages].flatMap(([name, folder]) => filesIn(folder).map((file) => `${name}/${file}`)),
@@ -38,7 +36,7 @@ function filesIn(folder: string): string[] {
   return files.filter((file) => /\.(ts|js)$/.test(file));
 }
 
-/** Where a file is, absolute. */
+/** An absolute path. */
 export function placeOf(file: string): string {
   const folder = packages.get(roomOf(file));
   return folder === undefined ? join(ROOT, 'src', file) : join(folder, relative(roomOf(file), file));
@@ -53,7 +51,6 @@ export function textOf(file: string): string {
   return readFileSync(placeOf(file), 'utf8');
 }
 
-/** Every `import … from`, `export … from`, `import '…'` and `import('…')` of a text, in a file of this name. */
 export function importsIn(file: string, text: string): Import[] {
   const names = [
     ...text.matchAll(/^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm),
@@ -65,7 +62,7 @@ export function importsIn(file: string, text: string): Import[] {
   }));
 }
 
-/** Everything that is loaded together with a file of ours: its imports and theirs, without types and `import('…')`. */
+/** Everything that is loaded together with a file: its imports and theirs, without types and `import('…')`. */
 export function importsOnLoad(file: string, loaded = new Set<string>()): ReadonlySet<string> {
   const text = textOf(file)
     .replaceAll(/^(import|export) type\b[^;]*;/gm, '')
@@ -78,12 +75,10 @@ export function importsOnLoad(file: string, loaded = new Set<string>()): Readonl
   return loaded;
 }
 
-/** The first folder of a path, or the file itself where it is in none. */
 export function roomOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : path;
 }
 
-/** Circles of files that import each other, one list of files for each. */
 export function circles(imports: readonly Import[]): string[][] {
   const next = new Map<string, string[]>();
   for (const { from, to } of imports) next.set(from, [...(next.get(from) ?? []), to]);

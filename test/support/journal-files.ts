@@ -2,14 +2,12 @@ import { FILES, type JournalFiles } from '../../src/state/journal/files.ts';
 
 type Step = 'create' | 'append' | 'sync' | 'syncFolder' | 'remove' | 'close';
 
-/** Files that fail on request, and count calls. */
 export class FailingFiles implements JournalFiles {
   /** The step that fails until it is reset; an append then writes half of its bytes. */
   fails: Step | null = null;
   readonly steps: Step[] = [];
   /** Every sync waits for it. */
   slow: Promise<void> = Promise.resolve();
-  /** Bytes that were appended. */
   appended = 0;
 
   async create(path: string) {

@@ -19,9 +19,8 @@ export class MemoryKeys implements KeySource, Bus {
   isLive = true;
   isAway = false;
   imported = false;
-  /** How often all keys were read. */
   sweeps = 0;
-  /** Called before each page is answered. */
+  /** Called before each page is returned. */
   onPage: () => void | Promise<void> = () => {};
   readonly #listeners = new Set<(message: Message) => void>();
 
@@ -94,7 +93,6 @@ export class MemoryKeys implements KeySource, Bus {
   }
 }
 
-/** A copy in a folder of its own, and what keeps it. */
 export class TestCopy {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   readonly failures: unknown[] = [];
@@ -128,7 +126,6 @@ export class TestCopy {
     return copy;
   }
 
-  /** Waits for the end of a sweep that begins from now on. */
   async untilSwept(): Promise<void> {
     const now = Date.now();
     await until('a sweep is through', () => (this.reader.freshness?.swept ?? 0) >= now);

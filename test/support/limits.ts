@@ -9,12 +9,10 @@ export function window(limit: number, span: number, kind: Window['kind'] = 'fixe
   return { name: `${span / SECOND}s`, kind, limit, span };
 }
 
-/** The same for one scope. */
 export function scoped(scope: string, limit: number, span: number, kind: Window['kind'] = 'fixed'): Window {
   return { ...window(limit, span, kind), scope };
 }
 
-/** The shipped ban escalation. */
 export const LADDER: BanEscalation = {
   strikes: 10,
   window: MINUTE,
@@ -27,7 +25,6 @@ export function limits(windows: Window[], escalation: BanEscalation | null = LAD
   return { windows, escalation };
 }
 
-/** A clock that only moves when a test moves it. */
 export class TestClock {
   now: number;
   readonly read = () => this.now;

@@ -23,7 +23,6 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   readonly #listeners = new Set<(message: Message) => void>();
   #late: (() => void)[] = [];
   #inDoubt: InDoubtCharges = { begin() {}, end() {}, banned() {} };
-  /** Requests received, including failed ones. */
   asked = 0;
 
   constructor(clock: TestClock) {
@@ -50,7 +49,6 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     this.#inDoubt = charges;
   }
 
-  /** Delivers the late responses. */
   answerLate(): void {
     for (const answer of this.#late.splice(0)) answer();
   }
@@ -71,7 +69,6 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return this.#reach(subject, () => this.#state.look(subject, limits));
   }
 
-  /** A request that exceeds a window, or the window of its scope, is refused and counts as a strike. */
   strike(
     subject: string,
     limits: Limits,
@@ -92,7 +89,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     });
   }
 
-  /** Charges all windows with as much as the fullest of them got, and gives back what the others did not. */
+  /** Charges all windows with as much as the fullest of them got, and returns the difference. */
   charge(subject: string, limits: Limits, { gateway, number, windows, ban }: Reconciliation): Promise<void> {
     return this.#reach(subject, () => {
       const mark = `${gateway} ${subject}`;

@@ -9,17 +9,17 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /**
- * The faults of an upstream. `refuse`: it is stopped, and its port is closed. `hang`: the system accepts connections
- * and bytes, and the process does nothing, also on open connections. `reset`: connections are cut without a byte.
- * `half`: the body is shorter than its length. `garbage`: the response is not HTTP. `drip`: one byte per second.
- * `error`: it returns 503.
+ * `refuse`: stopped, its port is closed. `hang`: the system accepts connections and bytes, the process does nothing,
+ * also on open connections. `reset`: connections are cut without a byte. `half`: the body is shorter than its length.
+ * `garbage`: the response is not HTTP. `drip`: one byte per second. `error`: it returns 503.
  */
 export type Fault = 'refuse' | 'hang' | 'reset' | 'half' | 'garbage' | 'drip' | 'error';
 
-/** Faults that a file in its folder switches on, from the next request on. */
 const BY_FILE = ['reset', 'half', 'garbage', 'drip', 'error'] as const satisfies readonly Fault[];
 
-/** What nginx makes of no own accord, and passes on as it comes; what is no HTTP it takes for HTTP/0.9. */
+/**
+ * Responses that nginx does not produce itself, and forwards unchanged; it takes bytes that are not HTTP for HTTP/0.9.
+ */
 const SPOILT = {
   half: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n[{"id":1',
   garbage: 'SSH-2.0-OpenSSH_9.2 no HTTP at all\r\n\r\n',
@@ -56,7 +56,6 @@ export class NginxStore {
     }
   }
 
-  /** As operators see it. */
   get label(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -78,7 +77,6 @@ export class NginxStore {
     this.#isFrozen = true;
   }
 
-  /** Ends every fault. */
   async mend(): Promise<void> {
     for (const fault of BY_FILE) rmSync(this.#switchOf(fault), { force: true });
     if (this.#isFrozen) this.#child?.kill('SIGCONT');
@@ -123,7 +121,6 @@ export class NginxStore {
   }
 }
 
-/** Answers each connection with these bytes and closes it. */
 async function spoiler(answer: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -140,12 +137,11 @@ interface Configuration {
   readonly folder: string;
   readonly name: string;
   readonly port: number;
-  /** The ports of what makes the faults that nginx does not make. */
   readonly half: number;
   readonly garbage: number;
 }
 
-/** One process and no log of errors, which these are not. `if` with `-f` looks at the disk at each request. */
+/** `if` with `-f` checks the disk at each request. */
 function configuration({ folder, name, port, half, garbage }: Configuration): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `${process.getuid?.() === 0 ? 'user root;' : ''}

@@ -1,7 +1,6 @@
 import { bodyOf } from './failure.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** Plans under which a few requests show everything that operators look at. */
 export const OPERATED_PLANS = `
 plans:
   free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
@@ -10,7 +9,6 @@ plans:
 bans: { strikes: 3, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;
 
-/** What happened at a gateway on an ordinary morning: keys of three accounts, good requests, wrong ones, refusals and a ban. */
 export async function operate(gateway: TestGateway, token: string) {
   const admitted = { Authorization: `Bearer ${token}` };
   const issue = async (account: string, plan: string, label: string) => {

@@ -1,19 +1,19 @@
 /** Reads what OpenTelemetry's exporters send, without their code: opentelemetry-proto, trace/v1. */
 
-/** A span as its receiver sees it. Times are nanoseconds. */
+/** Times are nanoseconds. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
   readonly traceState: string;
   readonly name: string;
-  /** 2: of a server. 3: of a client. */
+  /** 2: server. 3: client. */
   readonly kind: number;
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Attributes;
   readonly events: readonly { readonly name: string; readonly time: bigint; readonly attributes: Attributes }[];
-  /** 2: an error. */
+  /** 2: error. */
   readonly status: number;
   readonly resource: Attributes;
 }
@@ -107,7 +107,7 @@ const bytesIn = (bytes: Buffer, wanted: number): Buffer => messages(bytes, wante
 const numberIn = (bytes: Buffer, wanted: number): bigint =>
   ([...fieldsOf(bytes)].find(({ field }) => field === wanted)?.value as bigint | undefined) ?? 0n;
 
-/** The fields of a message: numbers, or bytes that may be a text or a message. */
+/** Numbers, or bytes that may be a text or a message. */
 function* fieldsOf(bytes: Buffer): Generator<{ field: number; value: Buffer | bigint }> {
   let at = 0;
   const varint = (): bigint => {

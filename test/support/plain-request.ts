@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { Response } from 'supertest';
 
-/** A request by node:http, which sends what other clients change or refuse: odd paths, Expect, repeated headers. */
+/** Sends what other clients change or refuse: odd paths, Expect, repeated headers. */
 export async function plainRequest(url: string, options: RequestOptions): Promise<Response> {
   const { hostname, port } = new URL(url);
   const sent = request({ hostname, port, ...options }).end();

@@ -1,6 +1,6 @@
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 
-/** A header of version 2; with `checksum`, its last four bytes become that of the whole. */
+/** A header of version 2; with `checksum`, its last four bytes become the checksum of the header. */
 export function binary(command: number, kind: number, ...parts: (Buffer | 'checksum')[]): Buffer {
   const rest = Buffer.concat(parts.filter((part) => part !== 'checksum'));
   const bytes = Buffer.concat([SIGNATURE, Buffer.from([command, kind, rest.length >> 8, rest.length & 0xff]), rest]);
@@ -13,7 +13,7 @@ export function field(type: number, value: string): Buffer {
   return Buffer.concat([Buffer.from([type, bytes.length >> 8, bytes.length & 0xff]), bytes]);
 }
 
-/** By a table, unlike the reader. */
+/** By a table, unlike the implementation under test. */
 function crc32c(bytes: Buffer): number {
   const table = Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;

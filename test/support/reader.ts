@@ -1,7 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { findingsInAllLooks } from './axe.ts';
 
-/** The actions of a reader of the API reference. */
 export class Reader {
   readonly page: Page;
 
@@ -31,13 +30,12 @@ export class Reader {
     return operation;
   }
 
-  /** Opens the form of an open operation. */
   async tryIt(operation: Locator): Promise<void> {
     await operation.locator('.try').click();
     await operation.locator('.execute').waitFor();
   }
 
-  /** Sends the form, waits until the page shows the answer, and returns the limits above it. */
+  /** Waits for the response, and returns the limits above it. */
   async send(operation: Locator): Promise<string> {
     const answered = this.page.waitForResponse((response) => !/openapi|docs/.test(response.url()));
     await operation.locator('.execute').click();
@@ -46,7 +44,6 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /** See `findingsInAllLooks`. */
   async accessibilityFindings(within = 'html'): Promise<string[]> {
     return await findingsInAllLooks(this.page, within);
   }

@@ -34,13 +34,13 @@ export interface Attempt {
 export interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection is cut instead of a response. */
+  /** The connection is cut without a response. */
   readonly cut?: boolean;
 }
 
 /**
- * A receiver of webhooks on a free port. It checks every attempt against the standard (with independent code) and the
- * published schema, and collects mistakes in `faults`.
+ * Checks every attempt against the standard (with independent code) and the published schema, and collects mistakes in
+ * `faults`.
  */
 export class Receiver {
   readonly secret: string;
@@ -55,7 +55,7 @@ export class Receiver {
       const { headers, url: path = '' } = request;
       void (async () => {
         const body = await text(request).catch(() => null);
-        // The sender gave up before the end.
+        // The sender aborted.
         if (body === null) return;
         const { type, data } = this.#read(headers, body);
         const attempt = { id: `${headers['webhook-id']}`, type, data, path, headers, body };
@@ -82,7 +82,6 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hooks/s3cr3t-path`;
   }
 
-  /** The environment of a gateway that sends every event to it. */
   get env(): Record<string, string> {
     return { STOREGATE_WEBHOOK_URL: this.url, STOREGATE_WEBHOOK_SECRET: this.secret };
   }

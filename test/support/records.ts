@@ -49,7 +49,7 @@ export function draft(changes: Partial<AuditDraft> = {}): AuditDraft {
   };
 }
 
-/** The audit entry of a change; with a `name`, also the stored response of an idempotent call. */
+/** With a `name`, also the stored response of an idempotent call. */
 export function note(entry: Partial<AuditDraft> = {}, name: string | null = null): AuditNote {
   return { entry: draft(entry), idempotent: name === null ? null : { name, question: 'what', sealed: `of ${name}` } };
 }
@@ -59,7 +59,7 @@ export async function entries({ auditLog }: Records): Promise<AuditEntry[]> {
   return (await auditLog.list({ limit: 10_000 })).toReversed();
 }
 
-/** The outcomes of concurrent changes: the error of each refused one, `null` for the others. */
+/** The error of each refused change, `null` for the others. */
 export async function outcomes(changes: readonly (() => unknown)[]): Promise<unknown[]> {
   const results = await Promise.allSettled(changes.map(async (change) => await change()));
   return results.map((result) => (result.status === 'rejected' ? result.reason : null));

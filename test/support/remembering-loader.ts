@@ -3,10 +3,7 @@ import type { Order } from '../../src/run/contracts/read.ts';
 
 const remembered = new Map<string, Loaded>();
 
-/**
- * Reads a contract at a start as the product does, but once for all gateways of a Jest worker that start with it: reading the shipped
- * one is two thirds of such a start. Reloads read as ever.
- */
+/** At a start, reads each contract once per Jest worker, which saves two thirds of a start. Reloads always read. */
 export class RememberingLoader extends ContractLoader {
   override async loadFirst(order: Order): Promise<Loaded> {
     const name = JSON.stringify(order);

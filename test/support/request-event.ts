@@ -1,6 +1,5 @@
 import type { RequestEvent } from '../../src/observe/events.ts';
 
-/** What is told of a request that was answered well. */
 export function requestEvent(given: Partial<RequestEvent> = {}): RequestEvent {
   return {
     type: 'request',

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** Operations of the shipped contract, so that the store answers them, and no more: each reload reads the contract in a process. */
+/** Few operations of the shipped contract: each reload reads the contract in a process. */
 const OPERATIONS = [
   { path: '/pets', id: 'listPets', tag: 'Animals' },
   { path: '/pets/{petId}', id: 'getPet', tag: 'Animals' },
@@ -10,7 +10,7 @@ const OPERATIONS = [
 
 type Limits = Readonly<Record<string, unknown>>;
 
-/** A contract with limits of these operations and tags (`x-ratelimit`). */
+/** Limits are `x-ratelimit` of these operations and tags. */
 export function contractWith({ operations = {}, tags = {} }: { readonly operations?: Limits; readonly tags?: Limits }) {
   const limitOf = (limits: Limits, name: string) =>
     Object.hasOwn(limits, name) ? { 'x-ratelimit': limits[name] } : {};

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { Server, type ServerOptions } from '@storegate/http1';
 import { lines } from './lines.ts';
 
-/** A server of HTTP/1.1 on a free port. */
 export interface Served {
   readonly server: Server;
   readonly url: string;
@@ -12,7 +11,7 @@ export interface Served {
 
 const HOUR = 3_600_000;
 
-/** Serves calls with `handle`. Its deadlines are so long that no test sees one, except those that it sets. */
+/** The deadlines are so long that no test reaches one, except those that it sets. */
 export async function serve(
   handle: ServerOptions['handle'],
   given: Partial<Omit<ServerOptions, 'handle'>> = {},

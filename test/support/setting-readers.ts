@@ -1,4 +1,4 @@
-/** The files under src/ that read the settings of each section; sections of the same shape share theirs. */
+/** By section; sections of the same shape share files. */
 export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   '': ['run/build.ts', 'run/gateway.ts'],
   listen: ['common/listen.ts'],

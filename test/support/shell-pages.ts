@@ -20,14 +20,13 @@ export interface Block {
   readonly notRun: string | null;
   /** `<!-- Ctrl-C -->`: the reader stops the gateways first. */
   readonly stops: boolean;
-  /** What the page shows behind the block. */
+  /** What the page shows below the block. */
   readonly output: string | null;
 }
 
 const BLOCK =
   /(?:<!-- (not run|file|Ctrl-C)(?:: ([^\n]*?))? -->\n+)?^( *)```(sh|yaml|json|csv)\n([\s\S]*?)^ *```$(?:\n\n? *```\n([\s\S]*?)^ *```$)?/gm;
 
-/** The blocks of a page that a reader runs or saves, in order. */
 export function blocksOf(page: string): Block[] {
   return [...page.matchAll(BLOCK)].flatMap(([all, marker, value = '', indent = '', language, text = '', output]) => {
     if (language !== 'sh' && marker !== 'file') return [];
@@ -56,7 +55,7 @@ export function shapeOf(line: string): string {
     .trim();
 }
 
-/** The lines of `output`, in order, that `printed` does not have. A `…` stands for any text. */
+/** The lines of `output`, in order, that are missing in `printed`. A `…` stands for any text. */
 export function missingLines(output: string, printed: string): string[] {
   const lines = printed.split('\n').map(shapeOf);
   let next = 0;
@@ -75,7 +74,7 @@ export function missingLines(output: string, printed: string): string[] {
   });
 }
 
-/** Ports in the pages, each with a free one in its place. */
+/** Ports in the pages, each replaced by a free one. */
 const PORTS = ['8080', '8090', '9901', '9902', '3000', '3001', '6379'] as const;
 type Ports = Record<(typeof PORTS)[number], number>;
 
@@ -86,7 +85,7 @@ interface Call {
   readonly input: string;
 }
 
-/** Commands of a shell as calls of this process, which has all modules loaded: a tenth of the cost of a process each. */
+/** Shell commands as calls of this process, where all modules are loaded: a tenth of the cost of a process each. */
 class Commands {
   readonly #gateways = new Map<string, { stop: AbortController; ended: Promise<{ code: number; err: string }> }>();
   readonly #server = createServer((request, response) => {
@@ -121,7 +120,6 @@ class Commands {
     await gateway?.ended;
   }
 
-  /** The exit code on a line, then what the command printed. */
   async #answer(request: IncomingMessage): Promise<string> {
     const { code, out, err } = await this.#run(parseCall(await buffer(request), this.#ports));
     return `${code}\n${out}${err}`;
@@ -147,7 +145,7 @@ class Commands {
 
 const OURS = /^(?:STOREGATE_|STORE_|REDIS_|OTEL_|LOG_)/;
 
-/** What `npx` in the shell sends: folder, number of arguments, arguments, environment, nothing, standard input. */
+/** `npx` in the shell sends: folder, number of arguments, arguments, environment, nothing, standard input. */
 function parseCall(sent: Buffer, ports: Ports): Call {
   const [cwd = '', count = '0', ...rest] = sent.toString().split('\0');
   const args = rest.slice(0, Number(count));
@@ -165,7 +163,7 @@ function parseCall(sent: Buffer, ports: Ports): Call {
   return { args, cwd, env, input: rest.slice(end + 1).join('\0') };
 }
 
-/** `npx storegate` and `npm` of the pages. Standard input goes along only where a command reads it. */
+/** `npx storegate` and `npm` of the pages. Standard input is sent only for commands that read it. */
 const NPX = `#!/bin/bash
 [ "$1" = storegate ] && shift
 {
@@ -181,11 +179,10 @@ case "$1" in ci) ;; start) exec npx storegate serve;; *) echo "npm $* is not kno
 
 export interface PageRun {
   readonly code: number | null;
-  /** What each block printed; those after a failed block are missing. */
+  /** Blocks after a failed block are missing. */
   readonly printed: readonly string[];
 }
 
-/** Runs the blocks of a page in one shell in `folder`, with the gateways that it starts. */
 export async function runPage(page: string, folder: string, given: Partial<Ports> = {}): Promise<PageRun> {
   const ports = { ...given } as Ports;
   for (const port of PORTS) ports[port] ??= await freePort();

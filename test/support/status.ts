@@ -1,6 +1,5 @@
 import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 
-/** How a gateway that is well tells of itself. */
 export const STATUS: GatewayStatus = {
   version: '1.0.0',
   node: 'v24.0.0',

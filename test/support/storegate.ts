@@ -4,12 +4,10 @@ import { resolve } from 'node:path';
 
 const MAIN = resolve(import.meta.dirname, '../../src/main.js');
 
-/** The command as a separate process, with its output so far. */
 export interface Running {
   readonly child: ChildProcess;
   readonly out: () => string;
   readonly err: () => string;
-  /** Resolves with the exit code. */
   readonly exit: Promise<number | null>;
 }
 
@@ -18,22 +16,21 @@ interface Surroundings {
   readonly env?: Record<string, string>;
   readonly ownGroup?: boolean;
   readonly onTerminal?: boolean;
-  /** `main.js` of another copy of the project. */
   readonly main?: string;
 }
 
-/** Where all of them keep compiled code, so that each finds that of those before it: compiling is half of a command's time. */
+/** Shared by all processes, so that each finds code compiled earlier: compiling is half of a command's time. */
 export const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
 
-/** For new objects, at once what Node would come to after many collections of garbage: a tenth of the work of a start. */
+/** Node's heap grows to this size after many collections anyway; set at once, it saves a tenth of a start. */
 const ROOM = '--min-semi-space-size=16';
 
 /** Loaded first, it makes a process believe that its standard output is a terminal. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
 
 /**
- * Starts `storegate <args>` in `cwd` with only the needed part of our environment. With `ownGroup` its processes are a
- * group, as in a terminal, which a test can signal as one. With `onTerminal` it writes as to a person.
+ * Passes only the needed part of our environment. With `ownGroup` its processes are a group, as in a terminal, which a
+ * test can signal as one. With `onTerminal` it writes as to a terminal.
  */
 export function storegate(
   args: readonly string[],
@@ -57,7 +54,6 @@ export function storegate(
   return { child, out: () => out, err: () => err, exit: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Runs a command to its end. */
 export async function finished(
   args: readonly string[],
   where: { cwd: string; env?: Record<string, string> },

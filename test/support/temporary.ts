@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach } from '@jest/globals';
 
-/** Answers a function that makes an empty folder, which is removed after the test, or after all of them. */
+/** Returns a function that makes an empty folder, which is removed after the test, or with `keep` after all tests. */
 export function temporaryFolders({ keep = false } = {}): () => string {
   const made: string[] = [];
   (keep ? afterAll : afterEach)(() => {

@@ -4,12 +4,10 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** A store behind TLS on a free port of `localhost`. */
 export interface TlsStore {
   readonly url: string;
-  /** For each connection whether it resumed a session, and the name of who connected, if that was asked. */
+  /** Whether each connection resumed a session, and the name in the client certificate, if requested. */
   readonly connections: readonly { readonly resumed: boolean; readonly client: string | undefined }[];
-  /** Ends connections that nobody uses. */
   hangUp(): void;
   close(): Promise<void>;
 }
@@ -28,7 +26,7 @@ export async function tlsStore(
     const { subject } = socket.getPeerCertificate();
     connections.push({ resumed: socket.isSessionReused(), client: subject?.CN as string | undefined });
   });
-  // Of both versions of IP: Node resumes no session where the first address of a name refused the connection.
+  // Both IP versions: Node resumes no session if the first address of a name refused the connection.
   server.listen(0);
   await once(server, 'listening');
   return {

@@ -19,7 +19,6 @@ import { KEPT } from './audit.ts';
 import { HOUR, LADDER, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';
 
-/** All that a state holds. */
 export type Whole = { readonly [T in RecordType]: readonly ValueOf[T][] };
 
 /** A hash of the right form. */
@@ -31,7 +30,6 @@ export function idOf(number: number): string {
   return `key_${String(number).padStart(16, '0')}`;
 }
 
-/** A key that a file may have. */
 export function movable(number: number, changes: Partial<KeyRecord> = {}): KeyRecord {
   return keyRecord({ id: idOf(number), hash: hashOf(`secret${number}`), createdAt: 1_000 + number, ...changes });
 }
@@ -40,13 +38,12 @@ export function movableEntry(number: number, changes: Partial<AuditEntry> = {}):
   return { number, ...draft({ at: 1_000 * number, requestId: `request-${number}`, target: idOf(number), ...changes }) };
 }
 
-/** A ledger of an hour, opened at `opened`. */
+/** Counters of an hour, opened at `opened`. */
 export function hourly(used: number, opened: number, conduct: Partial<StrikeState> | null = null): Counters {
   const windows = [window(100, HOUR)];
   return { windows, cells: [opened, used], conduct: conduct && { ...newStrikeState(), ...conduct } };
 }
 
-/** Everything of a state that has something of each type. */
 export function someState(now: number): Whole {
   const banned = { bannedUntil: now + HOUR, bannedSince: now - MINUTE, rung: 2, cleanSince: now + HOUR };
   return {
@@ -90,7 +87,7 @@ function slots(now: number): number[] {
   return cells;
 }
 
-/** A state in memory as a source; `isChecked`: its records are taken as they are. */
+/** `isChecked`: its records are used as they are. */
 export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Source {
   const whole: Whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [], ...given };
   return {
@@ -105,12 +102,11 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
   };
 }
 
-/** Reads a source to its end, in an order of its own, and closes it. */
 export async function readWhole(source: Source): Promise<Whole> {
   const whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [] } as { [T in RecordType]: unknown[] };
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
-  // What nothing depends on is kept by no state: names of windows, and limits where there is no conduct.
+  // Window names, and limits without a strike state, are not stored.
   whole.ledger = (whole.ledger as SubjectCounters[]).map(({ subject, ledger }) => ({
     subject,
     ledger: countersIn(counterLine(ledger)),
@@ -127,7 +123,6 @@ function nameOf(value: unknown): string {
 
 export const NO_PLANS = { plans: new Map(), accounts: new Map(), escalation: LADDER };
 
-/** Moves all of a source, and closes both. */
 export async function moveAll(
   source: Source,
   target: Target,
@@ -153,7 +148,7 @@ export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptio
   return { audit: KEPT, escalation: LADDER, dryRun: false, clock: Date.now, ...changes };
 }
 
-/** A folder of a test's own; `remove` after use. */
+/** `remove` after use. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'storegate-moving-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

@@ -1,12 +1,8 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 
-/** More than any file of a test has. */
 const SIZE = 128 * 1024;
 
-/**
- * Writes a file of YAML such that a gateway that looks out for changes sees none: of the same size, and as old. A comment fills it
- * up, which costs a reader next to nothing.
- */
+/** Writes a YAML file so that a gateway that watches it sees no change: same size, same age. */
 export function writeUnnoticed(file: string, text: string): void {
   const bytes = Buffer.alloc(SIZE, '#');
   if (Buffer.byteLength(text) >= SIZE) throw new Error(`${file} is too large`);

@@ -1,13 +1,10 @@
 import { failure } from './failure.ts';
 
-/** Milliseconds between two looks: few at first, for what is there in a moment, and more for what takes its time. */
+/** Milliseconds between two checks; the interval grows. */
 const FIRST = 5;
 const LONGEST = 50;
 
-/**
- * Resolves once `condition` holds. Fails with `what` after `patience` milliseconds, which no healthy run needs, on however busy
- * a machine.
- */
+/** Fails with `what` after `patience` milliseconds, which no healthy run needs, even on a busy machine. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { freePort } from './free-port.ts';
 
-/** A fake store on a free port. */
 export interface FakeStore {
   readonly url: string;
-  /** The requests that reached it, oldest first. */
+  /** Oldest first. */
   readonly seen: readonly IncomingMessage[];
   close(): Promise<void>;
 }
@@ -28,7 +27,7 @@ export async function fakeStore(listener: RequestListener): Promise<FakeStore> {
   };
 }
 
-/** A store that answers each connection with the bytes that the test writes. */
+/** Answers each connection with the bytes that the test writes. */
 export async function rawStore(
   onRequest: (socket: Socket, request: string, count: number) => void,
 ): Promise<FakeStore & { requests: string[] }> {
@@ -55,7 +54,7 @@ export async function rawStore(
   };
 }
 
-/** Returns its URL, where nobody else listens once it is closed. */
+/** Returns its URL, where no other server listens once it is closed. */
 async function listening(server: Server | TcpServer): Promise<string> {
   const port = await freePort();
   server.listen(port, '127.0.0.1');

@@ -18,22 +18,20 @@ export interface WorkersOptions {
   /** Texts of files in its folder. The gateway reads gateway.yaml without a name on the command line. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder of a gateway before it, which was killed. */
+  /** The folder of an earlier gateway that was killed. */
   readonly folder?: string;
 }
 
-/** A line of the log. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 export type Line = Record<string, any>;
 
-/** The answer to a request. */
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** The gateway as people start it, with workers: a separate primary process, on free ports. Stop it after use. */
+/** A separate primary process with workers, on free ports. Stop it after use. */
 export class GatewayWithWorkers {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -41,7 +39,6 @@ export class GatewayWithWorkers {
   url = '';
   adminUrl = '';
   readonly #log: Line[] = [];
-  /** Characters of its output that `#log` has. */
   #read = 0;
 
   private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder }: WorkersOptions) {
@@ -86,7 +83,6 @@ export class GatewayWithWorkers {
     writeFileSync(join(this.folder, file), file === 'gateway.yaml' ? patientText(text) : text);
   }
 
-  /** Every line of the log so far. */
   get log(): readonly Line[] {
     const out = this.running.out();
     const end = out.lastIndexOf('\n') + 1;
@@ -100,7 +96,7 @@ export class GatewayWithWorkers {
     return this.log.filter(({ msg }) => msg === type);
   }
 
-  /** The process of each worker, in order; an ended worker counts until its replacement has started. */
+  /** In order; an ended worker counts until its replacement has started. */
   get pids(): number[] {
     const latest = new Map<number, number>();
     for (const { worker, pid } of this.told('worker.started')) latest.set(worker, pid);
@@ -120,7 +116,7 @@ export class GatewayWithWorkers {
     return get(`${this.url}${path}`, headers);
   }
 
-  /** Sends requests until every worker has answered some of them; returns all answers. */
+  /** Sends requests until every worker has answered some of them; returns all responses. */
   async fromEveryWorker(path: string, headers: Readonly<Record<string, string>>): Promise<Answered[]> {
     const before = this.told('request').length;
     const answers: Answered[] = [];
@@ -139,7 +135,7 @@ export class GatewayWithWorkers {
     return metricOf(this.adminUrl, name, labels);
   }
 
-  /** Ends all its processes at once, as a crash of the machine would, and keeps the folder. */
+  /** Ends all its processes at once, and keeps the folder. */
   async kill(): Promise<void> {
     const group = -this.running.child.pid!;
     if (isAlive(group)) process.kill(group, 'SIGKILL');
@@ -152,7 +148,7 @@ export class GatewayWithWorkers {
   }
 }
 
-/** The sum of the metric in `/metrics` now, over all lines whose labels fit. */
+/** Summed over all lines whose labels match. */
 export async function metricOf(
   adminUrl: string,
   name: string,
@@ -169,7 +165,6 @@ export async function metricOf(
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Runs a command beside the gateway, in its folder. */
 export function beside({ folder, env }: GatewayWithWorkers, ...args: string[]) {
   return finished(args, { cwd: folder, env });
 }
@@ -185,7 +180,7 @@ export async function get(
   return { status: response.statusCode!, headers: response.headers, body: await text(response) };
 }
 
-/** Callers, each with its own kept-alive connection, send `requests` in total. */
+/** Sends `requests` in total, on one kept-alive connection per client. */
 export async function flood(
   url: string,
   { callers, requests, headers }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
@@ -201,7 +196,7 @@ export async function flood(
   return answers;
 }
 
-/** Whether the process is running; a zombie is not. */
+/** A zombie is not alive. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

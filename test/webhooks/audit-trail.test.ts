@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const DAY = 86_400_000;
 const settings = {
-  // Nobody is there: all of it waits.
+  // Nothing listens there: all events stay pending.
   url: 'http://127.0.0.1:9/',
   endpoints: [],
   events: ['key.created'],

@@ -10,7 +10,7 @@ import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const settings = {
-  // Nobody is there: all of it waits.
+  // Nothing listens there: all events stay pending.
   url: 'http://127.0.0.1:9/',
   endpoints: [],
   events: [],

@@ -14,7 +14,6 @@ const { definitions } = JSON.parse(
 ) as { definitions: Record<string, { example: unknown }> };
 const T = Date.UTC(2026, 0, 1);
 
-/** What is told of events of a process, as receivers get it. */
 function told(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
   const heard: Detection[] = [];
   const teller = createDetector({

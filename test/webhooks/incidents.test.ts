@@ -74,7 +74,7 @@ test('gateways that see one store away and back at different times tell it once,
   tell(incidents.see(store(true, T), null));
   tell(other.see(store(true, T + 3), null));
   tell(incidents.see(store(false, T + 10), null));
-  // The first one sees it fail again before the other sees it back.
+  // The first gateway sees it fail again before the other sees it recover.
   tell(incidents.see(store(true, T + 20), null));
   tell(other.see(store(false, T + 25), null));
   tell(incidents.see(store(false, T + 30), null));

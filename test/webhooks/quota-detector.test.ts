@@ -19,13 +19,11 @@ beforeEach(() => {
   quotas = new QuotaDetector(DAY, (told) => void found.push(told));
 });
 
-/** The event of a request that admission decided. */
 function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scopes = NO_SCOPES): RequestEvent {
   const trace = { subject, admission, cost, scopes } as RequestTrace;
   return requestEvent({ verdict: admission.verdict, trace });
 }
 
-/** Requests of these costs, one after the other; what was told of each. */
 function told(given: Limits, costs: readonly number[], at = T): (readonly number[])[] {
   const ledger = newCounters(given.windows);
   return costs.map((cost, i) => {

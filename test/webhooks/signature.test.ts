@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { signaturesOf } from '../../src/webhooks/signature.ts';
 
-/** The vector that the libraries of Standard Webhooks test themselves with. */
+/** The test vector of the Standard Webhooks libraries. */
 const SIGNED = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';

@@ -4,7 +4,6 @@ import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/his
 import { packCounted } from '../../../src/observe/peers/live.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
-/** A process that has answered so many requests in so many milliseconds. */
 function counted(id: string, age: number, requests: number) {
   const row = new Float64Array(COLUMNS);
   for (let i = 0; i < requests; i++) countIn(row, placesOf(requestEvent()));

@@ -17,7 +17,6 @@ function refusal(id: string, account: string, code: string | null = 'key_banned'
   return { id, at: 1, status: 403, complete: true, code, key, address: '127.0.0.1', more: 0, ...words };
 }
 
-/** A gateway that is asked, and was told of refusals since the last time. */
 class Asked {
   readonly questions: LiveRequest[] = [];
   refusals: ListedRequest[] = [];
@@ -56,7 +55,6 @@ class Asked {
   } as unknown as Peers;
 }
 
-/** A listener that notes what it is sent, while it reads. */
 class Heard implements Listener {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
   readonly events: [name: string, data: any][] = [];

@@ -16,7 +16,6 @@ async function rowsOf(format: Format, text: string | object): Promise<Read[]> {
   return rows;
 }
 
-/** What is told of rows that are refused. */
 const told = (rows: readonly Read[]) => rows.map((row) => ('message' in row ? [row.at, row.field, row.message] : row));
 
 test('finds the format by the name of the file', () => {

@@ -7,7 +7,6 @@ interface Body {
   readonly keys: readonly { readonly label?: string }[];
 }
 
-/** Records what is sent. */
 function apiOf(answer: (call: number, body: Body) => object) {
   const bodies: Body[] = [];
   return {

@@ -5,7 +5,6 @@ import { ndjsonRows } from '../../../src/cli/importing/ndjson.ts';
 import { KeyFileError, type Read, type Source } from '../../../src/cli/importing/rows.ts';
 import { linesOf } from '../../../src/cli/importing/text.ts';
 
-/** The bytes of a text in parts of this size. */
 function source(text: string | Uint8Array, size = 7): Source {
   const bytes = Buffer.from(text as string);
   return async function* parts() {

@@ -38,7 +38,6 @@ test.each([SHIPPED, ADMIN_CONTRACT])('%s is the same for another process', (file
   expect(described(there)).toEqual(described(here));
 });
 
-/** A node of the document, through references. */
 function resolve(node: unknown): Node {
   const ref = (node as Node).$ref;
   if (typeof ref !== 'string') return node as Node;
@@ -50,7 +49,6 @@ function resolve(node: unknown): Node {
   );
 }
 
-/** The examples of a media type, as bytes. */
 function examplesOf(content: unknown): Uint8Array[] {
   const media = ((content as Node | undefined)?.['application/json'] ?? {}) as Node;
   const named = Object.values((media.examples ?? {}) as Node).map((example) => resolve(example).value);

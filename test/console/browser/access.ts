@@ -12,14 +12,12 @@ export function accessTests(stand: ConsoleStand): void {
 
     const navigation = () => page.getByRole('navigation');
 
-    /** The navigation is the list of views, so those to come are looked at too; and the view of a key that is banned. */
     async function views(): Promise<string[]> {
       const links = await navigation().getByRole('link').all();
       const hrefs = (await Promise.all(links.map((link) => link.getAttribute('href')))) as string[];
       return [...hrefs.filter((href) => href.startsWith('#/')), `#/who/${stand.operated.crawler.id}`];
     }
 
-    /** Goes there by the navigation where it can, and waits until the view has what it asked for. */
     async function visit(href: string) {
       const link = page.locator(`nav a[href="${href}"]`);
       if ((await link.count()) > 0) await link.click();
@@ -46,7 +44,6 @@ export function accessTests(stand: ConsoleStand): void {
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
       expect(await findingsInAllLooks(page)).toEqual([]);
-      // What was wrong is selected, to be written over.
       await page.keyboard.type(await stand.token('admin'));
       await page.keyboard.press('Enter');
       await navigation().waitFor();
@@ -58,11 +55,9 @@ export function accessTests(stand: ConsoleStand): void {
       await visit(hrefs[0]!);
       await page.reload();
       for (const href of hrefs) {
-        // The first is where the page opens.
         if (href === hrefs[0]) await settled(href);
         else await visit(href);
         await isAtHeading(href);
-        // Of hundreds of rows that are alike, a few.
         await page.evaluate(
           `document.querySelectorAll('[aria-label^="Last "] tr:nth-child(n+4)').forEach((row) => row.remove())`,
         );
@@ -81,7 +76,7 @@ export function accessTests(stand: ConsoleStand): void {
       const opened: string[] = [];
       for (const href of await views()) {
         await visit(href);
-        // One for each word: rows repeat theirs.
+        // One button per label: rows repeat the same buttons.
         const buttons = page.locator('main button[aria-haspopup=dialog]:enabled');
         const words = [...new Set(await buttons.allTextContents())];
         for (const word of words) {

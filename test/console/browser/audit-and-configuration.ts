@@ -64,7 +64,6 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await mistakes.filter({ hasText: 'http.maxBodyBytes' }).filter({ hasText: 'explain.bufferSize' }).waitFor();
       expect(await page.getByRole('button', { name: 'Reload …' }).count()).toBe(0);
 
-      // The gateway notices changed files by itself; what needs a restart stays different.
       writeFileSync(file, `${text}http: { maxConnections: 5000 }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const row = page

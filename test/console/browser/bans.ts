@@ -36,7 +36,6 @@ export function bansTests(stand: ConsoleStand): void {
       await dialog.getByText(`The ban of ${one} is lifted.`).waitFor();
       await row(one).waitFor({ state: 'detached' });
       expect(await dialog.getByText(`The ban of ${one} is lifted.`).isVisible()).toBe(true);
-      // The history below tells the same.
       const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByRole('cell', { name: 'lifted', exact: true }).waitFor();
       expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);

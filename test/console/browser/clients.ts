@@ -27,7 +27,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
       await page.setViewportSize({ width: 1280, height: 900 });
-      // Who may only look is offered nothing to do.
+      // An operator with read access is offered no actions.
       expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Find']);
       expect(complaints).toEqual([]);
     });
@@ -60,7 +60,7 @@ export function whoTests(stand: ConsoleStand): void {
       expect((await send(secret)).status).toBe(200);
       expect((await send(old)).headers['x-key-retires']).toBeDefined();
       await page.getByRole('button', { name: 'Close' }).click();
-      // Closed it has no role any more, and is still there for a moment.
+      // A closed dialog has no role, but stays for a moment.
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect(await page.content()).not.toContain(secret);
       await page.getByText('the previous secret works until').waitFor();
@@ -99,7 +99,6 @@ export function whoTests(stand: ConsoleStand): void {
       await page.waitForURL(/#\/who\?refused=secret$/);
       await goBy(`#/keys?find=${secret}`);
       await page.waitForURL(/#\/keys\?refused=secret$/);
-      // Every view, for every field leads into the address.
       for (const [hash, view] of [
         [`#/${secret}`, 'who'],
         [`#/requests/${secret}`, 'requests'],

@@ -26,7 +26,6 @@ export function keysTests(stand: ConsoleStand): void {
       await next.focus();
       await page.keyboard.press('Enter');
       await shows(page, 'till 55');
-      // Who has only a keyboard goes on from where they are.
       await page.keyboard.press('Enter');
       await shows(page, 'till 5');
       expect(await labels(page)).toEqual(['till 5', 'till 4', 'till 3', 'till 2', 'till 1']);

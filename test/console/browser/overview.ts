@@ -18,7 +18,6 @@ export function nowTests(stand: ConsoleStand): void {
       store = await fakeStore((_request, response) => void response.writeHead(storeStatus).end('[]'));
       gateway = await TestGateway.start({
         storeUrl: store.url,
-        // It is stopped and started again, and the page must find it.
         env: { STOREGATE_ADMIN_PORT: `${await freePort()}` },
         plans: 'plans:\n  free: { windows: [{ limit: 100, per: minute }] }\n',
       });
@@ -77,7 +76,7 @@ export function nowTests(stand: ConsoleStand): void {
       const trouble = verdict()
         .getByRole('listitem')
         .filter({
-          // Of a few requests it names no share; those from before are a minute old on a busy machine.
+          // A few requests show no share; earlier requests may be a minute old on a busy machine.
           hasText:
             /^(\d+ of \d+|\d+(\.\d)? % of requests) failed in the last minute( \(5xx\): \d+ of \d+)?\. Requests$/,
         });

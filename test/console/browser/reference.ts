@@ -14,7 +14,6 @@ export function referenceTests(stand: ConsoleStand): void {
     await list.locator('.live-responses-table', { hasText: '"account": "acme"' }).waitFor();
     expect(await list.locator('.curl').textContent()).toContain(`${stand.gateway.adminUrl}/keys`);
     expect(await list.locator('.curl').textContent()).toContain('Authorization: Bearer YOUR_TOKEN');
-    // What changes something cannot be tried: there is nothing to fill in for it, with parameters, a body and examples.
     const create = page.locator('#operations-Keys-createKey');
     await create.locator('.opblock-summary-control').click();
     await create.getByText('It cannot be tried from this page').waitFor();
@@ -22,7 +21,6 @@ export function referenceTests(stand: ConsoleStand): void {
     expect(await create.locator('.opblock-section-request-body').count()).toBe(1);
     expect(await create.locator('.model-example').count()).toBeGreaterThan(1);
     const controls = create.locator('.opblock-body').locator('input, select, textarea, .try, .execute');
-    // Which of several examples is shown can be chosen all the same.
     expect(await controls.and(create.locator(':not(.examples-select-element)')).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Back to the console' }).click();

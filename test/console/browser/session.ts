@@ -12,7 +12,6 @@ const root = makeToken();
 export function sessionTests(stand: ConsoleStand): void {
   describe('who uses the console', () => {
     let gateway: TestGateway;
-    /** Two tabs of one browser. */
     let page: Page;
     let other: Page;
     let complaints: string[];
@@ -24,7 +23,7 @@ export function sessionTests(stand: ConsoleStand): void {
       });
       ({ page, complaints } = await stand.browser.page());
       other = await page.context().newPage();
-      // The clock is that of all tabs.
+      // The clock is shared by all tabs.
       await page.clock.install();
     });
     afterAll(async () => {
@@ -64,7 +63,6 @@ export function sessionTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Sign out' }).click();
       await field(page).waitFor();
       await other.getByText('You were signed out.').waitFor();
-      // Browsers note every answer of 4xx.
       expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
     });
 
@@ -86,7 +84,7 @@ export function sessionTests(stand: ConsoleStand): void {
         gateway.clock.pass(seconds * 1_000);
         await page.clock.fastForward(seconds * 1_000);
       };
-      // A hand on the mouse of one tab holds both.
+      // Activity in one tab keeps the session of both.
       await pass(8 * 60);
       const noted = page.waitForResponse('**/console/session');
       await page.mouse.move(200, 200);
@@ -96,7 +94,7 @@ export function sessionTests(stand: ConsoleStand): void {
       await pass(61);
       await question(other).waitFor();
       await question(page).waitFor();
-      // A mouse that is pushed is no answer; the button is, for both.
+      // Moving the mouse does not confirm; the button does, for both tabs.
       await page.mouse.move(300, 300);
       expect(await question(page).count()).toBe(1);
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Stay signed in');
@@ -105,8 +103,8 @@ export function sessionTests(stand: ConsoleStand): void {
       await question(other).waitFor({ state: 'detached' });
       await pass(9 * 60 + 1);
       await question(page).waitFor();
-      // For the gateway it is earlier: the page ends the session by itself, and tells it.
-      // Held, so that neither tab hears it of the other.
+      // For the gateway it is earlier: the page ends the session and reports it. Held, so that neither tab learns of it
+      // from the other.
       const told = Promise.withResolvers<void>();
       await page.context().route('**/console/session', async (route) => {
         if (route.request().method() === 'DELETE') await told.promise;

@@ -8,7 +8,6 @@ import { TestGateway } from '../../support/gateway.ts';
 import { operate } from '../../support/operated.ts';
 import { Receiver } from '../../support/receiver.ts';
 
-/** Those of `operate`, and one for each view that needs its own. */
 const PLANS = `
 plans:
   free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
@@ -26,15 +25,11 @@ interface Opened {
   readonly complaints: string[];
 }
 
-/** A gateway after an ordinary morning, and a browser in which an operator of each role has a page of its console. */
 export class ConsoleStand {
   browser!: TestBrowser;
   gateway!: TestGateway;
-  /** Hears of events of the gateway. */
   receiver!: Receiver;
-  /** Calls the admin API beside the console. */
   admin!: AdminCall;
-  /** What `operate` made. */
   operated!: Awaited<ReturnType<typeof operate>>;
   readonly #tokens = new Map<Role, string>();
   readonly #pages = new Map<Role, Opened>();
@@ -58,7 +53,7 @@ export class ConsoleStand {
     await this.receiver?.stop();
   }
 
-  /** A new token of this role is called `reader`, and so on. */
+  /** The first token of a role is called `reader`, and so on. */
   async token(role: Role): Promise<string> {
     const known = this.#tokens.get(role);
     if (known !== undefined) return known;
@@ -67,14 +62,12 @@ export class ConsoleStand {
     return token;
   }
 
-  /** The page of somebody with this role. Nobody is signed in on it at first. */
   async page(role: Role): Promise<Opened> {
     const opened = this.#pages.get(role) ?? (await this.browser.page({ reducedMotion: 'reduce' }));
     this.#pages.set(role, opened);
     return opened;
   }
 
-  /** A place of the console on the page of this role, as if newly come: `keys?plan=free`. Complaints begin anew. */
   async open(role: Role, place: string): Promise<Opened> {
     const { page, complaints } = await this.page(role);
     if (page.url() === 'about:blank') {
@@ -84,14 +77,13 @@ export class ConsoleStand {
       await page.getByRole('navigation').waitFor();
     }
     complaints.length = 0;
-    // By way of another view, so that nothing is left of what was there.
+    // By way of another view, so that no earlier content remains.
     await goTo(page, place.startsWith('who') ? 'plans' : 'who');
     await goTo(page, place);
     return { page, complaints };
   }
 }
 
-/** Goes to a place of another view. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
   await page.locator(`nav a[href="#/${place.split(/[/?]/, 1)}"][aria-current=page]`).waitFor();

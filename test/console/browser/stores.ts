@@ -36,11 +36,10 @@ export function storesTests(stand: ConsoleStand): void {
     const verdict = () => page.getByRole('region', { name: 'Verdict' });
     const line = ({ label }: NginxStore) =>
       page.getByRole('region', { name: 'Stores' }).getByRole('row').filter({ hasText: label });
-    /** Until the store is in this state, callers ask. */
     const asking = (store: NginxStore, state: string) =>
       until(`${store.name} is ${state}`, async () => {
         await ask();
-        // The page is told every two seconds.
+        // The page is updated every two seconds.
         await sleep(100);
         return new RegExp(`\\s${state}\\s`).test(await line(store).first().innerText());
       });

@@ -7,7 +7,6 @@ const subjects = [...parameters, ...keywords, ...bodies];
 
 export const cases: readonly Case[] = subjects.flatMap((subject) => subject.cases);
 
-/** The document that all cases are requests to. */
 export const document: Json = {
   openapi: '3.0.3',
   info: { title: 'Cases that the letter decides', version: '1' },

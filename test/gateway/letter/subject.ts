@@ -1,6 +1,5 @@
 export type Json = { readonly [name: string]: unknown };
 
-/** A request as it is written on the wire. */
 export interface Request {
   readonly method: string;
   readonly target: string;
@@ -8,24 +7,21 @@ export interface Request {
   readonly body?: string | Uint8Array;
 }
 
-/** A request of which the letter says whether it is valid. */
 export interface Case {
   readonly group: string;
   readonly name: string;
   readonly valid: boolean;
-  /** Where that is said. */
   readonly source: string;
   readonly request: Request;
 }
 
-/** Operations, and requests to them. */
 export interface Subject {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas?: Readonly<Record<string, Json>>;
   readonly cases: readonly Case[];
 }
 
-/** What is sent: itself, or a name for it and what is sent. */
+/** The text to send, or a name and the text. */
 export type Sent = string | readonly [name: string, text: string];
 
 const RESPONSES = { 200: { description: 'Done.' } };
@@ -52,7 +48,7 @@ function casesOf(group: string, { source, good, bad }: Lists, request: (text: st
 
 let count = 0;
 
-/** One parameter called `p`; `text` is the whole query, the segment, the value of the header or the whole `Cookie`. */
+/** `text` is the whole query, the segment, the header value or the whole `Cookie`. */
 export function parameter(group: string, node: Json & { readonly in: string }, lists: Lists): Subject {
   const path = `/parameter${count++}`;
   const { in: place, style, explode, schema } = node as Json & { readonly schema?: Json };
@@ -71,12 +67,10 @@ export function parameter(group: string, node: Json & { readonly in: string }, l
   return { paths: { [template]: { get: operation } }, cases: casesOf(group, lists, request, about) };
 }
 
-/** A body of JSON with this schema; what is sent is JSON text. */
 export function json(group: string, schema: Json, lists: Lists, schemas: Readonly<Record<string, Json>> = {}): Subject {
   return { ...body(group, { 'application/json': { schema } }, 'application/json', lists), schemas };
 }
 
-/** A body of any media type; what is sent has this Content-Type. */
 export function body(group: string, content: Json, type: string, lists: Lists, required = true): Subject {
   const path = `/body${count++}`;
   const operation = { requestBody: { required, content }, responses: RESPONSES };
@@ -88,7 +82,6 @@ export function body(group: string, content: Json, type: string, lists: Lists, r
   return { paths: { [path]: { post: operation } }, cases: casesOf(group, lists, request) };
 }
 
-/** The same body with other types; what is sent is a Content-Type. */
 export function mediaType(content: Json, text: string, lists: Lists): Subject {
   const path = `/media${count++}`;
   const operation = { requestBody: { required: true, content }, responses: RESPONSES };
@@ -101,7 +94,6 @@ export function mediaType(content: Json, text: string, lists: Lists): Subject {
   return { paths: { [path]: { post: operation } }, cases: casesOf('media types', lists, request) };
 }
 
-/** Requests that are written out. */
 export function written(
   group: string,
   paths: Readonly<Record<string, Json>>,

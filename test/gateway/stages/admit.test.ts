@@ -30,7 +30,6 @@ function admission(given: Partial<Admission> = {}): Admission {
 const limited = (given: Partial<Admission> = {}) =>
   admission({ verdict: 'limited', violated: minute, retryAt: NOW + 1_500, ...given });
 
-/** The stage with a state that answers this. */
 function admitting(answer: Admission | Promise<Admission>) {
   const events: Event[] = [];
   const asked: unknown[][] = [];
@@ -119,7 +118,7 @@ describe('a banned request', () => {
     );
     void admitted();
     expect(events).toEqual([{ type: 'ban', id: 'request-1', keyId: 'key_1', plan: 'free', until }]);
-    // The state tells by itself of a ban that began with strikes that were sent on.
+    // The state itself reports a ban that began with forwarded strikes.
     expect(begun).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ const SECRET = makeSecret('test');
 const OTHER = makeSecret('test');
 const target = targetOf('/pets');
 
-/** The stage with these keys, by secret; looking up those in `later` takes a promise. */
+/** `keys` by secret; a look-up of a key in `later` returns a promise. */
 function authenticating({
   keys = { [SECRET]: foundClient() },
   later = false,
@@ -121,7 +121,6 @@ describe('a request without a good key', () => {
   });
 });
 
-/** A plan with these lists. */
 const listed = (allow: readonly string[], deny: readonly string[]): Plan => ({
   name: 'free',
   count: 'key',

@@ -15,7 +15,6 @@ import { TestClock } from '../../support/limits.ts';
 const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message, rule: 'type' });
 const bodyFault = (message: string, rule: Rule = 'type'): Fault => ({ in: 'body', pointer: '', message, rule });
 
-/** An operation that takes JSON and reports a fault for the word `wrong` in a body, and for the query `wrong`. */
 function operation(given: Partial<Operation> = {}): Operation {
   return {
     id: 'createPet',
@@ -57,7 +56,6 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true, scopes = [] as 
     suggest: (path) => (path === '/pet' ? '/pets' : null),
   });
   const client = admittedClient({ scopes });
-  /** The answer to a request with this body, sent in these pieces. */
   function asked(
     { headers = {}, pieces = [], url = '/pets' }: { headers?: Record<string, string>; pieces?: string[]; url?: string },
     route: Route = { kind: 'operation', operation: operation(), parameters: [] },
@@ -75,7 +73,7 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true, scopes = [] as 
 const json = { 'Content-Type': 'application/json' };
 const to = (given: Partial<Operation>): Route => ({ kind: 'operation', operation: operation(given), parameters: [] });
 
-/** The error that a check throws at once or rejects with. */
+/** The check may throw or reject. */
 async function refusal(check: () => unknown): Promise<Refusal> {
   try {
     await check();

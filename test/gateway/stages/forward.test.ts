@@ -9,15 +9,13 @@ import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { admittedClient, exchangeOf, requestFields, targetOf } from '../../support/exchange.ts';
 
-/** The store's side of one connection. */
 interface Far {
-  /** Each is one read of the gateway. */
+  /** Each argument is one read of the gateway. */
   send(...reads: string[]): void;
   end(): void;
   fail(error: Error): void;
 }
 
-/** The store's treatment of one request. */
 type Store = (far: Far) => void;
 
 const HOUR = 3_600_000;
@@ -27,13 +25,12 @@ afterEach(() => {
 });
 
 interface Behaviour {
-  /** Whether a connection comes to be. */
   readonly connects?: boolean;
   readonly connectTimeout?: number;
   readonly headTimeout?: number;
 }
 
-/** The stage with a store that treats its first, second, … request like this. It may have one connection. */
+/** The n-th store handles the n-th request. The stage may open one connection. */
 function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, headTimeout = HOUR }: Behaviour = {}) {
   const sent: string[] = [];
   const flow: string[] = [];
@@ -91,7 +88,6 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
   return { ask, sent, flow, events, opened: () => opened };
 }
 
-/** The text of an answer. */
 function text(status: number, fields: Readonly<Record<string, string>>, body = ''): string {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} OK\r\n${lines.join('')}\r\n${body}`;
@@ -155,7 +151,6 @@ describe('its answer is a value', () => {
     });
     expect(exchange.answeredAt).toBeGreaterThan(0);
     expect(exchange.cancel).toBeNull();
-    // The connection is free for the next.
     expect((await ask()).body).toEqual(Buffer.from('ok'));
     expect(opened()).toBe(1);
   });
@@ -221,7 +216,7 @@ describe('no answer is an outage', () => {
     ['what is no answer', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
   ])('%s is told as it is', async (_what, store, behaviour, outage) => {
     const { ask, opened } = forwarding([store, store], behaviour);
-    // The second shows that the first has given its place back.
+    // The second request shows that the first has released its slot.
     for (const place of [1, 2]) {
       await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: outage });
       expect(opened()).toBe(place);

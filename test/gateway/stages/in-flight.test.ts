@@ -19,7 +19,6 @@ const standing = (remaining: number): Readings => ({
   now: 0,
 });
 
-/** The stage before an admission that lets everybody go on, and a state that can only be looked at. */
 function flying({ look = async () => standing(1) }: { look?: () => Promise<Readings> } = {}) {
   let looks = 0;
   const admitted: string[] = [];

@@ -9,7 +9,6 @@ import { fieldNames, knownClient } from '../../support/exchange.ts';
 
 const { http: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
-/** Everything that a value keeps in memory, functions and inherited things among it. */
 function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: string, value: unknown]> {
   yield [path, value];
   if (typeof value !== 'object' || value === null) return;

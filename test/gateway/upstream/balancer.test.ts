@@ -5,7 +5,6 @@ import { pickCandidate } from '../../../src/gateway/upstream/balancer.ts';
 const store = fc.record({ weight: fc.integer({ min: 1, max: 1000 }), load: fc.integer({ min: 0, max: 1000 }) });
 const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-/** Random numbers that are the same each time. */
 function randomness(): () => number {
   let seed = 1;
   return () => {
@@ -14,7 +13,6 @@ function randomness(): () => number {
   };
 }
 
-/** What each gets while there are always as many requests under way, one as long as the other. */
 function sharesUnderWay(weights: readonly number[], underWay: number, times: number): number[] {
   const random = randomness();
   const all = weights.map((weight) => ({ weight, load: 0, count: 0 }));
@@ -29,7 +27,6 @@ function sharesUnderWay(weights: readonly number[], underWay: number, times: num
   return all.map(({ count }) => count / times);
 }
 
-/** How often each is chosen of so many times. */
 function sharesOf(all: readonly { weight: number; load: number }[], times: number): number[] {
   const random = randomness();
   const counts = all.map(() => 0);

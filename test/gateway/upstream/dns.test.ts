@@ -149,7 +149,6 @@ test('connections go to the next address where one takes none, and leave one tha
   closing.push(() => pool.close());
   expect(await ask(pool)).toBe('127.0.0.1');
   await until('the connection is free', () => pool.status.idle === 1);
-  // It is busy when the name moves: its question is answered, and then it ends.
   const busy = ask(pool);
   answer = () => at('127.0.0.2');
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });

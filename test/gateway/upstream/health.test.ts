@@ -17,7 +17,6 @@ beforeEach(() => {
   health = new Health(USUAL, now);
 });
 
-/** A request that fails or is answered at once. */
 function one(end: Failure | 'good', mayGo = others): boolean {
   const epoch = health.begin();
   return end === 'good' ? health.good(epoch, now) : health.bad(end, epoch, now, mayGo);
@@ -217,7 +216,6 @@ describe('a store that returns', () => {
     one('hanging');
     now += 100;
     health.checked('good', now, others);
-    // The checks were wrong once.
     expect(health.isTrial).toBe(true);
   });
 

@@ -86,7 +86,6 @@ describe('the path at the target', () => {
           const there = parseTarget(atTarget(rewriting('/files', prefix, 'http://a'), target));
           expect(there.path === prefix || there.path.startsWith(`${prefix}/`)).toBe(true);
           expect(new URL(`http://a${there.path}`).pathname).toBe(there.path);
-          // What was behind the prefix is there as it was.
           expect(`/files${there.path.slice(prefix.length)}`).toBe(
             target.startsWith('/files/') || prefix !== '' ? target.split('?')[0] : '/files/',
           );

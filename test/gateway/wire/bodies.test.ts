@@ -15,12 +15,10 @@ function open({ budget = 8 * MOST, minRate = 0, every = 5_000 } = {}): Bodies {
   return bodies;
 }
 
-/** A request with a body that the test sends, and the end of its answer. */
 function begun(owner = 'key_1') {
   const { call } = looseCall('POST', { 'Transfer-Encoding': 'chunked' });
   const { head } = exchangeOf('POST', {}, { call });
   const read = bodies.read({ call, head }, MOST, owner);
-  // Whoever does not wait for it may see it fail.
   read.catch(() => {});
   return {
     read,

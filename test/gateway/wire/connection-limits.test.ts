@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 const LIMITS = { maxConnections: 100, maxConnectionsPerAddress: 2, trustedProxies: [] } as const;
 
-/** A socket that a caller of this address seems to have opened. */
+/** A socket that seems to come from this address. */
 function from(address: string | undefined): Socket {
   return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
 }

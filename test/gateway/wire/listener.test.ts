@@ -17,14 +17,13 @@ const HOUR = 3_600_000;
 const DOOR: Config['http'] = {
   ...loadConfig({ cwd: import.meta.dirname, env: {} }).http,
   keepAliveTimeout: HOUR,
-  // So long that no test sees its end: what ends sooner does so for another reason.
+  // So long that no test reaches it: what ends sooner has another reason.
   drainTimeout: HOUR,
 };
 const GET = 'GET /now HTTP/1.1\r\nHost: a\r\n\r\n';
 const ROUNDS = 20;
 const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A listener that answers every path with itself, `/held` when the test says so. */
 class Door {
   readonly held: Call[] = [];
   answered = 0;
@@ -69,7 +68,6 @@ class Door {
     return wire;
   }
 
-  /** A connection with an answer behind it. */
   async used(): Promise<Wire> {
     const wire = await this.connect();
     expect((await wire.send(GET).answer()).headers.connection).toBe('keep-alive');
@@ -154,7 +152,7 @@ test('an answer that begins to stream after that says that its connection ends, 
 test('a request whose head has only begun is awaited and answered', async () => {
   const door = await Door.open();
   const [used, unused] = [await door.used(), await door.connect()];
-  // The first read of the third has a whole request and the beginning of the next.
+  // The first read of the third connection has a whole request and the beginning of the next.
   const pipelining = await door.connect();
   const part = GET.slice(0, 10);
   pipelining.send(GET + part);
@@ -202,7 +200,7 @@ test('requests that are in the buffers when a stop begins are answered', async (
 test('connections that the system has made and nobody has accepted yet are answered', async () => {
   const door = await Door.open();
   const wires = Array.from({ length: 20 }, async () => (await door.connect()).send(GET));
-  // In this turn of the event loop the listener can accept none of them.
+  // The listener cannot accept a connection in this turn of the event loop.
   const drained = door.drain();
   for (const wire of await Promise.all(wires)) {
     expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
@@ -215,7 +213,7 @@ test('clients that keep connecting while the listener closes are answered or ref
   const lost: (readonly string[])[] = [];
   clients.on('message', (outcomes) => lost.push(outcomes));
   for (let round = 0; round < ROUNDS; round++) {
-    // A port that no other suite gets: clients go on for a second after the close.
+    // A port that no other suite uses: clients continue for a second after the close.
     const door = await Door.open({}, await freePort());
     clients.postMessage(door.port);
     await until('clients are answered', () => door.answered > 20);

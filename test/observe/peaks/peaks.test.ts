@@ -17,7 +17,7 @@ const SUBJECTS = ['key:key_1', 'key:key_2', 'key:key_3'];
 const trace = (subject: string, admission: Admission, cost: number) =>
   ({ subject, admission, standing: admission, cost, scopes: [] }) as unknown as RequestTrace;
 
-/** Some keys with these windows, carried by some processes that each know what they themselves have admitted. */
+/** Keys with these windows on several processes, each of which knows only its own admitted requests. */
 function carrying(
   windows: readonly Window[],
   { processes = 1, budget }: { processes?: number; budget?: number | undefined } = {},
@@ -51,7 +51,7 @@ function carrying(
 
 const usesIn = (row: readonly number[]) => row.flatMap((at, i) => (i % 2 === 0 ? [{ at, used: row[i + 1]! }] : []));
 
-/** Units of these requests that the window alone refuses, counted one by one. */
+/** Units that the window alone refuses, counted one by one. */
 function refusedBy(one: Window, requests: readonly { at: number; cost: number }[]): number {
   const ledger = newCounters([one]);
   const refused = requests.filter(

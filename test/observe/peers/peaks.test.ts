@@ -34,7 +34,6 @@ test.each<[unknown, boolean]>([
   [{ ...answer, windows: [{ floor: 0, rows: ['key:a'] }] }, false],
   [{ ...answer, windows: [{ floor: -1, rows: [] }] }, false],
   [{ ...answer, since: null }, false],
-  // No date is so late.
   [{ ...answer, since: 9e15 }, false],
   [{ ...answer, countedSince: [9e15] }, false],
   [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],

@@ -60,7 +60,6 @@ function eventOf(i: number, given: Partial<RequestEvent> = {}): RequestEvent {
   return requestEvent({ ...nobody, id: idOf(i), address: '192.0.2.1', duration: 1, trace: traceOf(), ...given });
 }
 
-/** Refused, by another key each time. */
 const refused = (i: number, code: string, keyId = `key_${i}`) => eventOf(i, { status: 429, code, keyId });
 
 function keeping(requests: number, sample = 1) {
@@ -98,7 +97,7 @@ describe('good requests', () => {
           const trace = traceOf({ admission, standing: admission, declared, ...(reached ? times : {}) });
           const event = eventOf(i, { upstream, verdict: admission?.verdict ?? null, trace });
           recent.observe(event);
-          // One alone is in the first row of its columns; a failure is kept as it came.
+          // A single entry is in the first row of its columns; a failure is kept as received.
           one.observe({ ...event, id: idOf(i + 1e6), code: 'as_it_came', keyId: `key_${i}` });
           const whole = one.explain(idOf(i + 1e6)).request!;
           const { id, ...rest } = recent.explain(idOf(i)).request!;
@@ -192,7 +191,6 @@ describe('refusals and failures', () => {
         for (const code of ['rare', 'seldom']) {
           const all = given.filter((one) => one === code).length;
           const there = recent.refusals({ ...ANY, code }).length;
-          // It loses one only while it has more than any other.
           expect(there === all || there >= mostly - 1 || there >= 10).toBe(true);
         }
       }),

@@ -17,7 +17,6 @@ function exactly(keys: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** All that a summary promises of what was counted. */
 function expectPromises({ total, floor, items }: Summary<string>, keys: readonly string[], size: number): void {
   const truth = exactly(keys);
   const known = new Map(items.map((item) => [item.key, item]));
@@ -35,7 +34,6 @@ function expectPromises({ total, floor, items }: Summary<string>, keys: readonly
 }
 
 const size = fc.integer({ min: 1, max: 8 });
-/** Some come often, most seldom. */
 const key = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 60 }) },

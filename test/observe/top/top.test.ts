@@ -97,7 +97,6 @@ describe('how far it looks back', () => {
       send();
       clock.pass(43 * SECOND + 7);
     }
-    // The slices begin at whole minutes, ten minutes, and hours.
     const between = (length: number, span: number) => [length / 43_007, (length + span) / 43_007] as const;
     for (const [window, [least, most]] of [
       ['minute', between(MINUTE, 10 * SECOND)],

@@ -4,7 +4,6 @@ import type { Reader } from '../../support/reader.ts';
 import type { ReferenceStand } from './stand.ts';
 
 const PET_ID = '[data-param-name=petId] input';
-/** The parts of an operation that change when it is tried. */
 const FORMS = [
   '.opblock-section',
   '.execute-wrapper',

@@ -131,6 +131,6 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(sum)));
 })`;
 
-/** Bytes over the wire, with headers, of the page and everything it loaded. */
+/** Bytes over the wire, with headers, of the page and all resources. */
 const TRANSFERRED = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .reduce((sum, { transferSize }) => sum + transferSize, 0)`;

@@ -13,7 +13,6 @@ plans:
   single: { windows: [{ limit: 1, per: minute }] }
 `;
 
-/** Of each kind one. */
 const BRIEF = [
   ['/pets', 'get'],
   ['/pets/{petId}', 'get'],
@@ -23,17 +22,13 @@ const BRIEF = [
   ['/store/inventory/{petId}', 'get'],
 ] as const;
 
-/** A gateway, and a browser with one page of its reference, which goes from test to test. */
 export class ReferenceStand {
   readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-reference-'));
-  /** With the shipped contract. */
   shipped!: TestGateway;
-  /** With a few operations of the shipped contract, and few of their responses: drawing the others, and axe, take most of the time. */
+  /** Rendering all operations, and axe on them, takes most of the time. */
   brief!: TestGateway;
   browser!: TestBrowser;
-  /** At a desk: a wide page. Empty until a test opens it. */
   desk!: Reader;
-  /** What the console of the desk's page shows. */
   complaints!: string[];
 
   async start(): Promise<void> {
@@ -53,7 +48,6 @@ export class ReferenceStand {
     rmSync(this.#folder, { recursive: true });
   }
 
-  /** Loads the page anew at the desk: nothing is open, and no key is given. */
   async load(gateway: TestGateway, place = ''): Promise<Reader> {
     await this.desk.page.evaluate('sessionStorage.clear()');
     await this.desk.page.goto('about:blank');
@@ -61,7 +55,6 @@ export class ReferenceStand {
     return this.desk;
   }
 
-  /** Gives a new key of this plan at the desk, and returns its secret. */
   async useKey(plan: string): Promise<string> {
     const { secret } = await this.brief.key({ plan });
     await this.desk.useKey(secret);

@@ -12,7 +12,6 @@ import { until } from '../../support/until.ts';
 const SHIPPED = resolve(import.meta.dirname, '../../../config/openapi.yaml');
 const folder = temporaryFolders();
 
-/** Notes the contracts that it has read, and keeps none. */
 class Noting extends ContractLoader {
   readonly contracts: WeakRef<Contract>[] = [];
 

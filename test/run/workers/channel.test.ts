@@ -18,7 +18,7 @@ const HANDLERS: Handlers<Calls> = {
   never: () => new Promise(() => {}),
 };
 
-/** Two ends of a channel, which copies frames as between processes. */
+/** Copies frames as between processes. */
 function pair() {
   const ends: Channel<Calls, Calls>[] = [];
   const make = (peer: string, other: number) =>

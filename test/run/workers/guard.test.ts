@@ -7,7 +7,6 @@ import { until } from '../../support/until.ts';
 
 const SPAN = 60_000;
 
-/** A primary process with its guard, which a test can silence. */
 function primaryProcess(failures: number) {
   const guard = createGuard({ failures, window: SPAN });
   const primary = { silent: false, asked: [] as string[], call };

@@ -12,7 +12,6 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Somebody who has a port, and shares it or not. */
 async function holder(reusePort: boolean): Promise<number> {
   const server = createTcpServer();
   servers.push(server);
@@ -21,7 +20,6 @@ async function holder(reusePort: boolean): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A worker's listener at that port. */
 function worker(port: number): { readonly server: Server; listen(options?: { beside?: boolean }): Promise<string> } {
   const server = createServer((_, response) => response.end('worker'));
   servers.push(server);

@@ -16,7 +16,6 @@ const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0
 const { contract, prepared } = await new ContractLoader().loadFirst(config.contract);
 const certificates = readCertificates(config);
 
-/** The configuration with a contract of these paths. */
 function withContract(paths: object): typeof config {
   const file = join(folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }), 'openapi.json');
   return { ...config, contract: { ...config.contract, file } };

@@ -33,19 +33,16 @@ const settings = (kept: number) =>
 const plans = (more: string) => `plans:\n  free: { windows: [{ limit: 1000, per: hour }${more}] }\n`;
 const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit: 5000, per: day }') };
 
-/** A gateway with a Redis of its own, and who asks it. */
 interface Asked {
   readonly gateway: TestGateway;
   readonly fleet: Peers;
   readonly key: string;
-  /** The ids of requests that it has carried, by their path. */
   readonly carried: Map<string, string[]>;
 }
 
 let servers: RedisServer[] = [];
 let store: FakeStore;
 let all: Asked[] = [];
-/** Requests of each path that each gateway was sent. */
 let sent = 0;
 const closings: (() => Promise<void>)[] = [];
 
@@ -94,7 +91,6 @@ const seen = ({ method, operation, status, code, step, message, key }: ListedReq
   account: key?.account,
 });
 
-/** What each question finds in an answer, but for what differs between two gateways and between one process and several. */
 const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked) => Promise<unknown> } = {
   async status(one) {
     const { processes, configuration, readiness, state, version } = await answerOf(one, status, null);
@@ -156,7 +152,7 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
   },
 };
 
-/** Sends the same requests to all gateways, each on a connection of its own, until every process has carried some. */
+/** Sends the same requests to all gateways, each on a new connection, until every process has handled some. */
 async function send(): Promise<void> {
   const before = await Promise.all(all.map(countedBy));
   for (const { carried } of all) carried.clear();
@@ -183,14 +179,13 @@ async function countedBy(one: Asked): Promise<number[]> {
   return processes.map(({ counted }) => requestsIn(unpackCounted(counted)));
 }
 
-/** What all gateways answer to all questions. */
 async function findings(): Promise<Record<string, unknown>> {
   await until('both have counted all', async () => {
     const counted = await Promise.all(all.map(async (one) => sum(await countedBy(one))));
     return counted.every((count) => count === counted[0]);
   });
   let [expected, ...others]: Record<string, unknown>[] = [];
-  // Workers hand a minute on a moment after it has ended.
+  // Workers report a minute shortly after it has ended.
   await until('both have the same minutes', async () => {
     [expected, ...others] = await Promise.all(all.map(findingsOf));
     return others.every((other) => other.history === expected!.history);
@@ -199,7 +194,6 @@ async function findings(): Promise<Record<string, unknown>> {
   return expected!;
 }
 
-/** The processes of a gateway by its status, and those that say that they carried requests. */
 async function processesOf(one: Asked) {
   const { processes } = await answerOf(one, status, null);
   const carried = await Promise.all([...one.carried.values()].flat().map((id) => answerOf(one, explain, id)));

@@ -9,29 +9,23 @@ import { KEPT } from '../audit.ts';
 /** Milliseconds after a refusal. */
 const PAUSE = 5;
 
-/** The task of one gateway process: a number of clients, each sending its requests one after the other. */
 export interface Orders {
   readonly settings: RedisSettings;
   readonly subjects: readonly string[];
   readonly limits: Limits;
   readonly callers: number;
-  /** Requests of all callers together for each subject, or the number of successive windows to run for. */
+  /** Requests of all clients together for each subject, or the number of successive windows to run for. */
   readonly requests: number | { readonly windows: number };
 }
 
-/** One admitted request: its subject, and the remaining units and reset time of the first window. */
+/** The remaining units and reset time are those of the first window. */
 export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
 
-/** The result of a process. */
 export interface Told {
   readonly admitted: readonly Admitted[];
   readonly outages: number;
 }
 
-/**
- * Runs tasks one after the other: reports when it is connected, starts at the next message, and then reports the
- * result.
- */
 process.on('message', async (orders: Orders | 'go') => {
   if (orders === 'go') return;
   let outages = 0;

@@ -7,38 +7,34 @@ import { startProxy, type TcpProxy } from './proxy.ts';
 import { type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
 import { startSentinel } from './topologies.ts';
 
-/** The recovery of one client of a gateway after the death of its master. */
 export interface Return {
   readonly gateway: number;
   readonly client: 'requests' | 'messages';
-  /** Milliseconds from when a replica was master until the client worked there; `null` if it stayed down. */
+  /** Milliseconds from the promotion of a replica until the client worked there; `null` if it stayed down. */
   readonly after: number | null;
 }
 
-/** Look-ups of a key that exists, at all gateways. */
 export interface LookUps {
   found: number;
-  /** Failed lookups: 503. */
+  /** Status 503. */
   outages: number;
-  /** The key was reported as unknown: 401. */
+  /** Status 401. */
   wrong: number;
 }
 
-/** Gateways on a master with two replicas and three Sentinels. */
 export interface Failovers {
-  /** Since the start, one after the other at each gateway. */
   readonly lookUps: Readonly<LookUps>;
-  /** Waits until the set is whole, kills the master, and waits for each client at most `patience` ms after the next one is there. */
+  /** Waits for each client at most `patience` ms after the promotion. */
   next(patience: number): Promise<Return[]>;
   stop(): Promise<void>;
 }
 
 const LOOK = 20;
 const LOOK_UP = 2;
-/** Milliseconds that a set may take to be whole again: Sentinels look at a new replica every ten seconds. */
+/** Milliseconds until the set is whole again: Sentinels look at a new replica every ten seconds. */
 const HEALING = 120_000;
 
-/** `distance`: the Sentinels' answers reach the gateways so many milliseconds later. Leaves nothing running where it fails. */
+/** `distance`: extra milliseconds for the responses of the Sentinels. If it fails, nothing is left running. */
 export async function openFailovers({
   gateways: count,
   distance,
@@ -104,7 +100,10 @@ export async function openFailovers({
     await until('all have the key', async () => (await Promise.all(nodes.map(has))).every(Boolean));
   }
 
-  /** All Sentinels name one master, and the others follow it. It may have changed again: a busy machine looks like a dead one. */
+  /**
+   * All Sentinels name one master, and the others follow it. The master may have changed again: a busy machine looks
+   * like a dead one.
+   */
   async function untilWhole(): Promise<void> {
     await until(
       'the set is whole',
@@ -127,7 +126,7 @@ export async function openFailovers({
     await dead.kill();
     await until('a replica has taken over', async () => (await mastersOf(others)).length > 0, HEALING);
     const took = performance.now();
-    // As a supervisor does: it comes up as an empty master, until the Sentinels make it a replica.
+    // A supervisor would restart it too: it starts as an empty master, until the Sentinels make it a replica.
     await dead.stop();
     nodes = [...others, await startRedis({ port: dead.port })];
     const untilBack = async (client: Return['client'], gateway: number, isBack: () => Promise<boolean>) => {
@@ -175,7 +174,7 @@ async function follows({ admin }: RedisServer, { port }: RedisServer): Promise<b
   return info.includes(`master_port:${port}\r`) && info.includes('master_link_status:up');
 }
 
-/** The port of the master, where the Sentinel finds the whole set well; otherwise 0. */
+/** 0 if the Sentinel does not see a healthy set. */
 async function masterSeen(sentinel: RedisServer['admin']): Promise<number> {
   const [, port] = /status=ok,address=127.0.0.1:(\d+),slaves=2,sentinels=3/.exec(await sentinel.info('sentinel')) ?? [];
   const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', 'mymaster')) as string[][];
@@ -195,7 +194,6 @@ function takesWrites({ state }: SharedGateway): Promise<boolean> {
   );
 }
 
-/** Whether the message `mark` has reached the gateway; `stop` ends the listening. */
 function heardOf({ keys }: SharedGateway, mark: string): { readonly heard: boolean; readonly stop: () => void } {
   let heard = false;
   const stop = keys.watch((hash) => {

@@ -5,14 +5,12 @@ import type { Storage } from '../../../src/state/storage.ts';
 import { KEPT } from '../audit.ts';
 import { DEFAULTS } from './settings.ts';
 
-/** The state of one gateway in Redis, and the events it emitted. */
 export interface SharedGateway extends Storage {
   readonly events: Event[];
-  /** The number of events of this type. */
   told(type: Event['type']): number;
 }
 
-/** The deadline is long, unless a test sets it: a busy test machine is no outage. */
+/** The deadline is long unless a test sets it: a busy test machine is not an outage. */
 export async function openShared(
   settings: Partial<RedisSettings> & { readonly url: string },
   {

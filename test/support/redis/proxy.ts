@@ -1,17 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of Redis, for failures that a healthy server cannot produce. */
 export interface TcpProxy {
   readonly url: string;
-  /** The treatment of replies: they pass, wait until they may pass again, come late, or end the connection. */
+  /** `pass`, wait until they may pass again, `delay` in milliseconds, or end the connection. */
   replies: 'pass' | 'hold' | 'cut' | { readonly delay: number };
-  /** Rewrites replies without changing their length. */
+  /** Must not change the length. */
   rewrite: (reply: string) => string;
-  /** Closes all connections at once, and accepts no new one until `admit`. */
+  /** Closes all connections, and accepts no new one until `admit`. */
   shut(): void;
   admit(): void;
-  /** The number of open connections. */
   readonly connections: number;
   stop(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { Subscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import type { Records } from '../../../src/state/storage.ts';
 
-/** The records of one gateway. The deadline is long: a busy test machine is no outage. */
+/** The deadline is long: a busy test machine is not an outage. */
 export async function openRecords(
   settings: RedisSettings,
 ): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {

@@ -12,10 +12,9 @@ export interface RedisServer {
   readonly port: number;
   readonly url: string;
   readonly process: ChildProcess;
-  /** A plain client for reading and changing data; `stop` closes it. */
+  /** For reading and changing data; `stop` closes it. */
   readonly admin: Redis;
   signal(signal: NodeJS.Signals): void;
-  /** Ends the process at once, as a crash would. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -92,13 +91,13 @@ export async function startRedis({
   };
 }
 
-/** Where the port is taken, somebody else's server answers until the new one has ended. */
+/** If the port is in use, another server answers until the new one has ended. */
 async function untilItAnswers(admin: Redis, child: ChildProcess): Promise<void> {
   const isIt = async () => /^process_id:(\d+)/m.exec(await admin.info('server'))?.[1] === String(child.pid);
   while (!(await isIt())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Starts several servers, all or none: one that cannot start ends the others. */
+/** Starts all servers or none: if one fails to start, the others are stopped. */
 export async function startTogether(starts: readonly (() => Promise<RedisServer>)[]): Promise<RedisServer[]> {
   const started = await Promise.allSettled(starts.map((start) => start()));
   const servers = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
@@ -108,7 +107,7 @@ export async function startTogether(starts: readonly (() => Promise<RedisServer>
   throw failed.reason;
 }
 
-/** Ends `servers` where setting them up fails. */
+/** Stops `servers` if the setup fails. */
 export async function orStop<T>(servers: readonly RedisServer[], setUp: () => Promise<T>): Promise<T> {
   try {
     return await setUp();

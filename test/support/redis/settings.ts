@@ -1,6 +1,5 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 
-/** The settings of the shipped gateway.yaml. */
 export const DEFAULTS = {
   topology: 'single',
   nodes: [],

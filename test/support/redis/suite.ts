@@ -4,7 +4,7 @@ import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { type RedisServer, startRedis } from './server.ts';
 import { DEFAULTS } from './settings.ts';
 
-/** A Redis of its own for the tests of a suite, and a connection to it; both are there from the first test on. */
+/** Both are available from the first test on. */
 export function redisForSuite(): { readonly server: RedisServer; readonly redis: Connection } {
   let server: RedisServer;
   let redis: Connection;

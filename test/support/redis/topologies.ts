@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { until } from '../until.ts';
 import { orStop, type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
 
-/** Milliseconds of silence after which Sentinels and Cluster nodes take a node for dead. */
+/** Milliseconds of silence after which Sentinels and Cluster nodes consider a node dead. */
 const DEAD_AFTER = 500;
-/** The same where no other node could take its place: a busy machine is no death. */
+/** For a node without a replacement: a busy machine is not a failure. */
 const NEVER_DEAD = 20_000;
 
 export interface SentinelSet {
-  /** The URL of one of the Sentinels. */
   readonly url: string;
   /** `host:port` of the other Sentinels. */
   readonly nodes: readonly string[];
@@ -19,7 +18,7 @@ export interface SentinelSet {
   stop(): Promise<void>;
 }
 
-/** One master, one replica, three Sentinels that agree by two. Leaves nothing running where it fails. */
+/** The quorum is two. If it fails, nothing is left running. */
 export async function startSentinelSet(): Promise<SentinelSet> {
   const servers: RedisServer[] = [];
   return await orStop(servers, async () => {
@@ -46,7 +45,7 @@ export async function startSentinelSet(): Promise<SentinelSet> {
   });
 }
 
-/** Starts one Sentinel that watches this master as `mymaster`; two agree on a failover. */
+/** The Sentinel watches this master as `mymaster`; the quorum is two. */
 export async function startSentinel(masterPort: number): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
   // A Sentinel writes its findings into its configuration file.
@@ -70,7 +69,6 @@ export async function startSentinel(masterPort: number): Promise<RedisServer> {
 }
 
 export interface ClusterSet {
-  /** The URL of one of the masters. */
   readonly url: string;
   readonly nodes: readonly string[];
   readonly masters: readonly RedisServer[];
@@ -80,7 +78,7 @@ export interface ClusterSet {
 
 const SLOTS = 16_384;
 
-/** Three masters that share the slots; with `replicas`, one for each. Leaves nothing running where it fails. */
+/** With `replicas`, one replica each. If it fails, nothing is left running. */
 export async function startCluster({ replicas = false } = {}): Promise<ClusterSet> {
   const args = [
     '--cluster-enabled',
@@ -109,13 +107,12 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
   });
 }
 
-/** Gives each master its third of the slots, and lets all nodes meet. */
 async function joinMasters(masters: readonly RedisServer[], servers: readonly RedisServer[]): Promise<void> {
   for (const [i, { admin }] of masters.entries()) {
     await admin.cluster('ADDSLOTSRANGE', Math.round((SLOTS / 3) * i), Math.round((SLOTS / 3) * (i + 1)) - 1);
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', `${i + 1}`);
   }
-  // Each meets each: from others a node would learn of them only after half of the silence.
+  // Each node meets each: by gossip a node would learn of others only after half of the timeout.
   for (const [i, { admin }] of servers.entries())
     for (const { port } of servers.slice(i + 1)) await admin.cluster('MEET', '127.0.0.1', port);
   await until('all nodes have met', async () => {
@@ -135,9 +132,9 @@ async function follow(masters: readonly RedisServer[], followers: readonly Redis
   }
 }
 
-/** The node dies and comes up again at once without its data; the Cluster takes it for the same node. */
+/** The node restarts at once without its data; the Cluster takes it for the same node. */
 export async function comeUpEmpty({ admin }: RedisServer): Promise<void> {
-  // By a connection that does not repeat the command when it ends.
+  // A connection that does not repeat the command when it ends.
   const last = admin.duplicate({ retryStrategy: null, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
   last.on('error', () => {});
   await last.call('DEBUG', 'RESTART').catch(() => {});
@@ -147,8 +144,8 @@ export async function comeUpEmpty({ admin }: RedisServer): Promise<void> {
 }
 
 /**
- * Waits until a replica has all that its master has now. WAIT would not do: it waits for the writes of its own connection,
- * and the gateway has written on another.
+ * Waits until the replica has all writes of its master. WAIT is not enough: it covers only the writes of its own
+ * connection.
  */
 export async function untilReplicated(master: RedisServer, replica: RedisServer): Promise<void> {
   const offset = async ({ admin }: RedisServer, field: string) =>

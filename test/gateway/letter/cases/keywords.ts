@@ -290,7 +290,7 @@ const base = {
 const car = {
   Car: { allOf: [ref('Base'), { type: 'object', required: ['doors'], properties: { doors: { type: 'integer' } } }] },
 };
-/** Only what 3.0.3 and 3.0.4 judge alike: by 3.0.4 it does not change what fits. */
+/** Only what 3.0.3 and 3.0.4 judge alike. */
 const DISCRIMINATOR = 'OpenAPI 3.0.3 and 3.0.4, Discriminator Object';
 const discriminators: readonly Subject[] = [
   check(

@@ -40,27 +40,27 @@ function foldersOf(folder: string): string[] {
 }
 
 describe('the papers', () => {
-  test('docs/errors.md is what the catalogue says (npm run docs writes it)', () => {
+  test('docs/errors.md matches the catalogue (npm run docs writes it)', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
   });
 
-  test('docs/configuration.md is what the schemas say (npm run docs writes it)', () => {
+  test('docs/configuration.md matches the schemas (npm run docs writes it)', () => {
     expect(read('docs/configuration.md')).toBe(configuration());
   });
 
-  test('docs/cli.md is what the command line says (npm run docs writes it)', () => {
+  test('docs/cli.md matches the command line (npm run docs writes it)', () => {
     expect(read('docs/cli.md')).toBe(cliReference());
   });
 
-  test('docs/metrics.md is what the tables of metrics and alerts say (npm run docs writes it)', () => {
+  test('docs/metrics.md matches the tables of metrics and alerts (npm run docs writes it)', () => {
     expect(read('docs/metrics.md')).toBe(metrics());
   });
 
-  test('docs/webhooks.md is its head and what the schema of events says (npm run docs writes it)', () => {
+  test('docs/webhooks.md matches its head and the schema of events (npm run docs writes it)', () => {
     expect(read('docs/webhooks.md')).toBe(webhooks());
   });
 
-  test('the types of the admin API are those of its contract (npm run generate writes them)', () => {
+  test('the types of the admin API match its contract (npm run generate writes them)', () => {
     expect(read('packages/console/src/admin-api.ts')).toBe(adminTypes());
   });
 
@@ -75,7 +75,7 @@ describe('the papers', () => {
     expect(headers.filter((header) => !clients.includes(`\`${header}\``))).toEqual([]);
   });
 
-  test('README and docs name no command that there is not', () => {
+  test('README and docs name only existing commands', () => {
     const commands = new Set([...cliReference().matchAll(/^## storegate (.+)$/gm)].map(([, command]) => command!));
     const groups = new Set(
       [...commands].filter((command) => command.includes(' ')).map((command) => command.split(' ')[0]!),
@@ -94,7 +94,7 @@ describe('the papers', () => {
     ).toEqual([]);
   });
 
-  test('links between README and docs lead to files and headings that there are', () => {
+  test('links between README and docs lead to existing files and headings', () => {
     const papers = [
       ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/RESULTS.md'],
       ...readdirSync(join(root, 'docs'), { recursive: true }).map((file) => `docs/${file}`),
@@ -106,7 +106,7 @@ describe('the papers', () => {
     expect(links.filter(({ file, to }) => !leads(join(file, '..'), file, to))).toEqual([]);
   });
 
-  test('docs/failure-modes.md names for each promise about Redis a test that there is', () => {
+  test('docs/failure-modes.md names an existing test for each promise about Redis', () => {
     const rows = read('docs/failure-modes.md').matchAll(/ `([a-z/-]+)`: ([^|]+) \|$/gm);
     const named = [...rows].map(([, file, name]) => ({ file, name: name! }));
     expect(named.length).toBeGreaterThan(10);
@@ -134,7 +134,7 @@ describe('the papers', () => {
     expect(named.sort()).toEqual(Object.keys(dependencies).sort());
   });
 
-  test('docs/errors.md promises no code that nothing answers with', () => {
+  test('docs/errors.md has only codes that the gateway returns', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && file !== join('errors', 'refusals.ts'))
       .map((file) => read(join('src', file)))
@@ -142,12 +142,12 @@ describe('the papers', () => {
     expect(Object.keys(CATALOGUE).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
   });
 
-  test('ARCHITECTURE.md shows an exit for every error code of the way', () => {
+  test('ARCHITECTURE.md shows an exit for every error code of a request', () => {
     const architecture = read('ARCHITECTURE.md');
     expect(Object.keys(CATALOGUE).filter((code) => !architecture.includes(code))).toEqual([]);
   });
 
-  test('ARCHITECTURE.md has a row for each room and package, which names the folders in it', () => {
+  test('ARCHITECTURE.md has a row for each room and package, which names its folders', () => {
     const rooms = ['src', 'packages'].flatMap((folder) => foldersOf(folder));
     expect(
       houseRows()
@@ -189,7 +189,7 @@ describe('the papers', () => {
     expect(read('.ci/run')).toContain('npm ci && npm test');
   });
 
-  test('npm prints nothing but errors, so that the first minute shows what matters', () => {
+  test('npm prints only errors', () => {
     const settings = read('.npmrc').split('\n');
     expect(settings).toEqual(
       expect.arrayContaining(['loglevel=error', 'fund=false', 'audit=false', 'update-notifier=false']),
@@ -218,7 +218,7 @@ describe('the papers', () => {
     );
   });
 
-  test('words that replace a term of the field become fewer in every folder', () => {
+  test('the number of dialect words does not grow in any folder', () => {
     const over = [...dialectByFolder()].filter(([folder, count]) => count > (DIALECT_LIMITS[folder] ?? 0));
     expect(over).toEqual([]);
     expect(dialectIn('Nobody is told: the callerTold of a store that is away')).toBe(4);

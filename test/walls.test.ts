@@ -120,8 +120,8 @@ const walls: readonly Wall[] = [
 const imports = FILES.flatMap((file) => importsIn(file, textOf(file)));
 const told = ({ from, to }: Import) => `${from} imports ${to}`;
 
-describe('the walls of the house', () => {
-  test('are looked at: every way to import is found, types too', () => {
+describe('the layers', () => {
+  test('are checked with every kind of import, types too', () => {
     const text = [
       "import a from 'one';",
       "import type { B } from './two.ts';",
@@ -148,7 +148,7 @@ describe('the walls of the house', () => {
     expect(breaks(planted)).toBe(true);
   });
 
-  test('no two files import each other, however long the way round, types included', () => {
+  test('no two files import each other, directly or indirectly, types included', () => {
     expect(circles(imports)).toEqual([]);
     const [first, second] = [imports.find(({ to }) => isOurs(to))!, { from: 'a.ts', to: 'b.ts' }];
     const planted = [first, { from: first.to, to: first.from }, second, { from: 'b.ts', to: 'c.ts' }];
@@ -164,8 +164,8 @@ function mispriced({ folder, lines }: HouseRow, now: number): string | undefined
   return now < lines * 0.9 ? `${folder} shrank from ${lines} lines to ${now}. ${row}.` : undefined;
 }
 
-describe('the price tag', () => {
-  test('of a room in ARCHITECTURE.md is right: it grows only if its row is changed too', () => {
+describe('the line count', () => {
+  test('of a room in ARCHITECTURE.md is correct: a room grows only with its row', () => {
     const wrong = houseRows().map((row) => mispriced(row, linesOf(row.folder)));
     expect(wrong.filter(Boolean)).toEqual([]);
     const row = { folder: 'src/keys/', lines: 1_000, text: '' };
@@ -292,7 +292,7 @@ const words: readonly {
   },
 ];
 
-describe('what stands in one place only', () => {
+describe('text that belongs to one place', () => {
   test.each(words)('$name', ({ pattern, allowed, planted }) => {
     expect(FILES.filter((file) => !allowed(file) && pattern.test(textOf(file)))).toEqual([]);
     expect([planted].flat().filter((mistake) => !pattern.test(mistake))).toEqual([]);

@@ -39,7 +39,7 @@ const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) =
 };
 const found = async (subject = `key:${KEY}`, until = UNTIL) => await banAuthorOf(auditLog, subject, until);
 
-test('the last one that fits the end of the ban is who imposed it, however much happened since', async () => {
+test('the author of a ban is the last entry that fits its end, whatever happened since', async () => {
   await tell('anna', 'bans.add', UNTIL);
   for (let i = 0; i < 120; i++) await tell('bob', 'keys.update', null);
   expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
@@ -48,13 +48,13 @@ test('the last one that fits the end of the ban is who imposed it, however much 
   expect(await found('key:key_another')).toBeNull();
 });
 
-test("a ban that came after a pardon is nobody's, even one that ends at the same time", async () => {
+test('a ban after a lifted one has no author, even if both end at the same time', async () => {
   await tell('anna', 'bans.add', UNTIL);
   await tell('bob', 'bans.lift', null);
   expect(await found()).toBeNull();
 });
 
-test('what failed has changed nothing, unless the ban is there all the same', async () => {
+test('a failed change has no effect, unless the ban exists', async () => {
   await tell('anna', 'bans.add', UNTIL);
   for (const [action, until] of [
     ['bans.extend', LATER],
@@ -67,7 +67,7 @@ test('what failed has changed nothing, unless the ban is there all the same', as
   expect(await found(`key:${KEY}`, LATER)).toEqual({ by: 'bob', reason: 'of bob' });
 });
 
-test('bans of an account are told apart by the plan', async () => {
+test('bans of an account are distinguished by plan', async () => {
   await tell('anna', 'bans.add', UNTIL, { target: 'acme', plan: 'team' });
   await tell('bob', 'bans.add', UNTIL, { target: 'acme', plan: 'crew' });
   await tell('eve', 'bans.add', UNTIL, { target: 'account:old:acme', plan: 'ignored' });

@@ -56,7 +56,7 @@ async function ends(): Promise<string[]> {
     });
 }
 
-test('a ban ends by itself, by a pardon, or with the ban that takes its place', async () => {
+test('a ban expires, is lifted, or is replaced by the next one', async () => {
   await tell('storegate', 'start', -60, -50);
   await tell('storegate', 'start', -40, -10);
   await tell('alice', 'lift', -30, null);
@@ -66,13 +66,13 @@ test('a ban ends by itself, by a pardon, or with the ban that takes its place', 
   expect(await ends()).toEqual(['1 expired - -50', '2 lifted alice -30', '4 extended bob -22', '5 replaced bob -5']);
 });
 
-test('a pardon that came when a ban was over has not ended it', async () => {
+test('lifting an expired ban does not end it', async () => {
   await tell('storegate', 'start', -60, -50);
   await tell('alice', 'lift', -30, null);
   expect(await ends()).toEqual(['1 expired - -50']);
 });
 
-test('what failed has ended nothing, and was no ban', async () => {
+test('a failed entry ends no ban and is not a ban', async () => {
   await tell('storegate', 'start', -10, 10);
   const pardon = await tell('alice', 'lift', -5, null);
   await log.append({ entry: failedEntry(pardon), idempotent: null });
@@ -82,7 +82,7 @@ test('what failed has ended nothing, and was no ban', async () => {
   expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
 });
 
-test('bans of others, and of the account under another plan, end none', async () => {
+test('bans of other subjects, and of the account under another plan, end no ban', async () => {
   await tell('storegate', 'start', -10, 10, { target: 'acme', plan: 'team' });
   await tell('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
   await tell('alice', 'lift', -5, null);
@@ -92,7 +92,7 @@ test('bans of others, and of the account under another plan, end none', async ()
   expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
 });
 
-test('is found through more entries than are read at once, and counted from a time on', async () => {
+test('finds bans across several pages of entries, from a given time on', async () => {
   await tell('storegate', 'start', -40 * 1_440, -39 * 1_440);
   await tell('storegate', 'start', -29 * 1_440, 10);
   for (let i = 0; i < 1_100; i++) await tell('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
@@ -110,7 +110,7 @@ test('is found through more entries than are read at once, and counted from a ti
   expect(recent.reasonOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
 });
 
-test('an entry of an outage is found among younger ones', async () => {
+test('finds an entry of an outage among newer ones', async () => {
   await tell('storegate', 'start', -60, 10);
   await tell('storegate', 'start', -600, -550, { target: 'key_other' });
   const found = [];

@@ -81,19 +81,19 @@ interface MakeOptions {
 }
 
 describe('a change', () => {
-  test('is told before it is made, part by part', async () => {
+  test('is recorded before it is made, part by part', async () => {
     expect(await make([part('one'), part('two')])).toEqual(ok('made'));
     expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two']);
   });
 
-  test('that fails is told as failed, and what would have come after it is neither told nor made', async () => {
+  test('is recorded as failed, and later parts are neither recorded nor made', async () => {
     await expect(make([part('one'), part('two', fail(new Error('unfit'))), part('three')])).rejects.toThrow('unfit');
     expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two', 'test.failed two']);
     const [failed] = await auditLog.list({ limit: 1 });
     expect(failed).toMatchObject({ before: { is: 'old' }, after: { is: 'old' }, actor: 'anna', requestId: 'request' });
   });
 
-  test('that fails may be repeated with its Idempotency-Key, and is made then', async () => {
+  test('can be repeated with its Idempotency-Key after a failure', async () => {
     const key = 'k'.repeat(16);
     await expect(make([part('one'), part('two', fail(new Error('unfit')))], { key })).rejects.toThrow('unfit');
     expect(await make([part('one'), part('two')], { key })).toEqual(ok('made'));
@@ -105,7 +105,7 @@ describe('a change', () => {
     expect(steps).toEqual([]);
   });
 
-  test('that is repeated at once is made once, and both calls have the answer', async () => {
+  test('is made once if it is repeated at once, and both calls get the response', async () => {
     const key = 'k'.repeat(16);
     const [first, second] = await Promise.all([
       make([part('one')], { key, answer: ok('first') }),
@@ -115,7 +115,7 @@ describe('a change', () => {
     expect(steps).toEqual(['test one', 'makes one']);
   });
 
-  test('waits for the one before on its target, however that ends, and not for others', async () => {
+  test('waits for the previous change of its target, however that ends, and not for others', async () => {
     let end = () => {};
     const held = new Promise<void>((resolve) => {
       end = resolve;
@@ -141,20 +141,20 @@ describe('a change', () => {
   });
 });
 
-describe('while the audit log is out of reach', () => {
+describe('while the audit log is unavailable', () => {
   const loseIt = () => {
     away = true;
     throw new Outage('state_unavailable');
   };
 
-  test('a change that failed is told as failed as soon as the log can be reached, and by itself', async () => {
+  test('records a failed change as soon as the log is available again, without a further call', async () => {
     await expect(make([part('one', loseIt)])).rejects.toBeInstanceOf(Outage);
     expect(steps).toEqual(['test one', 'makes one']);
     away = false;
     await until('it is told', () => steps.includes('test.failed one'));
   });
 
-  test('no other change is made; then the failed one is told first, and may be repeated', async () => {
+  test('makes no other change; then records the failed one first, and allows it again', async () => {
     const key = 'k'.repeat(16);
     await expect(make([part('one', loseIt)], { key })).rejects.toBeInstanceOf(Outage);
     await expect(make([part('two')])).rejects.toBeInstanceOf(Outage);
@@ -164,7 +164,7 @@ describe('while the audit log is out of reach', () => {
   });
 });
 
-test('an error in telling that a change failed hides nothing', async () => {
+test('an error while recording a failure hides nothing', async () => {
   const broken = fail(new Error('disk full'));
   const append = auditLog.append;
   const loses = part('one', () => {

@@ -30,7 +30,7 @@ const actions = async (query = '') =>
   (await admin('GET', `/audit${query}`)).body.entries.map(({ action }: { action: string }) => action);
 
 describe('plans', () => {
-  test('that are put at once are all in force, and in the file', async () => {
+  test('set at once are all in force, and in the file', async () => {
     const names = ['one', 'two', 'three', 'free'];
     const answers = await Promise.all(names.map((name) => admin('PUT', `/plans/${name}`, { limits: '9/minute' })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -39,7 +39,7 @@ describe('plans', () => {
     for (const name of names) expect(text).toContain(`${name}:`);
   });
 
-  test('that cannot be put in force are told as failed, and the file says what it said', async () => {
+  test('that cannot be put in force are recorded as failed, and the file is restored', async () => {
     writeFileSync(file('gateway.yaml'), 'nonsense: true\n');
     const { status, body } = await admin('PUT', '/plans/free', { limits: '9/minute' });
     expect({ status, code: body.code }).toEqual({ status: 422, code: 'configuration_unfit' });
@@ -51,7 +51,7 @@ describe('plans', () => {
   });
 });
 
-test('a reload stands in the audit log when something was put in force, and not when it was refused', async () => {
+test('records a reload in the audit log if it changed something, and not if it was refused', async () => {
   writeFileSync(file('gateway.yaml'), 'nonsense: true\n');
   expect((await admin('POST', '/reload')).status).toBe(422);
   expect(await actions()).toEqual([]);
@@ -74,7 +74,7 @@ describe('the target of an entry', () => {
     ]);
   });
 
-  test('is the name of the account where the plan counts accounts, and bans of its plans are told apart', async () => {
+  test('is the account name if the plan counts accounts, and bans of its plans are distinguished', async () => {
     const { id } = await create({ plan: 'team' });
     await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'team' });
     const other = await create({ plan: 'crew' });
@@ -87,7 +87,7 @@ describe('the target of an entry', () => {
     ]);
   });
 
-  test('of older entries, which named the subject, is found by the new spelling and tells who imposed a ban', async () => {
+  test('of older entries, which named the subject, is found by the new spelling with the author of a ban', async () => {
     const [key, team] = [await create(), await create({ plan: 'team', account: 'other' })];
     const banned = async (id: string) =>
       (await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'new' })).body.bans[0].until;

@@ -44,7 +44,7 @@ async function signedIn(role = 'admin') {
 }
 
 describe('signing in', () => {
-  test('takes a token of any role, and says who that is, how long, and where the dashboards are', async () => {
+  test('accepts a token of any role, and returns name, role, end and dashboards', async () => {
     const { name, token } = await issue('read');
     const it = caller();
     const { body, headers } = await it.signIn(token);
@@ -63,7 +63,7 @@ describe('signing in', () => {
     });
   });
 
-  test('sets one cookie, of 256 bits, that no script can read and no other site can send', async () => {
+  test('sets one cookie of 256 bits that scripts cannot read and other sites cannot send', async () => {
     const { headers } = await caller().signIn(root);
     const { port } = new URL(gateway.adminUrl);
     expect(headers['set-cookie']).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('signing in', () => {
     expect(attributes).toEqual(['Path=/console/', 'HttpOnly', 'SameSite=Strict']);
   });
 
-  test('behind TLS marks the cookie as Secure: the browser says so, and no proxy is believed', async () => {
+  test('marks the cookie as Secure behind TLS: the browser reports it, and no proxy is trusted', async () => {
     const body = JSON.stringify({ token: root });
     const sign = async (headers: Record<string, string>) => {
       const type = { 'Content-Type': 'application/json', Host: 'localhost:8443' };
@@ -83,7 +83,7 @@ describe('signing in', () => {
     expect(await sign({ Origin: 'http://localhost:8443', 'X-Forwarded-Proto': 'https' })).not.toMatch(/Secure/);
   });
 
-  test('ends the session that the browser had before', async () => {
+  test('ends the previous session of the browser', async () => {
     const { it, name } = await signedIn();
     const before = it.cookie;
     const { token } = await issue();
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect(await it.who()).not.toBe(name);
   });
 
-  test('with wrong tokens ends in 429, as elsewhere; good ones go on', async () => {
+  test('returns 429 after wrong tokens, while valid ones still work', async () => {
     const one = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: root } });
     const it = new ConsoleCaller(one.adminUrl);
     const statuses: number[] = [];
@@ -122,7 +122,7 @@ describe('signing in', () => {
     ['a form', 'token=SECRET', 'application/x-www-form-urlencoded', 415],
     ['a form of parts', '{"token":"SECRET"}', 'multipart/form-data; boundary=a', 415],
     ['300 KB', `{"token":"${'x'.repeat(300_000)}"}`, 'application/json', 413],
-  ])('refuses a body that is none: %s', async (_what, body, type, status) => {
+  ])('refuses an invalid body: %s', async (_what, body, type, status) => {
     const logged = gateway.log.length;
     const answer = await caller().ask(
       'POST',
@@ -135,7 +135,7 @@ describe('signing in', () => {
     expect(JSON.stringify(gateway.log.slice(logged))).not.toMatch(/bug/);
   });
 
-  test('takes JSON of any charset for the UTF-8 that it is, and no coding', async () => {
+  test('reads JSON as UTF-8 whatever its charset, and refuses encoded bodies', async () => {
     const body = JSON.stringify({ token: root });
     const sent = (headers: Record<string, string>) =>
       caller().ask('POST', '/console/session', { ...OWN, ...headers }, body);
@@ -144,7 +144,7 @@ describe('signing in', () => {
     expect((await sent(gzip)).status).toBe(415);
   });
 
-  test('writes neither token nor cookie into log, answers or the audit log', async () => {
+  test('writes neither token nor cookie into log, responses or the audit log', async () => {
     const { it, token } = await signedIn();
     const answers = [await it.signIn(token), await it.call('GET', '/audit'), await it.signIn(`${token}x`)];
     const id = it.cookie.split('=')[1]!;
@@ -154,7 +154,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  test('ends when its operator signs out, for whoever has the cookie', async () => {
+  test('ends when its operator signs out, for every holder of the cookie', async () => {
     const { it } = await signedIn();
     const copy = caller();
     copy.cookie = it.cookie;
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect((await copy.call('GET', '/keys')).body).toMatchObject({ status: 401, code: 'invalid_admin_token' });
   });
 
-  test('ends when nobody was there for console.idleTimeout: what the page asks by itself is no use', async () => {
+  test('ends after console.idleTimeout without user activity: polls of the page do not count', async () => {
     const { it, name } = await signedIn();
     for (let minute = 0; minute < 20; minute += 10) {
       gateway.clock.pass(10 * MINUTE);
@@ -199,7 +199,7 @@ describe('a session', () => {
     expect((await it.call('POST', '/keys', { account: 'a', plan: 'free' })).status).toBe(401);
   });
 
-  test('of one token makes room for the fifty-first, and takes none from others', async () => {
+  test('is dropped for the fifty-first of its token, and never for those of other tokens', async () => {
     const { it: other, name } = await signedIn();
     const { token } = await issue();
     const sessions: ConsoleCaller[] = [];
@@ -213,7 +213,7 @@ describe('a session', () => {
     expect(await other.who()).toBe(name);
   });
 
-  test('writes what is done into the audit log under the name of its operator', async () => {
+  test('records changes in the audit log under the name of its operator', async () => {
     const { it, name } = await signedIn();
     const headers = { ...OWN, 'Content-Type': 'application/json' };
     const forged = { 'X-Storegate-User': 'cli:root', Authorization: `Bearer ${root}` };
@@ -224,7 +224,7 @@ describe('a session', () => {
   });
 });
 
-test('a call that lasts, such as a stream of events, is told when its session has ended, and keeps none', async () => {
+test('aborts a stream of events when it ends, and is not extended by the stream', async () => {
   let still: () => Promise<unknown> = async () => null;
   const gate = {
     holder: async () => ({ name: 'anna', role: 'read' }),
@@ -264,7 +264,7 @@ test('a call that lasts, such as a stream of events, is told when its session ha
 
 describe('the cookie', () => {
   test.each(['/keys', '/metrics', '/openapi.json', '/CONSOLE/api/keys', '//console/api/keys', '/console/../keys'])(
-    'admits nobody at %s',
+    'is refused at %s',
     async (path) => {
       const { it } = await signedIn();
       const { status } = await it.ask('GET', path, OWN);
@@ -283,12 +283,12 @@ describe('the cookie', () => {
     ['/console/apikeys', 404],
     ['/console/session/', 404],
     ['/console/session?token=x', 200],
-  ])('asks for one path in one spelling: %s', async (path, status) => {
+  ])('accepts one spelling of a path only: %s', async (path, status) => {
     const { it } = await signedIn();
     expect((await it.ask('GET', path, OWN)).status).toBe(status);
   });
 
-  test('is found among others, by its whole name, and hidden by none', async () => {
+  test('is found among other cookies by its whole name, and hidden by none', async () => {
     const { it, name } = await signedIn();
     const [own, id] = it.cookie.split('=') as [string, string];
     const found = async (cookie: string) => {
@@ -302,7 +302,7 @@ describe('the cookie', () => {
       expect([wrong, await found(wrong)]).toEqual([wrong, null]);
   });
 
-  test('of any size costs nothing but its request', async () => {
+  test('of any size costs only its request', async () => {
     const it = caller();
     it.cookie = `storegate_session=${'x'.repeat(20_000)}`;
     expect((await it.ask('GET', '/console/session', OWN)).status).toBe(431);
@@ -344,7 +344,7 @@ describe('another page', () => {
     expect((await it.call('GET', '/audit?limit=1')).text).toBe(before);
   });
 
-  test('cannot change anything without saying where it is from, and old browsers say it by Origin', async () => {
+  test('makes no changes without Sec-Fetch-Site, or Origin from old browsers', async () => {
     const { it } = await signedIn();
     const create = (headers: Record<string, string>) =>
       it.ask(
@@ -361,7 +361,7 @@ describe('another page', () => {
 });
 
 describe('the page', () => {
-  test('is under a policy that allows its own import map and nothing else inline', async () => {
+  test('has a policy that allows only its own import map inline', async () => {
     const { text, headers } = await caller().ask('GET', '/console/');
     const [, map] = /<script type="importmap">([^<]+)<\/script>/.exec(text)!;
     const hash = createHash('sha256').update(map!).digest('base64');
@@ -374,7 +374,7 @@ describe('the page', () => {
     );
   });
 
-  test('is open to who has not signed in, and opens nothing else', async () => {
+  test('is public, and gives access to nothing else', async () => {
     const it = caller();
     expect((await it.ask('GET', '/console/')).status).toBe(200);
     expect((await it.ask('GET', '/console/session')).body).toMatchObject({ operator: null, open: false, links: [] });
@@ -394,12 +394,12 @@ describe('the page', () => {
     expect([answer.status, method === 'HEAD' ? answer.text : '']).toEqual([status, '']);
   });
 
-  test('takes no other method for a session', async () => {
+  test('accepts no other method for a session', async () => {
     const { status, headers } = await caller().ask('PUT', '/console/session', OWN);
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST, DELETE']);
   });
 
-  test('is where a browser is led that knows the address alone; programs are told what they were', async () => {
+  test('is the redirect target of browsers at /, while other clients get the usual response', async () => {
     const led = await caller().ask('GET', '/', { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect([led.status, led.headers.location]).toEqual([303, '/console/']);
     for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json' }])
@@ -408,7 +408,7 @@ describe('the page', () => {
   });
 });
 
-test('switched off, the console is not there, and says so', async () => {
+test('is missing if the console is disabled, and the response says so', async () => {
   const off = await TestGateway.start({ settings: 'console: { enabled: false }\n' });
   const it = new ConsoleCaller(off.adminUrl);
   for (const path of ['/console', '/console/', '/console/session', '/console/api/keys', '/console/reference/']) {
@@ -424,7 +424,7 @@ test('switched off, the console is not there, and says so', async () => {
   await off.stop();
 });
 
-test('where no token was ever set, nobody signs in, and other pages are kept out all the same', async () => {
+test('without a configured token, sign-in fails, and other pages are still refused', async () => {
   const open = await TestGateway.start();
   const it = new ConsoleCaller(open.adminUrl);
   expect((await it.ask('GET', '/console/session', OWN)).body).toMatchObject({
@@ -441,7 +441,7 @@ test('where no token was ever set, nobody signs in, and other pages are kept out
 });
 
 describe('sessions', () => {
-  test('end with their gateway, and a reload changes how long they last', async () => {
+  test('end with their gateway, and a reload changes their timeouts', async () => {
     const one = await TestGateway.start({
       settings: 'console: { idleTimeout: 1h }\n',
       env: { STOREGATE_ADMIN_TOKEN: root },

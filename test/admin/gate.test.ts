@@ -23,7 +23,7 @@ async function status(path: string, headers: Record<string, string>): Promise<nu
   return response.statusCode!;
 }
 
-test('a web page cannot call the admin listener, by its own name or by one that leads here', async () => {
+test('a web page cannot call the admin listener, neither by its name nor by a rebound name', async () => {
   gateway = await TestGateway.start();
   const { port } = new URL(gateway.adminUrl);
   expect(await status('/keys', { Host: `evil.example:${port}` })).toBe(403);
@@ -34,7 +34,7 @@ test('a web page cannot call the admin listener, by its own name or by one that 
 });
 
 describe('tokens', () => {
-  test('have roles: each may do what the ones before it may, and no more', async () => {
+  test('have roles: each has the permissions of the lower roles, and its own', async () => {
     const configured = makeToken();
     gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: configured } });
     const root = adminOf(gateway.adminUrl, bearer(configured));
@@ -63,7 +63,7 @@ describe('tokens', () => {
     expect((await root('DELETE', '/tokens/the-read')).status).toBe(404);
   });
 
-  test('are needed on a loopback address too, once there is one', async () => {
+  test('are also required on a loopback address, once one exists', async () => {
     gateway = await TestGateway.start();
     const open = adminOf(gateway.adminUrl);
     expect((await open('GET', '/keys')).status).toBe(200);
@@ -72,7 +72,7 @@ describe('tokens', () => {
     expect((await adminOf(gateway.adminUrl, bearer(token))('GET', '/keys')).status).toBe(200);
   });
 
-  test('that are guessed end in 429, and good ones go on', async () => {
+  test('return 429 after wrong guesses, while valid ones still work', async () => {
     const configured = makeToken();
     gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: configured } });
     const statuses: number[] = [];
@@ -92,7 +92,7 @@ describe('the token of the run', () => {
     );
   const reload = (headers: Record<string, string>) => gateway.admin.post('/reload').set(headers);
 
-  test('lets its holder say which user of the machine it is, and else has the name of the gateway', async () => {
+  test('lets its holder name the shell user, and otherwise has the name of the gateway', async () => {
     gateway = await TestGateway.start();
     const named = (name: string) => ({ ...bearer(ownToken()), 'X-Storegate-User': name });
     for (const headers of [bearer(ownToken()), named('cli:anna'), named('cli%3Aj%C3%BCrgen%20b')])
@@ -101,7 +101,7 @@ describe('the token of the run', () => {
   });
 
   test.each(['anna', 'local', 'configured', 'cli:', 'cli:a%0Ab', 'cli:%zz', `cli:${'x'.repeat(97)}`, ''])(
-    'does not let it be called %j',
+    'refuses the name %j',
     async (name) => {
       gateway = await TestGateway.start();
       const { status, body } = await reload({ ...bearer(ownToken()), 'X-Storegate-User': name });
@@ -110,7 +110,7 @@ describe('the token of the run', () => {
     },
   );
 
-  test('is the only one whose holder may choose a name', async () => {
+  test('is the only token whose holder may choose a name', async () => {
     gateway = await TestGateway.start();
     const anna = { 'X-Storegate-User': 'cli:anna' };
     expect((await reload(anna)).status).toBe(200);
@@ -122,7 +122,7 @@ describe('the token of the run', () => {
   });
 });
 
-test('nothing of the admin API answers on the public listener', async () => {
+test('the public listener serves nothing of the admin API', async () => {
   gateway = await TestGateway.start();
   const { secret } = await gateway.key({ plan: 'business' });
   for (const path of ['/keys', '/bans', '/config', '/audit', '/tokens', '/reload', '/plans']) {

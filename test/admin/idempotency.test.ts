@@ -19,7 +19,7 @@ const NEW = { account: 'once', plan: 'free' };
 const count = async () => (await admin('GET', '/keys?account=once&limit=1000')).body.keys.length;
 
 describe('a call with an Idempotency-Key', () => {
-  test('that is repeated, at once or later, makes one key and answers the same secret', async () => {
+  test('creates one key if it is repeated, at once or later, and returns the same secret', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => admin('POST', '/keys', NEW, once)));
@@ -29,14 +29,14 @@ describe('a call with an Idempotency-Key', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('that asks for something else is refused', async () => {
+  test('is refused for another request', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     await admin('POST', '/keys', NEW, once);
     const other = await admin('POST', '/keys', { ...NEW, plan: 'pro' }, once);
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
   });
 
-  test('that was refused may be made again', async () => {
+  test('may be repeated after a refusal', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     expect((await admin('POST', '/keys', { ...NEW, plan: 'gold' }, once)).status).toBe(400);
     expect((await admin('POST', '/keys', NEW, once)).status).toBe(201);
@@ -49,7 +49,7 @@ describe('a call with an Idempotency-Key', () => {
     expect(answers[0]!.body.key).toBe(answers[1]!.body.key);
   });
 
-  test('gives units back once', async () => {
+  test('grants units once', async () => {
     const { id, key } = bodyOf(await admin('POST', '/keys', NEW));
     for (let i = 0; i < 5; i++) await gateway.client.get('/pets').set('X-API-Key', key);
     const once = { 'Idempotency-Key': randomUUID() };
@@ -69,12 +69,12 @@ describe('a call with an Idempotency-Key', () => {
     expect(bytes).not.toContain(once['Idempotency-Key']);
   });
 
-  test('of another shape is refused', async () => {
+  test('is refused if its form is invalid', async () => {
     expect((await admin('POST', '/keys', NEW, { 'Idempotency-Key': 'short' })).status).toBe(400);
   });
 });
 
-test('two changes at once are both made', async () => {
+test('two concurrent changes are both made', async () => {
   const { id } = bodyOf(await admin('POST', '/keys', NEW));
   await Promise.all([
     admin('PATCH', `/keys/${id}`, { label: 'both' }),

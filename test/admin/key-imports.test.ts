@@ -34,7 +34,7 @@ const FULL = {
   metadata: { team: 'pets', old: 'yes' },
 };
 
-test('many keys are taken over with everything that is said of them, and work with their old secrets', async () => {
+test('imports many keys with all their fields, and their old secrets work', async () => {
   const [one, two, off] = [secretOf(), secretOf(), secretOf()];
   const expires = new Date(gateway.clock.now + 90 * DAY).toISOString();
   const { status, body } = await importMany([
@@ -60,7 +60,7 @@ test('many keys are taken over with everything that is said of them, and work wi
   }
 });
 
-test('the same call again changes nothing', async () => {
+test('a repeated call changes nothing', async () => {
   const keys = [keyOf({ account: 'twice', ...FULL, disabled: true }), keyOf({ account: 'twice' })];
   await importMany(keys);
   const before = await listed('twice');
@@ -71,14 +71,14 @@ test('the same call again changes nothing', async () => {
   expect((await admin('GET', '/audit')).body.entries[0].number).toBe(first.number);
 });
 
-test('a key that is there stays so although its expiry has passed', async () => {
+test('an existing key stays although its expiry has passed', async () => {
   const keys = [keyOf({ account: 'late', expires: new Date(gateway.clock.now + DAY).toISOString() })];
   await importMany(keys);
   gateway.clock.now += 2 * DAY;
   expect((await importMany(keys)).body).toEqual({ dryRun: false, imported: 0, already: 1, bad: [] });
 });
 
-describe('a bad key', () => {
+describe('an invalid key', () => {
   const SECRET = 'do-not-tell';
 
   test.each([
@@ -91,7 +91,7 @@ describe('a bad key', () => {
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expires', 'in the past'],
     ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'not a SHA-256'],
-  ])('with %s is told, and none is taken', async (_what, changes, field, message) => {
+  ])('with %s is reported, and no key is imported', async (_what, changes, field, message) => {
     const account = `bad-${field}`;
     const keys = [keyOf({ account }), keyOf(), keyOf(changes)];
     const { status, body } = await importMany(keys);
@@ -104,7 +104,7 @@ describe('a bad key', () => {
     expect(await listed(account)).toEqual([]);
   });
 
-  test('is told with all others of a dry run, which changes nothing', async () => {
+  test('is reported with all others by a dry run, which changes nothing', async () => {
     const twin = keyOf({ account: 'dry' });
     const keys = [keyOf({ account: 'dry' }), keyOf({ account: '-', plan: 'gold' }), twin, twin];
     const { status, body } = await importMany(keys, { dryRun: true });
@@ -118,7 +118,7 @@ describe('a bad key', () => {
     expect(await listed('dry')).toEqual([]);
   });
 
-  test('is left out where that was asked for', async () => {
+  test('is skipped on request', async () => {
     const keys = [keyOf({ account: 'skip', plan: 'gold' }), keyOf({ account: 'skip' })];
     const { body } = await importMany(keys, { skipBad: true });
     expect(body).toMatchObject({ imported: 1, bad: [{ index: 0, field: 'plan' }] });
@@ -135,7 +135,7 @@ describe('a bad key', () => {
     ['scopes', { scopes: ['pets:write'] }],
     ['metadata', { metadata: { team: 'dogs' } }],
     ['disabled', { disabled: true }],
-  ])('is one that is there with another %s', async (field, changes) => {
+  ])('is an existing key with another %s', async (field, changes) => {
     const key = keyOf({ account: 'differs', ...FULL });
     await importMany([key]);
     const { body } = await importMany([{ ...key, ...changes }], { dryRun: true });
@@ -143,14 +143,14 @@ describe('a bad key', () => {
     expect(body.bad[0].message).toMatch(/^it is there already as key_\w{16}, with another /);
   });
 
-  test('is none where its scopes are the same in another order', async () => {
+  test('is not a key with the same scopes in another order', async () => {
     const key = keyOf({ account: 'ordered', ...FULL });
     await importMany([key]);
     const { body } = await importMany([{ ...key, scopes: FULL.scopes.toReversed() }], { dryRun: true });
     expect(body).toMatchObject({ imported: 0, already: 1, bad: [] });
   });
 
-  test('is one that was revoked, or rotated', async () => {
+  test('is a revoked or rotated key', async () => {
     const [revoked, rotated] = [keyOf({ account: 'ended' }), keyOf({ account: 'ended' })];
     await importMany([revoked, rotated]);
     const [first, second] = await listed('ended');
@@ -164,7 +164,7 @@ describe('a bad key', () => {
   });
 });
 
-test('a call with an Idempotency-Key is answered with its first answer', async () => {
+test('a call with an Idempotency-Key returns its first response', async () => {
   const keys = [keyOf({ account: 'once' })];
   const once = { 'Idempotency-Key': randomBytes(12).toString('hex') };
   const first = await admin('POST', '/keys/import-many', { keys }, once);

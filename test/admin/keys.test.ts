@@ -20,7 +20,7 @@ const create = async (draft: object = {}) => bodyOf(await admin('POST', '/keys',
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('a key', () => {
-  test('is issued with everything that was said of it, shown once, and works at once', async () => {
+  test('is created with all given fields, shown once, and works at once', async () => {
     const draft = {
       label: 'nightly import',
       limits: '5/minute,50/day',
@@ -83,7 +83,7 @@ describe('a key', () => {
     expect(await find('find=nothing+has+this')).toEqual([]);
   });
 
-  test('is not looked for by its secret: the answer says to give the id', async () => {
+  test('cannot be found by its secret: the response says to use the id', async () => {
     const { key } = await create();
     const { status, body } = await admin('GET', `/keys?find=${key}`);
     expect([status, body.code]).toEqual([400, 'invalid_value']);
@@ -91,7 +91,7 @@ describe('a key', () => {
     expect(body.message).not.toContain(key);
   });
 
-  test('is not looked for by the token of an operator, which no address is to have', async () => {
+  test('cannot be found by the token of an operator, which must not appear in a URL', async () => {
     const token = makeToken();
     for (const path of [`/keys?find=${token}`, `/audit?actor=${token}`, `/tokens/${token.slice(0, 30)}`]) {
       const { status, body } = await admin(path.startsWith('/tokens') ? 'DELETE' : 'GET', path);
@@ -100,7 +100,7 @@ describe('a key', () => {
     }
   });
 
-  test('is changed where it is named, and null takes away', async () => {
+  test('is changed in the given fields, and null removes a value', async () => {
     const { id, key } = await create({ label: 'old', metadata: { a: '1' }, expiresIn: '1d' });
     const { body } = await admin('PATCH', `/keys/${id}`, {
       plan: 'pro',
@@ -112,7 +112,7 @@ describe('a key', () => {
     expect((await pets(key)).headers['x-ratelimit-limit']).toBe('7');
   });
 
-  test('has no scopes unless they are given, keeps them when it is rotated, and loses them on demand', async () => {
+  test('has no scopes by default, keeps them in a rotation, and loses them on request', async () => {
     const { id, scopes } = await create({ account: 'scoped' });
     expect(scopes).toEqual([]);
     const given = ['pets:write', 'https://example.org/scope?a=b&c', '~!#$%()*+-./:<=>@[]^_`{|}'];
@@ -144,7 +144,7 @@ describe('a key', () => {
     expect((await admin('POST', `/keys/${id}/rotate`)).status).toBe(409);
   });
 
-  test('is refused from addresses that are not its own', async () => {
+  test('is refused from other addresses than its own', async () => {
     const { key } = await create({ addresses: ['192.0.2.0/24'] });
     expect((await pets(key)).body).toMatchObject({ code: 'address_not_allowed', status: 403 });
   });
@@ -156,7 +156,7 @@ describe('a key', () => {
     expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(gateway.clock.now).toISOString());
   });
 
-  test('is known by its secret to who asks whose it is', async () => {
+  test('is identified by its secret', async () => {
     const { id, key } = await create();
     expect(bodyOf(await admin('POST', '/keys/identify', { key })).id).toBe(id);
     expect((await admin('POST', '/keys/identify', { key: `${key}x` })).status).toBe(404);
@@ -164,7 +164,7 @@ describe('a key', () => {
 });
 
 describe('a rotation', () => {
-  test('lets both secrets work until the overlap ends, tells the old one so, and counts it', async () => {
+  test('accepts both secrets until the overlap ends, warns clients of the old one, and counts it', async () => {
     const { id, key: old } = await create();
     const { body } = await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
     const ends = new Date(gateway.clock.now + HOUR).toISOString();
@@ -182,13 +182,13 @@ describe('a rotation', () => {
     expect((await pets(body.key)).status).toBe(200);
   });
 
-  test('shares one count between both secrets', async () => {
+  test('shares the counters between both secrets', async () => {
     const { id, key: old } = await create({ limits: '2/minute' });
     const { key } = bodyOf(await admin('POST', `/keys/${id}/rotate`));
     expect([(await pets(old)).status, (await pets(key)).status, (await pets(old)).status]).toEqual([200, 200, 429]);
   });
 
-  test('is refused while one is under way, whoever calls at once, unless it is forced', async () => {
+  test('is refused during a rotation, also for concurrent calls, unless it is forced', async () => {
     const { id, key: old } = await create();
     const answers = await Promise.all([1, 2, 3].map(() => admin('POST', `/keys/${id}/rotate`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
@@ -209,7 +209,7 @@ describe('a rotation', () => {
 });
 
 describe('a key of another system', () => {
-  test('is refused before the import and works after it, in whatever form it is', async () => {
+  test('is refused before the import and works after it, in any form', async () => {
     const secret = `legacy-${randomBytes(12).toString('hex')}`;
     expect((await pets(secret)).status).toBe(401);
     const hash = createHash('sha256').update(secret).digest('hex');
@@ -221,7 +221,7 @@ describe('a key of another system', () => {
   });
 });
 
-describe('a bad call changes nothing and says what to do', () => {
+describe('an invalid call changes nothing and says what to do', () => {
   test.each([
     ['an unknown plan', { plan: 'gold' }, 'There is no plan "gold"; there are free, pro'],
     ['a custom plan without limits', { plan: 'enterprise' }, 'give the key some'],
@@ -267,7 +267,7 @@ describe('a bad call changes nothing and says what to do', () => {
     );
   });
 
-  test('a body of another kind, too large, or compressed', async () => {
+  test('refuses a body of another type, too large, or compressed', async () => {
     expect((await admin('POST', '/keys', 'a=b', { 'Content-Type': 'text/plain' })).status).toBe(415);
     expect((await admin('POST', '/keys', 'x'.repeat(300_000))).status).toBe(413);
     expect((await admin('POST', '/keys', NEW, { 'Content-Encoding': 'gzip' })).status).toBe(415);

@@ -30,14 +30,14 @@ function api(lastKnown: AdminContext['lastKnown'], failing: () => Promise<never>
 
 const copied = api({ keys: () => copy, bans: () => bans });
 
-test('keys are those of the copy while the state is away, with its time', async () => {
+test('returns keys of the copy while the state is down, with its time', async () => {
   const shown = expect.objectContaining({ id: record.id, plan: 'free', lastUsed: null });
   expect((await copied('/keys')).body).toEqual({ keys: [shown], next: null, asOf: AT });
   expect((await copied(`/keys/${record.id}`)).body).toMatchObject({ id: record.id, asOf: AT });
   await expect(copied('/keys/key_0000000000000000')).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('bans are those that the gateway knows while the state is away, the first to end first', async () => {
+test('returns known bans while the state is down, the first to end first', async () => {
   const unknown = { since: null, limit: null, level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
   const account = { subject: 'account:pro:acme', key: null, account: 'acme', plan: 'pro', until: AT };
   const key = { subject: ban.subject, key: record.id, account: 'acme', plan: 'free' };
@@ -50,7 +50,7 @@ test('bans are those that the gateway knows while the state is away, the first t
   });
 });
 
-test('what this gateway does not know is 503, with what to do', async () => {
+test('returns 503 for unknown data, with what to do', async () => {
   const message =
     'The state cannot be reached, and this gateway has no copy of this: `storegate status` shows since when; repeat the call when it is back.';
   const nothing = api({ keys: () => null, bans: () => null });

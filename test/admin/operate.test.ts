@@ -37,7 +37,7 @@ async function misbehave(key: string): Promise<void> {
 }
 
 describe('bans', () => {
-  test('of the ladder are listed, and pardoned so that requests are admitted again', async () => {
+  test('of the escalation are listed, and lifted so that requests are admitted again', async () => {
     const { id, key } = await create();
     await misbehave(key);
     expect((await admin('GET', '/bans')).body.bans).toEqual([
@@ -62,7 +62,7 @@ describe('bans', () => {
     expect(await status(key)).toBe(200);
   });
 
-  test('are imposed with a reason, extended, and end by themselves', async () => {
+  test('are added with a reason, extended, and expire', async () => {
     const { id, key } = await create();
     const imposed = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
     expect(imposed.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
@@ -86,7 +86,7 @@ describe('bans', () => {
     expect((await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'x' })).status).toBe(409);
   });
 
-  test('of an account reach all its keys, and its shared counters', async () => {
+  test('of an account apply to all its keys and its shared counters', async () => {
     const [one, two, own] = [await create({ plan: 'team' }), await create({ plan: 'team' }), await create()];
     await admin('PUT', '/bans/acme', { duration: '1h', reason: 'unpaid' });
     expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([403, 403, 403]);
@@ -106,14 +106,14 @@ describe('bans', () => {
     expect((await admin('GET', '/bans')).body.bans).toEqual([]);
   });
 
-  test('of a party that is not there are refused', async () => {
+  test('of an unknown key or account are refused', async () => {
     expect((await admin('PUT', '/bans/nobody', { duration: '1h', reason: 'x' })).status).toBe(404);
     expect((await admin('DELETE', '/bans/key_0000000000000000')).status).toBe(404);
   });
 });
 
 describe('usage', () => {
-  test('shows every window, gives units back, and opens windows afresh', async () => {
+  test('shows every window, grants units, and resets windows', async () => {
     const { id, key } = await create();
     for (let i = 0; i < 3; i++) await status(key);
     expect(await status(key)).toBe(429);
@@ -169,7 +169,7 @@ describe('accounts', () => {
 });
 
 describe('plans', () => {
-  test('are tried without changing anything', async () => {
+  test('are simulated without changing anything', async () => {
     const { id, key } = await create();
     for (let i = 0; i < 2; i++) await status(key);
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
@@ -252,7 +252,7 @@ describe('plans', () => {
 });
 
 describe('the audit log', () => {
-  test('says who did what to what, before and after, with pages, and survives a restart', async () => {
+  test('records author, action and target, before and after, with pages, and survives a restart', async () => {
     const { id } = await create();
     await admin('PATCH', `/keys/${id}`, { plan: 'team' });
     await admin('POST', `/keys/${id}/rotate`);
@@ -297,7 +297,7 @@ describe('the audit log', () => {
   });
 });
 
-test('the configuration in force is shown with sources, and secrets masked', async () => {
+test('shows the configuration in force with sources, and secrets masked', async () => {
   await gateway.stop();
   const token = `t${'x'.repeat(40)}`;
   gateway = await TestGateway.start({ settings: 'cors: { maxAge: 5m }\n', env: { STOREGATE_ADMIN_TOKEN: token } });

@@ -55,7 +55,7 @@ describe('the admin API does not start', () => {
     expect(() => createAdminApi(context, changed(from, to))).toThrow(message);
   });
 
-  test('and says all that differs', () => {
+  test('and reports all differences', () => {
     const contract = changed('operationId: grantUsage', 'operationId: another');
     expect(() => createAdminApi(context, contract)).toThrow(
       /^The contract of the admin API and its code differ: operation another has no code; the code of grantUsage/,
@@ -106,7 +106,7 @@ describe('the role of a token', () => {
     return refusal === letIn;
   }
 
-  test.each(ROLES)('%s is enough for exactly its own operations and those of the roles before it', async (role) => {
+  test.each(ROLES)('%s permits exactly its own operations and those of the lower roles', async (role) => {
     const enough: string[] = [];
     for (const operation of contract.operations) if (await isLetIn(operation, role)) enough.push(operation.id);
     const before = ROLES.slice(0, ROLES.indexOf(role) + 1);

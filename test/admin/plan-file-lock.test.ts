@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('whoever comes second waits, and finds that the file says something else by then', async () => {
+test('the second writer waits, and then finds the changed file', async () => {
   const lock = lockFile(`${file}.lock`);
   const waiting = whileUnchanged(file, 'as read', async () => 'written');
   writeFileSync(file, 'changed');
@@ -23,7 +23,7 @@ test('whoever comes second waits, and finds that the file says something else by
   expect(await whileUnchanged(file, 'changed', async () => 'written')).toBe('written');
 });
 
-test('the lock is held until the work is through, and is let go of when it fails', async () => {
+test('the lock is held until the work ends, and is released if it fails', async () => {
   const steps: string[] = [];
   const first = whileUnchanged(file, 'as read', async () => {
     steps.push('first begins');
@@ -37,14 +37,14 @@ test('the lock is held until the work is through, and is let go of when it fails
   expect(steps).toEqual(['first begins', 'first ends', 'second']);
 });
 
-test('the lock file is empty, stays, and is as open as the plans file', async () => {
+test('the lock file is empty, stays, and has the mode of the plans file', async () => {
   await whileUnchanged(file, 'as read', async () => {});
   const { size, mode } = statSync(`${file}.lock`);
   expect({ size, mode }).toEqual({ size: 0, mode: statSync(file).mode });
   expect(readFileSync(file, 'utf8')).toBe('as read');
 });
 
-test('a folder that cannot hold a lock is told', async () => {
+test('a folder that cannot hold a lock is reported', async () => {
   writeFileSync(`${file}.lock`, 'this is no lock file');
   await expect(whileUnchanged(file, 'as read', async () => {})).rejects.toMatchObject({
     code: 'conflict',

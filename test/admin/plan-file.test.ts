@@ -17,7 +17,7 @@ function limitsIn(text: string, name: string): string | null {
   return windows && formatWindows(windows);
 }
 
-describe('a plan that is put', () => {
+describe('a plan that is set', () => {
   test.each<[PlanDraft, string | null]>([
     [{ limits: '30/minute' }, '30/minute,1000/day'],
     [{ limits: '30/60s' }, '30/60s,1000/day'],
@@ -26,11 +26,11 @@ describe('a plan that is put', () => {
     [{ drop: ['day'] }, '60/minute'],
     [{ count: 'account' }, '60/minute,1000/day'],
     [{ limits: null }, null],
-  ])('keeps what %j does not name', (draft, limits) => {
+  ])('keeps the fields that %j does not name', (draft, limits) => {
     expect(limitsIn(put(shipped, 'free', draft), 'free')).toBe(limits);
   });
 
-  test('keeps what it says of requests at once, unless another number is named, and a custom plan stays one', () => {
+  test('keeps its concurrency unless another number is given, and a custom plan stays custom', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!;
     const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });
     expect(of(text)).toMatchObject({ concurrency: 20, weight: 1 });
@@ -43,7 +43,7 @@ describe('a plan that is put', () => {
     });
   });
 
-  test('keeps where its keys may be used from, unless other lists are named', () => {
+  test('keeps its address lists unless others are given', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!.addresses;
     const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };
     const text = put(shipped, 'free', { addresses });
@@ -56,30 +56,27 @@ describe('a plan that is put', () => {
     expect(of(put(text, 'pro', { limits: '7/minute' }), 'pro')).toBeUndefined();
   });
 
-  test('keeps who is counted', () => {
+  test('keeps its counting subject', () => {
     const text = put(shipped, 'free', { count: 'account' });
     expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe('account');
   });
 
-  test.each(['free', 'business', 'enterprise', 'pro'])(
-    'leaves all other lines byte for byte as they are: %s',
-    (name) => {
-      const odd = shipped
-        .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
-        .replace('durations: [1m,', 'durations: [ 1m,');
-      const lines = (text: string) => text.split('\n');
-      const before = lines(odd);
-      const after = lines(put(odd, name, { limits: '7/minute,8/day' }));
-      const start = before.findIndex((line) => line.startsWith(`  ${name}:`));
-      const next = before.findIndex(
-        (line, at) => at > start && /^ {0,2}\S|^$/.test(line) && before[at - 1] !== before[start],
-      );
-      expect(after.slice(0, start)).toEqual(before.slice(0, start));
-      expect(after.slice(next - before.length)).toEqual(before.slice(next));
-    },
-  );
+  test.each(['free', 'business', 'enterprise', 'pro'])('leaves all other lines byte for byte unchanged: %s', (name) => {
+    const odd = shipped
+      .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
+      .replace('durations: [1m,', 'durations: [ 1m,');
+    const lines = (text: string) => text.split('\n');
+    const before = lines(odd);
+    const after = lines(put(odd, name, { limits: '7/minute,8/day' }));
+    const start = before.findIndex((line) => line.startsWith(`  ${name}:`));
+    const next = before.findIndex(
+      (line, at) => at > start && /^ {0,2}\S|^$/.test(line) && before[at - 1] !== before[start],
+    );
+    expect(after.slice(0, start)).toEqual(before.slice(0, start));
+    expect(after.slice(next - before.length)).toEqual(before.slice(next));
+  });
 
-  test('stands after the last one where it is new', () => {
+  test('is appended if it is new', () => {
     const text = put(shipped, 'gold', { limits: '9/minute' });
     expect(text.replace('  gold:\n    windows:\n      - { limit: 9, per: minute }\n', '')).toBe(shipped);
   });

@@ -13,7 +13,7 @@ function operations(list: () => Promise<never>) {
   return planOperations(context, null as unknown as Change);
 }
 
-test('plans are shown while the state is away, without the number of their keys', async () => {
+test('plans are shown while the state is down, without the number of their keys', async () => {
   const { listPlans, getPlan } = operations(() => Promise.reject(new Outage('state_unavailable')));
   const { body } = await listPlans();
   const free = expect.objectContaining({ name: 'free', limits: '60/minute,1000/day', keys: null });
@@ -21,7 +21,7 @@ test('plans are shown while the state is away, without the number of their keys'
   expect((await getPlan({ path: { plan: 'free' } } as unknown as Task)).body).toEqual(free);
 });
 
-test('a fault of ours is no outage', async () => {
+test('a bug is not an outage', async () => {
   const { listPlans } = operations(() => Promise.reject(new TypeError('broken')));
   await expect(listPlans()).rejects.toThrow('broken');
 });

@@ -26,7 +26,7 @@ describe('a reason', () => {
     ['POST', '/disable', 'keys.disable'],
     ['PATCH', '', 'keys.update'],
     ['DELETE', '', 'keys.revoke'],
-  ] as const)('of %s %s is in the audit log, and none is null', async (method, end, action) => {
+  ] as const)('of %s %s is in the audit log, and a missing one is null', async (method, end, action) => {
     expect(await newest()).toMatchObject({ action: 'keys.create', reason: null });
     await admin(
       method,
@@ -37,7 +37,7 @@ describe('a reason', () => {
     expect(await newest()).toMatchObject({ action, target: id, reason: '„Ticket“ 7 😀' });
   });
 
-  test('is kept with what is counted, and where a change is told before it is made', async () => {
+  test('is recorded with counted changes, and with changes recorded in advance', async () => {
     await admin('POST', `/usage/${id}/reset`, undefined, because('moved house'));
     expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'moved house' });
     await admin('DELETE', `/bans/${id}`, undefined, because('a mistake'));
@@ -45,7 +45,7 @@ describe('a reason', () => {
     expect(await newest('/ban-history')).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
   });
 
-  test('of a ban is the one in its body, which the header may only say again', async () => {
+  test('of a ban is in its body, and the header may only repeat it', async () => {
     const ban = { duration: '1h', reason: 'scrapes' };
     expect(await admin('PUT', `/bans/${id}`, ban, because('other'))).toMatchObject({ status: 400 });
     expect(await admin('PUT', `/bans/${id}`, ban, because('scrapes'))).toMatchObject({ status: 200 });
@@ -53,7 +53,7 @@ describe('a reason', () => {
     expect(await admin('PUT', `/bans/${id}`, { ...ban, reason: ' ' })).toMatchObject({ status: 400 });
   });
 
-  test('is no part of what a repeated call is compared by: the first stays', async () => {
+  test('is not part of the comparison of repeated calls: the first one stays', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     const first = await admin('POST', `/keys/${id}/rotate`, {}, { ...once, ...because('first') });
     const second = await admin('POST', `/keys/${id}/rotate`, {}, { ...once, ...because('second') });
@@ -75,13 +75,13 @@ describe('a reason', () => {
     expect((await admin('GET', `/keys/${id}`)).body.status).toBe('active');
   });
 
-  test('may have 500 characters outside of ASCII', async () => {
+  test('may have 500 non-ASCII characters', async () => {
     const { status } = await admin('POST', `/keys/${id}/disable`, undefined, because('😀'.repeat(500)));
     expect(status).toBe(200);
     expect((await newest()).reason).toHaveLength(1_000);
   });
 
-  test('can be said of every operation that leaves an entry', async () => {
+  test('is accepted by every operation that leaves an entry', async () => {
     const { paths } = (await gateway.admin.get('/openapi.json')).body;
     const silent = Object.values(paths as Record<string, Record<string, Described>>)
       .flatMap((path) => ['put', 'post', 'patch', 'delete'].map((method) => path[method]))

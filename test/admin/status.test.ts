@@ -34,11 +34,11 @@ async function toldOf(answer: unknown) {
   return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.unresponsive };
 }
 
-test('who answers in a form that nobody knows is told as silent, and harms no other answer', async () => {
+test('a gateway with an invalid response is reported as silent, and does not affect the others', async () => {
   for (const odd of ODD) expect(await toldOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
 });
 
-test('what a newer version tells besides does no harm, nor what an older one does not tell', async () => {
+test('ignores extra fields of a newer version, and accepts missing ones of an older version', async () => {
   const [{ stores: _stores, ...older }] = STATUS.processes as [(typeof STATUS.processes)[0]];
   expect(await toldOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
   expect(await toldOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });

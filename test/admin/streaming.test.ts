@@ -45,7 +45,7 @@ const noBug = (event: unknown) => {
   throw new Error(`told ${JSON.stringify(event)}`);
 };
 
-test('nobody listens for a caller who left before the stream could begin', async () => {
+test('does not subscribe for a client that left before the stream began', async () => {
   const followed = new Followed();
   let answered = false;
   const caller = await called((request, response) => {
@@ -59,7 +59,7 @@ test('nobody listens for a caller who left before the stream could begin', async
   expect(followed.listeners.length - followed.stopped).toBe(0);
 });
 
-test('lets go of a caller who is to hear no more and reads nothing', async () => {
+test('disconnects a client that reads nothing when its stream ends', async () => {
   const followed = new Followed();
   await called((request, response) => sendEvents(request, response, followed.follow, noBug));
   await until('it listens', () => followed.listeners.length === 1);

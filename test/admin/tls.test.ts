@@ -46,7 +46,7 @@ const reasonOf = (work: Promise<unknown>) =>
   );
 
 describe('the admin listener with a certificate', () => {
-  test('speaks TLS, and asks for its token as ever', async () => {
+  test('speaks TLS, and still asks for a token', async () => {
     await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(gateway.adminUrl).toMatch(/^https:/);
     expect((await ask('/health/ready')).status).toBe(200);
@@ -54,7 +54,7 @@ describe('the admin listener with a certificate', () => {
     expect((await ask('/keys', {}, { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
   });
 
-  test('gives a browser a cookie for TLS alone', async () => {
+  test('gives a browser a cookie for TLS only', async () => {
     await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
     const signed = await httpsFetch(
       `${gateway.adminUrl}/console/session`,
@@ -68,7 +68,7 @@ describe('the admin listener with a certificate', () => {
     expect(signed.headers.get('set-cookie')).toContain('; Secure');
   });
 
-  test('takes a renewed certificate without a restart', async () => {
+  test('uses a renewed certificate without a restart', async () => {
     await open();
     const serial = async () => {
       const socket = connect({
@@ -90,7 +90,7 @@ describe('the admin listener with a certificate', () => {
 });
 
 describe('with an authority for operators', () => {
-  test('nobody connects without a certificate of theirs, or with one of others', async () => {
+  test('refuses connections without a certificate of that authority', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(await reasonOf(ask('/health/ready'))).toMatch(/ALERT_CERTIFICATE_REQUIRED|ECONNRESET/);
     const stranger = others.issue('stranger', 'DNS:alice.example');
@@ -98,7 +98,7 @@ describe('with an authority for operators', () => {
     expect((await ask('/health/ready', identity(operator))).status).toBe(200);
   });
 
-  test('who has one needs a token as well', async () => {
+  test('asks a client with a certificate for a token as well', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect((await ask('/keys', identity(operator))).status).toBe(401);
     expect((await ask('/keys', identity(operator), { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
@@ -111,7 +111,7 @@ describe('a command', () => {
   const list = (env: Readonly<Record<string, string>>) =>
     run(['keys', 'list'], { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env });
 
-  test('reaches the gateway by the authority that the environment names', async () => {
+  test('reaches the gateway by the authority in the environment', async () => {
     await open();
     expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({ code: 0, out: 'No keys.\n', err: '' });
     const { code, err } = await list({});
@@ -120,7 +120,7 @@ describe('a command', () => {
     expect(err).toContain('Set STOREGATE_ADMIN_CA to the file of its CA');
   });
 
-  test('is told of the other scheme where its URL has the wrong one', async () => {
+  test('reports the other scheme if its URL has the wrong one', async () => {
     await open();
     const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
     expect(plain).toMatchObject({
@@ -134,7 +134,7 @@ describe('a command', () => {
     }
   });
 
-  test('shows its own certificate where the gateway asks for one', async () => {
+  test('sends its own certificate if the gateway asks for one', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file });
     const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
     expect((await list({ STOREGATE_ADMIN_CA: authority.file, ...files })).code).toBe(0);
@@ -153,7 +153,7 @@ describe('a command', () => {
     expect(await run(['bans', 'list'], env)).toMatchObject({ code: 0, err: '' });
   });
 
-  test('is told in the folder of its gateway that this wants a certificate, and needs no more than that', async () => {
+  test('in the folder of its gateway reports that a certificate is required, and needs nothing else', async () => {
     const trusted = { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
     await open(trusted);
     const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
@@ -164,7 +164,7 @@ describe('a command', () => {
     expect(own).toMatchObject({ code: 0, err: '' });
   });
 
-  test('does not trust what answers there with another certificate', async () => {
+  test('does not trust another certificate at that address', async () => {
     await open({}, 'DNS:elsewhere.example');
     const other = authority.issue('another', 'DNS:elsewhere.example');
     const env = { STOREGATE_ADMIN_TLS_CERT: other.cert, STOREGATE_ADMIN_TLS_KEY: other.key };

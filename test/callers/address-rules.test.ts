@@ -35,7 +35,7 @@ function has(entry: string, address: string): boolean {
 }
 
 describe('lists of blocks', () => {
-  test('find what looking at each entry finds, and name an entry of that list that has it', () => {
+  test('find the same as a linear search, with a matching entry of the list', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(entries), { maxLength: 3 }),
@@ -57,7 +57,7 @@ describe('lists of blocks', () => {
     );
   });
 
-  test('know the first and the last address of all', () => {
+  test('match the first and the last address of all', () => {
     const blocks = new CidrRanges([['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff']]);
     for (const address of ['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'])
       expect(blocks.find(wordsOf(address)!)).toEqual({ block: address, list: 0 });
@@ -88,11 +88,11 @@ describe('rules', () => {
     [[], ['192.0.2.1'], '::ffff:192.0.2.1', 'addresses.deny has 192.0.2.1'],
     [[], ['0.0.0.0/0', '::/0'], 'unknown', null],
     [['0.0.0.0/0', '::/0'], [], 'unknown', 'addresses.allow does not have the address'],
-  ])('allow %j and deny %j say of %s: %s', (allow, deny, address, said) => {
+  ])('allow %j and deny %j return for %s: %s', (allow, deny, address, said) => {
     expect(rules(allow, deny).refusing(address)).toBe(said);
   });
 
-  test('name the file that an entry is from', () => {
+  test('name the file of an entry', () => {
     const deny = [...own('192.0.2.1'), { file: 'blocked.txt', entries: ['198.51.100.0/24'] }];
     const refusing = new AddressRules('addresses', { allow: [], deny });
     expect(refusing.refusing('198.51.100.9')).toBe('addresses.deny has 198.51.100.0/24, from blocked.txt');

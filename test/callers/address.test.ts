@@ -32,7 +32,7 @@ describe('the caller behind proxies', () => {
     expect(callerAddress(peer, forwardedFor, proxies)).toBe(caller);
   });
 
-  test('nobody is trusted where no block is named', () => {
+  test('is the peer if no block is trusted', () => {
     expect(callerAddress('127.0.0.1', '198.51.100.1', trustedProxies([]))).toBe('127.0.0.1');
   });
 });
@@ -43,7 +43,7 @@ test.each([
   ['203.0.113.9, 198.51.100.1:80,', ['203.0.113.9', '198.51.100.1']],
   ['203.0.113.9, unknown, 198.51.100.1', ['198.51.100.1']],
   ['203.0.113.9, unknown', []],
-])('of "%s" the hops are %j', (forwardedFor, hops) => {
+])('"%s" has the hops %j', (forwardedFor, hops) => {
   expect(reportedHops(forwardedFor)).toEqual(hops);
 });
 

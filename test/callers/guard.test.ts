@@ -4,7 +4,7 @@ import { createGuard } from '../../src/callers/guard.ts';
 import { until } from '../support/until.ts';
 
 describe('the guard', () => {
-  test('counts failures per caller and tells when there were too many', async () => {
+  test('counts failures per address and reports when the limit is exceeded', async () => {
     const guard = createGuard({ failures: 2, window: 60_000 });
     const told: unknown[] = [];
     for (let i = 0; i < 3; i++) {
@@ -19,14 +19,14 @@ describe('the guard', () => {
     expect((await guard.fail('198.51.100.2')).exhausted).toBe(false);
   });
 
-  test('takes a whole IPv6 /64 for one caller', async () => {
+  test('counts an IPv6 /64 as one client', async () => {
     const guard = createGuard({ failures: 1, window: 60_000 });
     await guard.fail('2001:db8::1');
     expect((await guard.fail('2001:db8::2')).exhausted).toBe(true);
     expect((await guard.fail('2001:db8:0:1::1')).exhausted).toBe(false);
   });
 
-  test('of a window with units takes as many as it is told to', async () => {
+  test('counts the given units', async () => {
     const window = createCallerWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
     const left = async (units: number) => (await window.take('198.51.100.1', units)).readings[0]!.remaining;
     expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
@@ -34,7 +34,7 @@ describe('the guard', () => {
     expect((await window.take('198.51.100.2', 10)).exhausted).toBe(false);
   });
 
-  test('counts nothing when it only looks', async () => {
+  test('does not count look-ups', async () => {
     const guard = createGuard({ failures: 1, window: 60_000 });
     for (let i = 0; i < 5; i++) expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
     expect((await guard.fail('198.51.100.1')).exhausted).toBe(false);
@@ -47,7 +47,7 @@ describe('the guard', () => {
     await until('the last window is over', () => window.size === 0);
   });
 
-  test('goes on counting when there are more callers than it can tell apart', async () => {
+  test('continues to count beyond its number of distinct addresses', async () => {
     const guard = createGuard({ failures: 3, window: 60_000 });
     for (let i = 0; i < 100_000; i++) await guard.fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
     let exhausted = false;

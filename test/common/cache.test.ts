@@ -9,7 +9,7 @@ test('holds at most twice its size', () => {
   expect(held.length).toBeLessThanOrEqual(20);
 });
 
-test('keeps what is asked for, however much else passes through', () => {
+test('keeps entries that are read, however many others pass through', () => {
   const cache = new Cache<string>(10);
   cache.set('wanted', 'here');
   for (let i = 0; i < 1_000; i++) {

@@ -15,7 +15,7 @@ const nearly = fc.oneof(
 );
 
 describe('an address', () => {
-  test('is what Node takes for one, without its zone', () => {
+  test('is valid if Node accepts it, without its zone', () => {
     fc.assert(
       fc.property(nearly, (text) => {
         const plain = text.replace(/%.*$/s, '');
@@ -72,9 +72,9 @@ describe('a block', () => {
     '10.0.0.0/8 ',
     '10.0.0.0/1e1',
     'proxy.example/8',
-  ])('%s is none', (text) => expect(parseCidr(text)).toBeNull());
+  ])('%s is not a valid block', (text) => expect(parseCidr(text)).toBeNull());
 
-  test('takes the addresses that Node says it has', () => {
+  test('contains the same addresses as in Node', () => {
     const blocks = fc.oneof(
       fc.tuple(fc.ipV4(), fc.nat(32)).map(([address, bits]) => ({ address, bits, family: 'ipv4' as const })),
       fc.tuple(fc.ipV6(), fc.nat(128)).map(([address, bits]) => ({ address, bits, family: 'ipv6' as const })),

@@ -19,7 +19,7 @@ function folderOf(settings: string, list: string) {
 }
 
 describe('a file of addresses', () => {
-  test('has an address or a block in each line, with comments, in any line ends', () => {
+  test('has an address or a block in each line, with comments and any line ends', () => {
     const { cwd, load } = folderOf(DENY, '# Ours\n203.0.113.7\r\n\n  2001:db8::/32 ; since May\n10.0.0.0/8# private');
     const { addresses, files } = load();
     expect(addresses).toEqual({
@@ -32,7 +32,7 @@ describe('a file of addresses', () => {
     expect(files.addresses).toEqual([join(cwd, 'lists/blocked.txt')]);
   });
 
-  test('may be of a mount', () => {
+  test('may belong to a mount', () => {
     const [files, live] = folderOf(MOUNT, '10.0.0.0/8').load().mounts;
     expect(files!.addresses).toEqual({
       allow: [
@@ -44,14 +44,14 @@ describe('a file of addresses', () => {
     expect(live!.addresses).toEqual({ allow: [], deny: [] });
   });
 
-  test('may be empty where it denies', () => {
+  test('may be empty if it denies', () => {
     expect(folderOf(DENY, '# nobody yet\n').load().addresses.deny[1]!.entries).toEqual([]);
   });
 
   test.each([
     ['addresses.deny', DENY],
     ['mounts', MOUNT],
-  ])('with another content is another setting %s, which is shown with what it has', (name, settings) => {
+  ])('with other content is another setting %s, which is shown with its entries', (name, settings) => {
     const { cwd, load } = folderOf(settings, '203.0.113.7');
     const before = load();
     expect(differences(before, load())).toEqual([]);
@@ -62,7 +62,7 @@ describe('a file of addresses', () => {
     expect(shown).toMatch(/\{"file":"lists\/blocked\.txt","entries":2,"digest":"[0-9a-f]{12}"\}/);
   });
 
-  test('is read once as long as it has the same text, and again when a mistake in it was mended', () => {
+  test('is read once while its text stays the same, and again after a mistake in it was fixed', () => {
     const { cwd, load } = folderOf(DENY, '203.0.113.7');
     const read = () => load().addresses.deny[1]!.entries;
     const first = read();
@@ -75,7 +75,7 @@ describe('a file of addresses', () => {
     expect(read()).toEqual(first);
   });
 
-  test('is told with its first twenty mistakes, and how many more there are', () => {
+  test('is reported with its first twenty mistakes, and the number of further ones', () => {
     const { load } = folderOf(DENY, 'nowhere\n'.repeat(1_000));
     const mistakes = mistakesOf(load);
     expect(mistakes).toHaveLength(21);

@@ -16,19 +16,19 @@ function expectedOf(file: string): string[] {
 
 const files = readdirSync(cwd);
 
-describe('a broken gateway.yaml is told exactly what is wrong:', () => {
+describe('a broken gateway.yaml is reported with the exact mistakes:', () => {
   test.each(files.filter((file) => file.startsWith('gateway-')))('%s', (file) => {
     expect(mistakesOf(() => loadConfig({ env: { STOREGATE_CONFIG: file }, cwd }))).toEqual(expectedOf(file));
   });
 });
 
-describe('a broken plans.yaml is told exactly what is wrong:', () => {
+describe('a broken plans.yaml is reported with the exact mistakes:', () => {
   test.each(files.filter((file) => file.startsWith('plans-')))('%s', (file) => {
     expect(mistakesOf(() => loadPlans(file, cwd))).toEqual(expectedOf(file));
   });
 });
 
-test('mistakes of the environment and of both files are told at once', () => {
+test('mistakes of the environment and of both files are reported at once', () => {
   const env = { STOREGATE_CONFIG: 'gateway-wrong-port.yaml', STOREGATE_PLANS: 'plans-none.yaml', LOG_LEVEL: 'loud' };
   expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
     'LOG_LEVEL: must be fatal, error, warn, info, debug, trace or silent, is "loud"',

@@ -23,7 +23,7 @@ function read(tls: Record<string, unknown>, files: Readonly<Record<string, strin
   return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd }));
 }
 
-test('no setting, no file', () => {
+test('without settings no file is read', () => {
   expect(read({})).toEqual({
     listen: null,
     admin: null,
@@ -35,7 +35,7 @@ test('no setting, no file', () => {
   });
 });
 
-test('what the files hold is read, and each is watched', () => {
+test('all files are read and watched', () => {
   const { upstream, files } = read({ ca: authority.file, ...good });
   expect(upstream).toEqual({
     ca: authority.pem,
@@ -46,7 +46,7 @@ test('what the files hold is read, and each is watched', () => {
   expect(files).toEqual([authority.file, good.cert, good.key]);
 });
 
-test('a further upstream has what the first has, or files of its own', () => {
+test('a further upstream inherits the files of the first, or has its own', () => {
   const own = {
     stock: { url: 'https://a' },
     files: { url: 'https://b', tls: { ca: authority.file, serverName: 'c' } },
@@ -63,7 +63,7 @@ test('a further upstream has what the first has, or files of its own', () => {
   ]);
 });
 
-test('files for the receiver of spans are told of where there is one, and are not watched', () => {
+test('files of the trace collector are checked only with an endpoint, and are not watched', () => {
   const receiver = (tracing: object, env: Readonly<Record<string, string>> = {}) => {
     const cwd = folderWith({
       'gateway.yaml': JSON.stringify({ tracing }),
@@ -92,7 +92,7 @@ test('files for the receiver of spans are told of where there is one, and are no
   for (const off of [bad, { endpoint, exporter: 'none', ...bad }]) expect(receiver(off)).toMatchObject({ files: [] });
 });
 
-describe('is told what is wrong:', () => {
+describe('reports', () => {
   const mistakes = (tls: Record<string, unknown>, files: Readonly<Record<string, string>> = {}) =>
     mistakesOf(() => void read(tls, files)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));
 
@@ -101,7 +101,7 @@ describe('is told what is wrong:', () => {
     expect(mistakes({ key: good.key })).toEqual(['upstream.tls.key: needs upstream.tls.cert beside it']);
   });
 
-  test('files that are not there; the path of a key is not shown', () => {
+  test('missing files, without the path of a key', () => {
     const [ca, cert, key] = mistakes({ ca: 'no-ca.crt', cert: 'none.crt', key: 'none.key' });
     expect(ca).toMatch(/^upstream\.tls\.ca: .*no-ca\.crt does not exist$/);
     expect(cert).toMatch(/^upstream\.tls\.cert: .*none\.crt does not exist$/);
@@ -122,7 +122,7 @@ describe('is told what is wrong:', () => {
     ]);
   });
 
-  test('the two files in each other’s place', () => {
+  test('certificate and key that are swapped', () => {
     expect(mistakes({ cert: good.key, key: good.cert })).toEqual([
       `upstream.tls.cert: ${good.key} has a private key where a certificate should be`,
       'upstream.tls.key: the file that it names has a certificate where a private key should be',
@@ -152,7 +152,7 @@ describe('is told what is wrong:', () => {
     expect(line).toMatch(new RegExp(`^upstream\\.tls\\.ca: .*ca\\.crt ${told}$`));
   });
 
-  test('a broken key, and nothing of it', () => {
+  test('a broken key, without its content', () => {
     const [line] = mistakes(
       { cert: good.cert, key: 'it.key' },
       { 'it.key': '-----BEGIN PRIVATE KEY-----\nMIGHsecret\n-----END PRIVATE KEY-----\n' },
@@ -167,7 +167,7 @@ describe('a listener', () => {
     return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }));
   }
 
-  test('has its certificates from the environment and from the file, in this order, with their names and terms', () => {
+  test('has its certificates from the environment and from the file, in this order, with names and dates', () => {
     const wild = authority.issue('wild', 'DNS:*.Shop.example,DNS:shop.example,IP:127.0.0.1');
     const env = { STOREGATE_TLS_CERT: good.cert, STOREGATE_TLS_KEY: good.key };
     const { listen, terms } = listening({ listen: { tls: { certificates: [wild] } } }, env);
@@ -178,7 +178,7 @@ describe('a listener', () => {
     expect(notAfter - notBefore).toBe(86_400_000);
   });
 
-  test('is told which of its certificates is wrong', () => {
+  test('reports which of its certificates is wrong', () => {
     const tls = { ...good, certificates: [other, { cert: good.cert, key: other.key }] };
     expect(mistakesOf(() => void listening({ listen: { tls } }))).toEqual([
       expect.stringMatching(
@@ -193,7 +193,7 @@ describe('a listener', () => {
     ]);
   });
 
-  test('is told that everybody can read its key', () => {
+  test('reports a key that everybody can read', () => {
     chmodSync(other.key, 0o644);
     expect(listening({ listen: { tls: other } }).notes).toEqual([
       'listen.tls.key: everybody on this machine can read its file',
@@ -203,7 +203,7 @@ describe('a listener', () => {
   });
 });
 
-describe('it is better told', () => {
+describe('warns', () => {
   const DAY = 86_400_000;
   const at = (notBefore: number, notAfter: number) => {
     const term = { file: 'it.crt', notBefore, notAfter };
@@ -223,7 +223,7 @@ describe('it is better told', () => {
     expect(firstEnd(at(0, now + to * DAY))).toBe(now + to * DAY);
   });
 
-  test('and nothing without a certificate', () => {
+  test('of nothing without a certificate', () => {
     const none = { ...at(0, 0), terms: [], notes: [] };
     expect([warningsOf(none, Date.now()), firstEnd(none)]).toEqual([[], Number.POSITIVE_INFINITY]);
   });

@@ -74,7 +74,7 @@ function defaultsIn(cwd: string, gateway: string) {
 }
 
 describe('the defaults', () => {
-  test('are what the shipped files say, wherever the gateway is started', () => {
+  test('are those of the shipped files, wherever the gateway is started', () => {
     const cwd = folderWith();
     expect(loadConfig({ env: {}, cwd })).toMatchObject(defaultsIn(cwd, shippedFiles.gateway));
   });
@@ -84,7 +84,7 @@ describe('the defaults', () => {
   test.each([
     ['an empty map', '{}'],
     ['sections without settings', sections.map((section) => `${section}:\n`).join('')],
-  ])('hold with %s', (_, content) => {
+  ])('apply with %s', (_, content) => {
     const cwd = folderWith({ 'gateway.yaml': content });
     const shipped = loadConfig({ env: {}, cwd });
     expect(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd })).toEqual({
@@ -100,7 +100,7 @@ describe('the defaults', () => {
     expect(lines).toEqual([...lines].sort((a, b) => a - b));
   });
 
-  test('of the ladder are those of the shipped plans.yaml, together and one by one', () => {
+  test('of bans are those of the shipped plans.yaml, together and one by one', () => {
     const cwd = folderWith({
       'silent.yaml': 'plans: { free: { custom: true } }\n',
       'partly.yaml': 'plans: { free: { custom: true } }\nbans: { strikes: 3 }\n',

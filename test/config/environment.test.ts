@@ -37,21 +37,21 @@ describe.each([...variables].filter(([, setting]) => setting !== null))('%s', (n
   const other = OTHER_VALUES[setting!];
   const inFile = () => loadSettings(folder, { ...NEEDED, [setting!]: other });
 
-  test('says the same as its setting, and beats it', () => {
+  test('has the same effect as its setting, and overrides it', () => {
     const written = { ...NEEDED, [setting!]: settingSchema(setting!).default };
     const config = loadSettings(folder, written, { [name]: textFor(name, other) });
     expect(config).toEqual(inFile());
     expect(sourceOf(config, setting!)).toEqual({ kind: 'environment', name });
   });
 
-  test('leaves the file its say if it is unset or empty', () => {
+  test('does not override the file if it is unset or empty', () => {
     const config = loadSettings(folder, { ...NEEDED, [setting!]: other }, { [name]: '' });
     expect(config).toEqual(inFile());
     expect(sourceOf(config, setting!)).toMatchObject({ kind: 'file', file: 'gateway.yaml' });
   });
 });
 
-test('numbers, durations of OpenTelemetry and paths become what settings are', () => {
+test('converts numbers, durations of OpenTelemetry and paths to settings', () => {
   const { workers, listen, tracing, files, contract } = loadConfig({
     env: {
       STOREGATE_WORKERS: 'auto',
@@ -68,7 +68,7 @@ test('numbers, durations of OpenTelemetry and paths become what settings are', (
   expect(tracing).toMatchObject({ ratio: 0.25, timeout: 1_500, resourceAttributes: { c: 'd,e' } });
 });
 
-test('headers for the receiver of spans may stand in a file', () => {
+test('headers for the trace collector may be in a file', () => {
   const cwd = folderWith({ 'secrets/one': 'authorization=Bearer%20one\n', 'secrets/two': 'authorization=two' });
   const load = (env: Record<string, string>) => loadConfig({ env, cwd }).tracing.headers;
   expect(load({ OTEL_EXPORTER_OTLP_HEADERS_FILE: 'secrets/one' })).toEqual({ authorization: 'Bearer one' });
@@ -76,7 +76,7 @@ test('headers for the receiver of spans may stand in a file', () => {
   expect(load(both)).toEqual({ authorization: 'two' });
 });
 
-test('of two variables of OpenTelemetry that for traces counts, and only one value turns its SDK off', () => {
+test('the traces variable of OpenTelemetry wins over the general one, and only one value turns its SDK off', () => {
   const { load } = setUp('{}');
   const { tracing } = load({
     OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '1',
@@ -86,7 +86,7 @@ test('of two variables of OpenTelemetry that for traces counts, and only one val
   expect(tracing).toMatchObject({ timeout: 1, exporter: 'otlp' });
 });
 
-test('where the SDK of OpenTelemetry is off, its other variables say nothing, whatever is in them', () => {
+test('ignores other variables of OpenTelemetry, valid or not, if its SDK is off', () => {
   const { load } = setUp('tracing: { endpoint: "http://a:1", sampler: always_off }');
   const off = {
     OTEL_SDK_DISABLED: 'true',
@@ -121,16 +121,16 @@ describe('a wrong variable', () => {
       'store:3000',
       'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, or several with commas between them, is "store:3000"',
     ],
-  ])('%s=%j is told by its name', (name, text, message) => {
+  ])('%s=%j is reported by its name', (name, text, message) => {
     expect(wrong({ [name]: text })).toEqual([`${name}: ${message}`]);
   });
 
-  test('is told with all the others', () => {
+  test('is reported with all the others', () => {
     const told = wrong({ STOREGATE_PORT: 'x', LOG_LEVEL: 'x', STOREGATE_NOSE: 'x' });
     expect(told.map((line) => line.split(':')[0])).toEqual(['STOREGATE_NOSE', 'STOREGATE_PORT', 'LOG_LEVEL']);
   });
 
-  test('is blamed for what does not go with the rest', () => {
+  test('is named in a conflict with other settings', () => {
     expect(wrong({ STOREGATE_ADMIN_HOST: '0.0.0.0' })).toEqual([
       'STOREGATE_ADMIN_HOST: needs an admin token (STOREGATE_ADMIN_TOKEN), because 0.0.0.0 can be reached from other machines; 127.0.0.1 needs none',
     ]);
@@ -139,7 +139,7 @@ describe('a wrong variable', () => {
     ]);
   });
 
-  test('is not told twice: no rule is tried on it', () => {
+  test('is reported once: no further rule is checked', () => {
     expect(wrong({ STOREGATE_ADMIN_HOST: '0.0.0.0', STOREGATE_ADMIN_TOKEN: 'short' })).toEqual([
       'STOREGATE_ADMIN_TOKEN: must be 16 to 512 visible ASCII characters without spaces, and is not (the value is not shown)',
     ]);
@@ -170,13 +170,13 @@ describe('the admin listener', () => {
 describe('an unknown variable', () => {
   const told = (name: string, text = 'x') => mistakesOf(() => setUp('{}').load({ [name]: text }));
 
-  test('is a mistake when its name starts with STOREGATE_', () => {
+  test('is a mistake if its name starts with STOREGATE_', () => {
     expect(told('STOREGATE_COLOUR')).toEqual([
       `STOREGATE_COLOUR: is unknown; known are ${[...variables.keys()].join(', ')}`,
     ]);
   });
 
-  test('is answered with the one that was meant, for any slip of one letter', () => {
+  test('is reported with a suggestion after any typo of one letter', () => {
     const names = [...variables.keys()].filter((name) => name.startsWith('STOREGATE_'));
     const slip = fc.constantFrom(...names).chain((name) =>
       fc.integer({ min: 'STOREGATE_'.length, max: name.length - 1 }).map((at) => ({
@@ -192,13 +192,13 @@ describe('an unknown variable', () => {
     );
   });
 
-  test('is explained when Kubernetes set it', () => {
+  test('is explained if Kubernetes set it', () => {
     expect(told('STOREGATE_PORT_8080_TCP_ADDR')).toEqual([
       'STOREGATE_PORT_8080_TCP_ADDR: was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod',
     ]);
   });
 
-  test('is left alone when it is empty, or somebody else’s', () => {
+  test('is ignored if it is empty, or of another program', () => {
     const { load } = setUp('{}');
     expect(load({ STOREGATE_COLOUR: '', HOME: '/root', PORT: 'x', storegate_port: 'x' }).listen.port).toBe(8080);
   });
@@ -221,7 +221,7 @@ describe('an unknown variable', () => {
     { REDIS_HOST: 'x', REDIS_TLS: 'x', REDIS_PASSWORD: 'x', STORE_SERVICE_HOST: 'x', LOG: 'x' },
     { REDIS_URI: 'x', REDIS_URL: 'redis://a' },
     { redis_ulr: 'x' },
-  ])('that may be meant for another program is left alone: %j', (env) => {
+  ])('is ignored if it may be meant for another program: %j', (env) => {
     expect(setUp('{}').load(env as Record<string, string>).listen.port).toBe(8080);
   });
 });
@@ -250,11 +250,11 @@ describe.each([
     ['nowhere', 'the file that it names does not exist (the path is not shown)'],
     ['secrets', 'the file that it names must be a file, is a folder (the path is not shown)'],
     [secret, 'the file that it names does not exist (the path is not shown)'],
-  ])('is a mistake where it cannot be read: %s', (path, message) => {
+  ])('is a mistake if it cannot be read: %s', (path, message) => {
     expect(mistakesOf(() => setUpWith(secret)({ [file]: path }))).toEqual([`${file}: ${message}`]);
   });
 
-  test('is a mistake where it is empty, or where the secret is given twice', () => {
+  test('is a mistake if it is empty, or if the secret is given twice', () => {
     expect(mistakesOf(() => setUpWith('\n')({ [file]: 'secrets/one' }))).toEqual([
       `${file}: the file that it names is empty`,
     ]);
@@ -263,7 +263,7 @@ describe.each([
     ]);
   });
 
-  test('is held to the same rules, under the name of its variable, and never shown', () => {
+  test('is checked by the same rules, under the name of its variable, and never shown', () => {
     const told = mistakesOf(() => setUpWith(`${secret} ${secret}`)({ [file]: 'secrets/one' }));
     expect(told).toEqual([expect.stringMatching(`^${file}: must be `)]);
     expect(told.join()).not.toContain('s3cr3t');

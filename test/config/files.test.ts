@@ -9,7 +9,7 @@ import { mistakesOf } from './mistakes.ts';
 const plans = 'plans:\n  free: { custom: true }\n';
 
 describe('a file that cannot be read', () => {
-  test('is told missing, by its name from the working folder', () => {
+  test('is reported as missing, by its path relative to the working folder', () => {
     const cwd = folderWith();
     const env = { STOREGATE_CONFIG: 'conf/gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
@@ -18,21 +18,21 @@ describe('a file that cannot be read', () => {
     ]);
   });
 
-  test('is told by its whole path when it lies outside the working folder', () => {
+  test('is reported by its absolute path if it is outside the working folder', () => {
     const file = join(folderWith(), 'plans.yaml');
     expect(mistakesOf(() => loadPlans(file, folderWith()))).toEqual([`${file}: does not exist`]);
   });
 
-  test('is refused when it is a folder', () => {
+  test('is refused if it is a folder', () => {
     const cwd = folderWith({ 'plans.yaml/inner': '' });
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be a file, is a folder']);
   });
 
-  test('is refused when it is a device, which may never end', () => {
+  test('is refused if it is a device, which may never end', () => {
     expect(mistakesOf(() => loadPlans('/dev/zero', '/nowhere'))).toEqual(['/dev/zero: must be a regular file']);
   });
 
-  test('is refused when it is larger than 1 MiB, before it is parsed', () => {
+  test('is refused if it is larger than 1 MiB, before it is parsed', () => {
     const cwd = folderWith({ 'plans.yaml': `${plans}${'#'.repeat(1024 * 1024)}` });
     const size = plans.length + 1024 * 1024;
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
@@ -40,12 +40,12 @@ describe('a file that cannot be read', () => {
     ]);
   });
 
-  test('is refused when it is not UTF-8', () => {
+  test('is refused if it is not UTF-8', () => {
     const cwd = folderWith({ 'plans.yaml': Uint8Array.of(0x61, 0xff, 0xfe) });
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be UTF-8 text']);
   });
 
-  test('is refused when it is a link to itself', () => {
+  test('is refused if it is a link to itself', () => {
     const cwd = folderWith();
     symlinkSync('plans.yaml', join(cwd, 'plans.yaml'));
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read (ELOOP)']);
@@ -59,7 +59,7 @@ describe('a file that cannot be read', () => {
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read: permission denied']);
   });
 
-  test('does not keep the other file from being checked', () => {
+  test('does not prevent the check of the other file', () => {
     const cwd = folderWith({ 'plans.yaml': 'plans: {}\n' });
     const env = { STOREGATE_CONFIG: 'gone.yaml', STOREGATE_PLANS: 'plans.yaml', STOREGATE_ADMIN_HOST: '0.0.0.0' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
@@ -80,7 +80,7 @@ describe('a file is read', () => {
     expect(loadPlans('plans.yaml', cwd).plans.get('free')).toEqual({ name: 'free', count: 'key', windows: null });
   });
 
-  test('only while its aliases stand for a bounded number of values', () => {
+  test('with aliases that expand to a bounded number of values', () => {
     const list = `[${'x,'.repeat(3000)}]`;
     const uses = Array.from({ length: 50 }, (_, index) => `  b${index}: *a\n`).join('');
     const cwd = folderWith({ 'plans.yaml': `plans:\n  a: &a ${list}\n${uses}` });
@@ -96,7 +96,7 @@ describe('a file is read', () => {
     );
   });
 
-  test('as an aliased value with the path of its use and the place of its mistake', () => {
+  test('with the path of the use and the position of the mistake for an aliased value', () => {
     const cwd = folderWith({ 'plans.yaml': 'plans:\n  a: &a { count: user, custom: true }\n  b: *a\n' });
     const wrong = 'must be key or account, is "user"';
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([

@@ -33,7 +33,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-test('whatever the files say, the answer is a configuration or a list of mistakes, one line each', () => {
+test('loading any files results in a configuration or a list of mistakes, one line each', () => {
   const cwd = folderWith();
   const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
   fc.assert(

@@ -9,7 +9,7 @@ import { MINUTE } from '../support/limits.ts';
 const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 
 describe('the kinds of windows', () => {
-  test('are those that plans.yaml may name, each with what it is', () => {
+  test('are those that plans.yaml may name, each with a description', () => {
     const kind = schemaOf('plans').definitions!.window!.properties!.kind as Schema & { description: string };
     expect(kind.enum).toEqual(KIND_NAMES);
     expect(kind.default).toBe(DEFAULT_KIND);
@@ -22,13 +22,13 @@ describe('the kinds of windows', () => {
     expect(explained.filter(([, , isDefault]) => isDefault).map(([, name]) => name)).toEqual([DEFAULT_KIND]);
   });
 
-  test('are those that the contract of the admin API has', () => {
+  test('are those of the contract of the admin API', () => {
     const kinds = [...textOf('config/admin.openapi.yaml').matchAll(/^ +kind: \{ type: string, enum: \[(.*?)\]/gm)];
     expect(kinds.length).toBeGreaterThan(2);
     for (const [, names] of kinds) expect(names!.split(', ')).toEqual(KIND_NAMES);
   });
 
-  test.each(KIND_NAMES)('%s is read from the short form, and written where it must be', (kind) => {
+  test.each(KIND_NAMES)('%s is read from the short form, and written if it is not the default', (kind) => {
     const windows = parseWindows(`60/minute:${kind}`);
     expect(windows).toEqual([{ name: 'minute', kind, limit: 60, span: MINUTE }]);
     expect(formatWindows(windows)).toBe(kind === DEFAULT_KIND ? '60/minute' : `60/minute:${kind}`);

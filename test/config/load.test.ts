@@ -9,13 +9,13 @@ function load(gateway: string, env: Record<string, string> = {}) {
   return { cwd, config: loadConfig({ env: { STOREGATE_CONFIG: 'conf/g.yaml', ...env }, cwd }) };
 }
 
-test('paths inside a file start from the working folder, not from the file', () => {
+test('paths inside a file are relative to the working folder, not to the file', () => {
   const { cwd, config } = load('data: state\ncontract: { file: ./api.yaml }\n');
   expect(config.data).toBe(join(cwd, 'state'));
   expect(config.contract.file).toBe(join(cwd, 'api.yaml'));
 });
 
-test('targets are normal URLs without a trailing slash, and WebSockets are off unless asked for', () => {
+test('targets are normalized URLs without a trailing slash, and WebSockets are off by default', () => {
   const { config } = load(`
 upstream: { url: HTTPS://Store.Example:443/base// }
 mounts:
@@ -72,7 +72,7 @@ describe('the stores of an upstream', () => {
   });
 });
 
-test('an upstream inherits all but its stores', () => {
+test('an upstream inherits everything but its stores', () => {
   const { config } = load(`
 upstream: { url: http://a, headersTimeout: 3s, healthChecks: { path: /up, interval: 7s }, retries: { on: [] } }
 upstreams:
@@ -92,7 +92,7 @@ mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
   expect(config.mounts.map(({ upstream }) => upstream)).toEqual(['files', 'default']);
 });
 
-describe('accepted as it is', () => {
+describe('is accepted unchanged', () => {
   test.each([
     ['trusted proxies of both families', 'http: { trustedProxies: [10.0.0.0/8, "::1/128", 0.0.0.0/0] }'],
     [
@@ -112,7 +112,7 @@ describe('accepted as it is', () => {
 });
 
 describe('the configuration', () => {
-  test('cannot be changed anywhere', () => {
+  test('is immutable', () => {
     const { config } = load('mounts: [{ path: /a, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }');
     const pending: unknown[] = [config];
     let seen = 0;
@@ -126,7 +126,7 @@ describe('the configuration', () => {
     expect(seen).toBeGreaterThan(30);
   });
 
-  test('has maps that can be read and not written', () => {
+  test('has read-only maps', () => {
     const plans = load('{}').config.plans.plans as Map<string, unknown>;
     expect([...plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
     for (const write of [() => plans.set('x', 1), () => plans.delete('free'), () => plans.clear()]) {
@@ -137,7 +137,7 @@ describe('the configuration', () => {
 });
 
 describe('where a value came from', () => {
-  test('is told for each setting: environment, file with its place, or default', () => {
+  test('is reported for each setting: environment, file with its position, or default', () => {
     const { config } = load('http:\n  maxBodyBytes: 2MiB\n', { LOG_LEVEL: 'warn' });
     const described = new Map(describeConfig(config).map(({ name, value, source }) => [name, `${value} ${source}`]));
     expect(described.get('log.level')).toBe('"warn" environment LOG_LEVEL');
@@ -146,7 +146,7 @@ describe('where a value came from', () => {
     expect(described.get('mounts')).toBe('[] default');
   });
 
-  test('is known only of settings there are, and of a configuration that was loaded', () => {
+  test('is known only for existing settings of a loaded configuration', () => {
     const { config } = load('{}');
     expect(() => sourceOf(config, 'http.colour')).toThrow('there is no setting http.colour');
     expect(() => describeConfig({ ...config })).toThrow('only a Config that loadConfig returned');

@@ -8,7 +8,7 @@ function plansFrom(content: string) {
 }
 
 describe('a plan', () => {
-  test('counts each key by itself unless it says account', () => {
+  test('counts each key separately unless it counts by account', () => {
     const { plans } = plansFrom(`
 plans:
   alone: { windows: [{ limit: 1, per: day }] }
@@ -20,7 +20,7 @@ plans:
     ]);
   });
 
-  test('has its windows ordered by span, whatever the order they were written in', () => {
+  test('has its windows ordered by span, in whatever order they were written', () => {
     const { plans } = plansFrom(`
 plans:
   free:
@@ -36,7 +36,7 @@ plans:
     ]);
   });
 
-  test('that is custom has no windows, which is not the same as no limit', () => {
+  test('with custom limits has no windows, which does not mean unlimited', () => {
     expect(plansFrom('plans: { big: { custom: true, count: account } }').plans.get('big')).toEqual({
       name: 'big',
       count: 'account',
@@ -44,14 +44,14 @@ plans:
     });
   });
 
-  test('may have the longest name there is room for, and no longer', () => {
+  test('may have a name up to the maximum length', () => {
     const name = 'a'.repeat(32);
     expect(plansFrom(`plans: { ${name}: { custom: true } }`).plans.has(name)).toBe(true);
     expect(mistakesOf(() => plansFrom(`plans: { ${name}a: { custom: true } }`))).toHaveLength(1);
   });
 });
 
-test('an account may have own limits, by any name a key can carry', () => {
+test('an account may have its own limits, by any name a key can have', () => {
   const { accounts } = plansFrom(`
 plans: { free: { custom: true } }
 accounts:
@@ -66,12 +66,12 @@ accounts:
   ]);
 });
 
-test('accounts may be left empty', () => {
+test('accounts may be empty', () => {
   expect(plansFrom('plans: { free: { custom: true } }\naccounts:\n').accounts.size).toBe(0);
 });
 
-describe('the ban ladder', () => {
-  test('is read in milliseconds; equal lengths are not falling', () => {
+describe('the ban escalation', () => {
+  test('is read in milliseconds; equal durations are not falling', () => {
     const { escalation } = plansFrom(`
 plans: { free: { custom: true } }
 bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d }
@@ -85,7 +85,7 @@ bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d
     });
   });
 
-  test.each(['off', '"off"'])('is no ladder when bans are %s', (off) => {
+  test.each(['off', '"off"'])('is off if bans are %s', (off) => {
     expect(plansFrom(`plans: { free: { custom: true } }\nbans: ${off}\n`).escalation).toBeNull();
   });
 

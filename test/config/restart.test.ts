@@ -25,7 +25,7 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 describe.each(settings)('%s', (name, schema) => {
-  test('says whether it needs a restart, by itself or by its section', () => {
+  test('is documented to need a restart or not, by itself or by its section', () => {
     expect([true, false]).toContain(schema['x-restart']);
     expect(needsRestart(name)).toBe(schema['x-restart']);
   });
@@ -50,8 +50,8 @@ describe.each(settings)('%s', (name, schema) => {
   });
 });
 
-describe('a reload keeps what the start found', () => {
-  test('the store that was started beside the gateway, while the file names none', () => {
+describe('a reload keeps values from the start:', () => {
+  test('the store that was started with the gateway, while the file names none', () => {
     const cwd = folderWith();
     const running = withStore(loadSettings(cwd, {}), 'http://127.0.0.1:4000');
     const config = inForce(running, loadSettings(cwd, { 'upstream.connections': 7, 'cors.maxAge': '1s' }));
@@ -62,7 +62,7 @@ describe('a reload keeps what the start found', () => {
     expect(upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
   });
 
-  test('the stores that it has, if the file names none any more', () => {
+  test('the stores in use, if the file no longer names any', () => {
     const cwd = folderWith();
     const [running, loaded] = [loadSettings(cwd, { 'upstream.url': 'http://store.example' }), loadSettings(cwd, {})];
     const config = inForce(running, loaded);
@@ -71,7 +71,7 @@ describe('a reload keeps what the start found', () => {
     expect([keepsValue('upstream.url', loaded), keepsValue('upstream.url', running)]).toEqual([true, false]);
   });
 
-  test('the number of workers, even if auto would now be another', () => {
+  test('the number of workers, even if auto would now choose another', () => {
     const cwd = folderWith();
     const loaded = loadSettings(cwd, { ...REDIS, workers: 'auto' });
     const running = { ...loaded, workers: loaded.workers + 1 };
@@ -80,7 +80,7 @@ describe('a reload keeps what the start found', () => {
   });
 });
 
-test('of many changes at once those that need no restart are in force', () => {
+test('applies those of many changes that need no restart', () => {
   const cwd = folderWith();
   const running = loadSettings(cwd, {});
   const written = { ...OTHER_VALUES, ...REDIS, 'plans.file': null, 'upstream.stores': [] };

@@ -41,34 +41,34 @@ describe('the schema that editors show', () => {
     expect(first).toBe(`# yaml-language-server: $schema=${schema}`);
   });
 
-  test.each(['gateway', 'plans'] as const)('is one by the schema of schemas: %s', (name) => {
+  test.each(['gateway', 'plans'] as const)('is valid by the meta-schema: %s', (name) => {
     const ajv = new Ajv();
     expect([ajv.validateSchema(schemaOf(name)), ajv.errors]).toEqual([true, null]);
   });
 
-  test('is the type of the settings in the code (npm run generate writes it)', () => {
+  test('matches the type of the settings in the code (npm run generate writes it)', () => {
     expect(readFileSync(resolve(root, 'src/config/config.generated.ts'), 'utf8')).toBe(configType());
   });
 
-  test.each(settings)('explains %s and has a default that it accepts', (name, schema) => {
+  test.each(settings)('explains %s and has a valid default', (name, schema) => {
     expect((schema as Schema & { description?: string }).description).toMatch(/^\S.+\.$/);
     expect(validator('gateway')(withValue(name, schema.default))).toBe(true);
   });
 
-  test.each(['gateway', 'plans'] as const)('accepts every default by the very schema that has it: %s', (name) => {
+  test.each(['gateway', 'plans'] as const)('accepts every default by its own schema: %s', (name) => {
     for (const schema of schemasIn(schemaOf(name))) {
       if (schema.default !== undefined)
         expect([schema, validator(name, schema)(schema.default)]).toEqual([schema, true]);
     }
   });
 
-  test.each(settings)('says what would be right for %s', (name, schema) => {
+  test.each(settings)('describes the valid values of %s', (name, schema) => {
     const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
     const [flaw] = schemaErrors(withValue(name, value), 'gateway');
     expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
   });
 
-  test.each(settings)('judges %s and its section alone as in a whole document', (name, { default: usual }) => {
+  test.each(settings)('validates %s and its section alone as in a whole document', (name, { default: usual }) => {
     const around = name.split('.').slice(0, -1).join('.');
     const values = [null, true, 0, 1, -1, 1e9, '', 'text', '5s', '1d', '1KiB', [], ['text'], {}, { not: 'this' }];
     const others =
@@ -80,7 +80,7 @@ describe('the schema that editors show', () => {
     }
   });
 
-  test('tells of every variable that beats a setting, as gateway.yaml does', () => {
+  test('names every variable that overrides a setting, as gateway.yaml does', () => {
     const text = readFileSync(resolve(root, 'config/gateway.yaml'), 'utf8');
     for (const [name, setting] of environmentVariables()) {
       if (setting === null) continue;

@@ -72,7 +72,7 @@ describe('no message ever shows', () => {
 });
 
 describe('the description of a configuration', () => {
-  test('masks the token and the password, and still tells where Redis is', () => {
+  test('masks the token and the password, and still shows the address of Redis', () => {
     const [text] = fc.sample(secret, 1) as [string];
     const env = { STOREGATE_ADMIN_TOKEN: text, REDIS_URL: `rediss://gate:${text}@redis.example:6380/1` };
     const described = describeConfig(loadConfig({ env, cwd: folderWith() }));

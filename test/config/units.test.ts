@@ -41,7 +41,7 @@ describe('a duration', () => {
     expect(parseDuration(text)).toBeNull();
   });
 
-  test('is read as it was written, for any length', () => {
+  test('round-trips, for any length', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 366 * 86_400_000 }), (span) => {
         expect(parseDuration(formatDuration(span))).toBe(span);
@@ -49,7 +49,7 @@ describe('a duration', () => {
     );
   });
 
-  test('is written in the largest unit that needs no fraction', () => {
+  test('is written in the largest unit without a fraction', () => {
     expect([0, 1, 1500, 90_000, 7_200_000, 172_800_000].map(formatDuration)).toEqual([
       '0ms',
       '1ms',
@@ -93,7 +93,7 @@ describe('a size', () => {
     expect(parseSize(size)).toBeNull();
   });
 
-  test('is read as it was written, for any number of bytes', () => {
+  test('round-trips, for any number of bytes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 36 }), (bytes) => {
         expect(parseSize(formatSize(bytes))).toBe(bytes);
@@ -101,7 +101,7 @@ describe('a size', () => {
     );
   });
 
-  test('is written in the largest unit that needs no fraction', () => {
+  test('is written in the largest unit without a fraction', () => {
     expect([0, 1, 1025, 1024, 3 * 1024 ** 2, 1024 ** 3].map(formatSize)).toEqual([
       '0',
       '1',
@@ -113,19 +113,19 @@ describe('a size', () => {
   });
 });
 
-describe('the patterns that editors check with', () => {
+describe('the patterns for editors', () => {
   const near = fc.stringMatching(/^[0-9 .+-]{0,14}[a-zA-Z]{0,4}$/);
   const patternOf = (schema: 'gateway' | 'plans', name: string) => {
     const { pattern } = schemaOf(schema).definitions![name] as { pattern: string };
     return new RegExp(pattern, 'u');
   };
 
-  test.each(['gateway', 'plans'] as const)('know the same durations, in %s.schema.json', (schema) => {
+  test.each(['gateway', 'plans'] as const)('accept the same durations, in %s.schema.json', (schema) => {
     const pattern = patternOf(schema, 'duration');
     fc.assert(fc.property(near, (text) => expect(pattern.test(text)).toBe(parseDuration(text) !== null)));
   });
 
-  test('know the same sizes', () => {
+  test('accept the same sizes', () => {
     const pattern = patternOf('gateway', 'size');
     fc.assert(fc.property(near, (text) => expect(pattern.test(text)).toBe(parseSize(text) !== null)));
   });

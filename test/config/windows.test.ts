@@ -32,7 +32,7 @@ describe('own limits', () => {
     expect(parseWindows(value)).toEqual([minute, day]);
   });
 
-  test('may be lower for a longer span: odd, but what was asked for', () => {
+  test('may be lower for a longer span', () => {
     expect(parseWindows('60/minute,1/day')).toHaveLength(2);
   });
 
@@ -76,17 +76,17 @@ describe('own limits', () => {
     expect(mistakesOf(() => parseWindows(value)).sort()).toEqual(mistakes);
   });
 
-  test('are named in a mistake as the caller asks', () => {
+  test('are named in a mistake as in the request', () => {
     expect(mistakesOf(() => parseWindows('60', '--limits'))).toEqual([
       '--limits [0]: must look like 60/minute or 10/10s:sliding, is "60"',
     ]);
   });
 
-  test('never make a long text cost more than its first entries', () => {
+  test('check only the first entries of a long text', () => {
     expect(mistakesOf(() => parseWindows('x,'.repeat(1_000_000)))).toHaveLength(100);
   });
 
-  test('are refused or right, whatever is given', () => {
+  test('are refused or correct, for any input', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         expect(mistakesOf(() => parseWindows(value))).not.toHaveLength(0);
@@ -108,7 +108,7 @@ describe('the short form', () => {
   const spanOf = ({ per }: { per: string }) => parseWindows([{ limit: 1, per }])[0]!.span;
   const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: spanOf });
 
-  test('says the same as JSON, ordered by span, and is read as it was written', () => {
+  test('means the same as JSON, ordered by span, and round-trips', () => {
     fc.assert(
       fc.property(entries, (value) => {
         const windows = parseWindows(value);

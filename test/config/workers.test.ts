@@ -11,22 +11,22 @@ const workersOf = (env: Record<string, string>, gateway = '{}') => {
 };
 
 describe('workers', () => {
-  test('are one unless somebody asks for more', () => {
+  test('are one by default', () => {
     expect([workersOf({}), workersOf(REDIS)]).toEqual([1, 1]);
   });
 
-  test('with auto: one for each processor where the state is shared, and one where it is embedded', () => {
+  test('with auto: one per processor with shared state, and one with embedded state', () => {
     expect(workersOf(REDIS, 'workers: auto')).toBe(availableParallelism());
     expect(workersOf({ STOREGATE_WORKERS: 'auto' })).toBe(1);
   });
 
-  test('are as many as the file says, or the environment, which beats it', () => {
+  test('are as many as in the file, or in the environment, which overrides it', () => {
     expect(workersOf(REDIS, 'workers: 3')).toBe(3);
     expect(workersOf({ ...REDIS, STOREGATE_WORKERS: '2' }, 'workers: 3')).toBe(2);
     expect(workersOf({ STOREGATE_WORKERS: '1' }, 'workers: auto')).toBe(1);
   });
 
-  test('above one without Redis are a mistake of whoever asked for them', () => {
+  test('above one without Redis are a mistake of their source', () => {
     const cwd = folderWith({ 'gateway.yaml': 'workers: 1' });
     const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_WORKERS: '2' };
     expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([

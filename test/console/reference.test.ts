@@ -12,7 +12,7 @@ afterAll(() => gateway.stop());
 describe('the reference of the admin API', () => {
   const get = (path: string) => new ConsoleCaller(gateway.adminUrl).ask('GET', path);
 
-  test('is at its path under the console, under the same policy as the reference for clients', async () => {
+  test('is below the console, under the same policy as the reference for clients', async () => {
     const led = await get('/console/reference');
     expect([led.status, led.headers.location]).toEqual([308, '/console/reference/']);
     const { text, headers } = await get('/console/reference/');
@@ -24,7 +24,7 @@ describe('the reference of the admin API', () => {
     expect((await get('/console/reference/nothing')).status).toBe(404);
   });
 
-  test('lets readers try what reads and ends, through their session, and nothing that changes anything', async () => {
+  test('lets readers try reads that end, through their session, and no changes', async () => {
     const { body } = await get('/console/reference/openapi.json');
     expect(body.servers).toEqual([{ url: '/console/api' }]);
     const tried: string[] = [];

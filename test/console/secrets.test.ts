@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 const patternIn = (file: string, name = 'LIKE_A_KEY') =>
   new RegExp(`${name} =\\s*/(.+)/g?;`).exec(readFileSync(file, 'utf8'))?.[1];
 
-test('the console knows what looks like a secret by the same form as the gateway', () => {
+test('the console detects secrets by the same pattern as the gateway', () => {
   const ofGateway = patternIn('src/common/secret-mask.ts')!;
   expect(patternIn('packages/console/src/browser/secrets.ts')).toBe(
     ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''),

@@ -41,7 +41,7 @@ const expectations = alertTests.flatMap((file) => {
 const temporary = temporaryFolders();
 
 describe('promtool', () => {
-  test('takes the configuration and the rules that it loads', () => {
+  test('accepts the configuration and the rules that it loads', () => {
     const folder = temporary();
     cpSync(join(root, 'deploy'), folder, { recursive: true });
     const config = join(folder, 'prometheus.yml');
@@ -52,7 +52,7 @@ describe('promtool', () => {
     for (const file of ruleFiles) expect(said).toContain(basename(file));
   });
 
-  test('finds nothing to criticise in the rules', () => {
+  test('finds no problem in the rules', () => {
     promtool('check', 'rules', '--lint=all', '--lint-fatal', ...ruleFiles);
   });
 

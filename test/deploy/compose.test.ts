@@ -17,7 +17,7 @@ const compose = parse(textOf('docker-compose.yml'), { merge: true }) as {
 };
 const gateways = Object.entries(compose.services).filter(([name]) => name.startsWith('gateway-'));
 
-test('a gateway of the compose file has the time that its requests may take at a stop', () => {
+test('a gateway of the compose file has a stop timeout above its request timeouts', () => {
   const { http } = parse(textOf('config/gateway.yaml')) as { http: Record<'drainDelay' | 'drainTimeout', string> };
   const drain = parseDuration(http.drainDelay)! + parseDuration(http.drainTimeout)!;
   expect(gateways).toHaveLength(2);
@@ -35,6 +35,6 @@ test('the image has its user by number', () => {
   expect(textOf('Dockerfile')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
 });
 
-test('an installation reports nothing to the makers of its packages', () => {
+test('an installation sends no telemetry', () => {
   expect(JSON.parse(textOf('package.json')).scarfSettings).toEqual({ enabled: false });
 });

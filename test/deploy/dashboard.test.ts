@@ -10,12 +10,12 @@ import { dashboard, dashboardExpressions, panels, root } from './shipped.ts';
 const PANEL_TYPES = ['stat', 'table', 'timeseries', 'state-timeline'];
 
 describe('the dashboard', () => {
-  test('has its rows in the order in which an operator asks', () => {
+  test('has its rows in the order of an investigation', () => {
     const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
     expect(rows).toEqual(['Health', 'What do clients get?', 'How fast?', 'The stores', 'The state', 'The process']);
   });
 
-  test('gives each panel a place of its own', () => {
+  test('gives each panel its own place', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos } of dashboard.panels) {
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
@@ -29,7 +29,7 @@ describe('the dashboard', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  test('lets whoever looks choose the data source and the gateways', () => {
+  test('lets viewers choose the data source and the gateways', () => {
     expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
       ['datasource', 'datasource'],
       ['instance', 'query'],
@@ -38,13 +38,13 @@ describe('the dashboard', () => {
 });
 
 describe.each(panels)('the panel "$title"', ({ type, description, datasource, targets = [], fieldConfig }) => {
-  test('comes with Grafana, says in one sentence what it shows, and has a unit', () => {
+  test('is built into Grafana, has a description of one sentence, and a unit', () => {
     expect(PANEL_TYPES).toContain(type);
     expect(description).toMatch(/^[A-Z][^.]+(\.\w[^.]*)*\.$/);
     expect(fieldConfig?.defaults.unit).toEqual(expect.any(String));
   });
 
-  test('asks the chosen data source and gateways, and names what it draws', () => {
+  test('queries the chosen data source and gateways, and names its series', () => {
     expect(targets).not.toEqual([]);
     const asked = [datasource, ...targets.map((target) => target.datasource)].map((one) => one?.uid);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts the value in.
@@ -61,7 +61,7 @@ function selectorsIn(expr: string): number {
 }
 
 describe('promtool', () => {
-  test('takes every expression of the dashboard', () => {
+  test('accepts every expression of the dashboard', () => {
     const rules = dashboardExpressions.map(([, expr], i) => ({ record: `panel:${i}`, expr }));
     expect(rules.length).toBeGreaterThan(30);
     const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
@@ -77,7 +77,7 @@ describe('the compose file', () => {
     services: Record<string, { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }>;
   };
 
-  test('shows dashboard and alerts on this machine only, and lets nobody log in', () => {
+  test('shows dashboard and alerts on this machine only, without a login', () => {
     for (const name of ['grafana', 'prometheus']) {
       for (const port of services[name]?.ports ?? ['none']) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
@@ -88,7 +88,7 @@ describe('the compose file', () => {
     });
   });
 
-  test('mounts what is there', () => {
+  test('mounts existing files', () => {
     const mounted = ['grafana', 'prometheus'].flatMap((name) => services[name]?.volumes ?? []);
     const ours = mounted.map((volume) => volume.split(':')[0]!).filter((path) => path.startsWith('./'));
     expect(ours).toContain('./deploy/rules');

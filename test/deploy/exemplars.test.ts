@@ -53,7 +53,7 @@ async function startPrometheus(adminUrl: string): Promise<string> {
 }
 
 describe('a real Prometheus', () => {
-  test('takes the metrics of a gateway with tracing as OpenMetrics, and leads from a bucket to a trace', async () => {
+  test('accepts the metrics of a gateway with tracing as OpenMetrics, and links a bucket to a trace', async () => {
     gateway = await TestGateway.start({
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '100' },
     });

@@ -75,8 +75,8 @@ function faultsOf({ metric, matchers }: Selector, exposition: Exposition): strin
 const own = (exposition: Exposition) =>
   [...exposition.keys()].filter((name) => name.startsWith('storegate_') && !/_(bucket|sum|count)$/.test(name));
 
-describe('what a gateway exposes', () => {
-  test('is everything that it counts', () => {
+describe('the exposition of a gateway', () => {
+  test('has everything that it counts', () => {
     expect([...oneProcess.keys()]).toEqual(
       expect.arrayContaining([
         'storegate_bans_total',
@@ -87,7 +87,7 @@ describe('what a gateway exposes', () => {
     expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['failure', 'success']);
   });
 
-  test('is the same with several workers, and what is to be known about these', () => {
+  test('is the same with several workers, plus the metrics of workers', () => {
     const differ = new Set(own(twoWorkers)).symmetricDifference(new Set(own(oneProcess)));
     expect([...differ].sort()).toEqual(OF_WORKERS);
     const labelNames = (exposition: Exposition) =>
@@ -95,7 +95,7 @@ describe('what a gateway exposes', () => {
     expect(labelNames(twoWorkers)).toMatchObject(labelNames(oneProcess));
   });
 
-  test('is all shown on the dashboard', () => {
+  test('is all on the dashboard', () => {
     const shown = dashboardExpressions
       .flatMap(([, expr]) => namesIn(expr).selectors.map(({ metric }) => metric))
       .join();
@@ -105,7 +105,7 @@ describe('what a gateway exposes', () => {
 });
 
 describe('promtool', () => {
-  test('finds nothing to criticise in what a gateway exposes', () => {
+  test('finds no problem in the exposition of a gateway', () => {
     expect(texts).toHaveLength(4);
     for (const text of texts) promtoolReading(text, 'check', 'metrics');
   });
@@ -115,7 +115,7 @@ test.each([
   ...alerts.map(({ alert, expr }) => ['alert', alert, expr] as const),
   ...recordings.map(({ record, expr }) => ['rule', record, expr] as const),
   ...dashboardExpressions.map(([title, expr]) => ['panel', title, expr] as const),
-])('the %s %s asks for nothing but what a gateway exposes', (_kind, _name, expr) => {
+])('the %s %s uses only exposed series', (_kind, _name, expr) => {
   expect(faultsIn(expr, twoWorkers)).toEqual([]);
   const known = new Map<string, Labels>([...oneProcess, ...OF_WORKERS.map((name) => [name, labels({})] as const)]);
   expect(faultsIn(expr, known)).toEqual([]);
@@ -129,6 +129,6 @@ test.each([
     'code of storegate_refusals_total is never upstream_bussy',
   ],
   ['sum by (plan) (storegate_requests_total)', 'nothing has the label plan'],
-])('%s would be found out', (expr, fault) => {
+])('%s would be detected', (expr, fault) => {
   expect(faultsIn(expr, twoWorkers)).toEqual([fault]);
 });

@@ -15,7 +15,7 @@ test.each([
   expect(namesIn(expression)).toEqual({ selectors: metrics.map(plain), groupings });
 });
 
-test('labels are found with operator and value, and what stands in a string is no name', () => {
+test('finds labels with operator and value, and no names in strings', () => {
   expect(namesIn(`absent(up{job="a, b{c}", code=~"x|y", mode!='normal'}) or vector(0)`).selectors).toEqual([
     {
       metric: 'up',
@@ -28,6 +28,6 @@ test('labels are found with operator and value, and what stands in a string is n
   ]);
 });
 
-test('what it cannot read is told', () => {
+test('reports syntax that it cannot read', () => {
   expect(() => namesIn('up ? 1')).toThrow('cannot read ?');
 });

@@ -29,7 +29,7 @@ const REFUSED = [
   'path string: a%3Bb',
 ];
 
-test('requests that the letter decides are judged as it says, but for those that the gateway refuses on purpose', () => {
+test('requests are judged as the specification says, except those that the gateway refuses on purpose', () => {
   expect(new Set(cases.map(({ valid }) => valid)).size).toBe(2);
   const wrong = cases.filter((one) => isTaken(one) !== one.valid);
   expect(wrong.map(({ name }) => name)).toEqual(REFUSED);

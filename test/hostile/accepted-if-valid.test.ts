@@ -22,7 +22,7 @@ function expectBoth({ accepted, refused }: Tally): void {
   expect(Math.min(accepted, refused) / (accepted + refused)).toBeGreaterThan(0.03);
 }
 
-test('a body is accepted if, and only if, it is valid by the schema of its operation', () => {
+test('a body is accepted if and only if it is valid by the schema of its operation', () => {
   const tally: Tally = { accepted: 0, refused: 0 };
   const cases = schema.chain((schema) =>
     fc.tuple(fc.constant(schema), fc.array(valueFor(schema), { minLength: 4, maxLength: 8 })),
@@ -46,7 +46,7 @@ test('a body is accepted if, and only if, it is valid by the schema of its opera
   expectBoth(tally);
 });
 
-test('a query parameter is accepted if, and only if, its text can be read as a value that is valid', () => {
+test('a query parameter is accepted if and only if its text can be read as a valid value', () => {
   const tally: Tally = { accepted: 0, refused: 0 };
   const scalar = schema.filter(({ type }) => typeof type === 'string' && type !== 'array' && type !== 'object');
   const texts = fc.array(

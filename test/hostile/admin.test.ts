@@ -17,7 +17,7 @@ async function ask(path: string, ...headers: string[]): Promise<number> {
 }
 
 describe("the admin listener, which a page in an operator's browser can reach", () => {
-  test('binds a loopback address unless told otherwise', () => {
+  test('binds a loopback address by default', () => {
     expect(stand.gateway.config.admin.host).toBe('127.0.0.1');
   });
 
@@ -34,7 +34,7 @@ describe("the admin listener, which a page in an operator's browser can reach", 
     'localhost.evil.example',
     '127.0.0.1.evil.example',
     'localhost@evil.example',
-  ])('does not answer under a name that was bent to its address: %s', async (host) => {
+  ])('does not answer under a name that was rebound to its address: %s', async (host) => {
     expect(await ask('/metrics', `Host: ${host}`)).toBeGreaterThanOrEqual(400);
     expect(await ask('/health/ready', `Host: ${host}`)).toBeGreaterThanOrEqual(400);
   });
@@ -46,7 +46,7 @@ describe("the admin listener, which a page in an operator's browser can reach", 
     },
   );
 
-  test('wants a Host', async () => {
+  test('requires a Host', async () => {
     expect(await ask('/metrics')).toBe(400);
   });
 });

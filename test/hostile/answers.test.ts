@@ -22,7 +22,7 @@ afterAll(async () => {
   await store.close();
 });
 
-test('whatever the store answers to one caller, the next gets the answer to its own request', async () => {
+test('whatever the backend sends to one client, the next gets the response to its own request', async () => {
   const keys = await keysOf(gateway);
   const victim = new Victim(gateway.url, keys.victim);
   for (const { what, bytes, method = 'GET', ends = false } of ANSWERS) {

@@ -63,7 +63,7 @@ describe.each([
   ['/reported', JSON_TYPE, 200],
   ['/raw', PROTOBUF, 200],
   ['/large', JSON_TYPE, 1024],
-])('%s takes of %s', (path, type, most) => {
+])('%s accepts of %s', (path, type, most) => {
   test.each([
     ['declared', declared],
     ['in chunks', chunked],
@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-test('a declared length is refused before a byte of the body has come, and without 100 Continue', async () => {
+test('a declared length beyond the limit is refused before the body, and without 100 Continue', async () => {
   for (const expectation of [[], ['Expect: 100-continue']]) {
     const wire = await stand.connect();
     const answer = await wire.send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation)).answer();
@@ -90,7 +90,7 @@ test('a declared length is refused before a byte of the body has come, and witho
   }
 });
 
-test('a body in chunks is refused while it comes', async () => {
+test('a chunked body beyond the limit is refused while it comes', async () => {
   const wire = await stand.connect();
   wire.send(`${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`);
   expect(await wire.answer()).toMatchObject({ status: 413, code: 'payload_too_large' });

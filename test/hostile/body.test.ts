@@ -56,14 +56,14 @@ describe('a body that two readers could read differently is refused with the pla
     await stand.standsUnharmed(before);
   });
 
-  test('30 February, which is no date', async () => {
+  test('30 February, which is not a valid date', async () => {
     const order = (date: string) => `{"petId":1,"quantity":1,"shipDate":"${date}"}`;
     expect(await stand.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({ status: 400 });
     expect(await stand.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({ status: 200 });
   });
 });
 
-describe('a body of another kind is 415', () => {
+describe('a body of another media type is 415', () => {
   test.each([
     'text/plain',
     'application/xml',
@@ -91,7 +91,7 @@ describe('a body of another kind is 415', () => {
   });
 });
 
-describe('the very bytes that were checked go on', () => {
+describe('the checked bytes are forwarded unchanged', () => {
   test.each([
     ['with blanks and escapes', '\n{ "name" : "R\\u0065x\\/" ,\t"categoryId":1 } \r\n'],
     ['with every digit', '{"name":"a","categoryId":9223372036854775807}'],
@@ -109,7 +109,7 @@ describe('the very bytes that were checked go on', () => {
   });
 });
 
-test('an error is in the form of RFC 9457 for a caller that asks for it', async () => {
+test('an error is in the form of RFC 9457 for a client that asks for it', async () => {
   const accept = ['Accept: application/problem+json, */*;q=0.1'];
   const { status, headers, body } = await stand.ask(
     post('/pets?odd=1', '{"name":1,"categoryId":1}', undefined, accept),
@@ -134,7 +134,7 @@ test('an error is in the form of RFC 9457 for a caller that asks for it', async 
   expect(page).toContain('id="errors-invalid_request"');
 });
 
-test('a refusal says nothing of the values that were sent, and neither does the log', async () => {
+test('a refusal contains no values of the request, and neither does the log', async () => {
   const secret = 'very-private-value';
   const answer = await stand.ask(post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`));
   expect(answer.status).toBe(400);

@@ -12,8 +12,8 @@ function timed(count: number, step: (i: number) => void): number {
   return process.threadCpuUsage(start).user;
 }
 
-describe('a million strangers', () => {
-  test('leave a cache at its bound, and no insertion waits for the others', () => {
+describe('a million unknown clients', () => {
+  test('leave a cache at its limit, and no insertion waits for the others', () => {
     const cache = new Cache<number>(1_000);
     const early = timed(50_000, (i) => cache.set(`early ${i}`, i));
     let most = 0;
@@ -27,7 +27,7 @@ describe('a million strangers', () => {
     expect(late).toBeLessThan(100 * early + 100_000);
   });
 
-  test('of distinct addresses share the counters that are left, and are still throttled', async () => {
+  test('with distinct addresses share the remaining counters, and are still throttled', async () => {
     const window = createCallerWindow({ name: 'failures', kind: 'fixed', limit: 2, span: 60_000 });
     const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
     for (let i = 0; i < 130_000; i++) await window.take(address(i));
@@ -38,7 +38,7 @@ describe('a million strangers', () => {
   });
 });
 
-test('a body of tiny chunks is held once, whatever buffers they came in', () => {
+test('a body of tiny chunks is held once, in whatever buffers they came', () => {
   const gathering = new ByteBuffer();
   const expected: number[] = [];
   for (let i = 0; i < 100_000; i++) {

@@ -47,8 +47,8 @@ const BODY = '{"q":"x"}';
 const ask = (line: string, body: string, more: readonly string[] = [`Content-Length: ${body.length}`]) =>
   stand.request(line, ['Content-Type: application/json', ...more], body);
 
-describe.each(['GET', 'DELETE'])('a described body of %s', (method) => {
-  test('is forwarded as it came, framed by its length', async () => {
+describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
+  test('is forwarded unchanged, framed by its length', async () => {
     const { line, headers, body } = await stand.passed(ask(`${method} /found`, BODY));
     expect([line, body]).toEqual([`${method} /found HTTP/1.1`, BODY]);
     expect(headers.filter(([name]) => /^(content-length|transfer-encoding)$/i.test(name))).toEqual([
@@ -65,7 +65,7 @@ describe.each(['GET', 'DELETE'])('a described body of %s', (method) => {
   });
 });
 
-test('a body of GET that nobody described is refused', async () => {
+test('an undocumented body of GET is refused', async () => {
   expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({ status: 400, code: 'invalid_request' });
 });
 

@@ -46,7 +46,7 @@ describe('all requests of a key count on one counter', () => {
     expect(left).toEqual(disguises.map((_, i) => LIMIT - 1 - i));
   });
 
-  test('over a hundred connections at once, and pipelined, exactly the limit is admitted and nobody is banned', async () => {
+  test('over a hundred connections at once, and pipelined, exactly the limit is admitted and no client is banned', async () => {
     const key = await limited();
     const before = stand.store.requests.length;
     const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
@@ -80,7 +80,7 @@ test('a ban needs requests after a refusal could be seen', async () => {
   expect(seen.at(-1)).toBe(403);
 });
 
-test('nobody can have the key of another limited or banned', async () => {
+test('a client cannot have the key of another limited or banned', async () => {
   const key = await limited('http: {authFailureLimit: {failures: 5, window: 1m}}');
   const near = [key.slice(0, -1), `${key}x`, key.toLowerCase(), `${key},`, `"${key}"`, makeSecret('test')];
   for (let round = 0; round < 10; round++) {
@@ -94,7 +94,7 @@ test('nobody can have the key of another limited or banned', async () => {
   expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({ status: 200, left: `${LIMIT - 1}` });
 });
 
-test('asking how a key stands ends too, however it is asked, and harms nobody', async () => {
+test('usage requests are limited too, in any form, and affect no other client', async () => {
   const key = await limited();
   const wire = await stand.connect();
   const disguises = ['GET /usage', 'HEAD /usage', 'GET /%75sage', 'DELETE /usage', 'GET /usage?a'];
@@ -114,7 +114,7 @@ test('asking how a key stands ends too, however it is asked, and harms nobody', 
 describe('a flood of pages, which need no key,', () => {
   const pageAsked = (line: string, ...headers: string[]) => request(line, 'Host: a', ...headers);
 
-  test('ends however they are asked for, and harms nobody else', async () => {
+  test('is limited in any form, and affects no other client', async () => {
     const key = await limited('http: { maxRequestsPerConnection: 10000 }');
     const wire = await stand.connect('127.0.0.11');
     const disguises = [
@@ -146,7 +146,7 @@ describe('a flood of pages, which need no key,', () => {
     expect(await stand.ask(pageAsked('GET /openapi.json'))).toMatchObject({ status: 200 });
   });
 
-  test('ends the sooner the longer they are', async () => {
+  test('is limited the sooner the longer they are', async () => {
     await limited();
     const page = await stand.ask(pageAsked('GET /docs/'));
     const [file] = /\/docs\/assets\/[^"]+\/swagger-ui\.js/.exec(page.body)!;
@@ -161,7 +161,7 @@ describe('a flood of pages, which need no key,', () => {
   });
 });
 
-test('guessing is throttled per address, and only there', async () => {
+test('guessing is throttled per address only', async () => {
   await limited('http: {authFailureLimit: {failures: 3, window: 1m}}');
   const guess = async (from: string) => {
     const wire = await stand.connect(from);
@@ -173,7 +173,7 @@ test('guessing is throttled per address, and only there', async () => {
   expect(await guess('127.0.0.10')).toBe(401);
 });
 
-test('behind a trusted proxy, a caller cannot choose its address by writing one in front', async () => {
+test('behind a trusted proxy, a client cannot choose its address by prepending one', async () => {
   await limited('http: {trustedProxies: [127.0.0.0/8], authFailureLimit: {failures: 3, window: 1m}}');
   const statuses: number[] = [];
   for (let i = 0; i < 5; i++) {

@@ -69,7 +69,7 @@ async function pipelineWith(
   return { ask, events, wire };
 }
 
-describe('an exception costs its own request only: 500, an id, one line, no detail', () => {
+describe('an exception affects its own request only: 500, an id, one line, no detail', () => {
   test.each<[step: string, parts: (on: () => boolean) => Partial<Parts>]>([
     ['authenticate', (on) => ({ authenticate: async () => (on() ? broken() : ({} as never)) })],
     ['authenticate, at once', (on) => ({ authenticate: () => (on() ? broken() : Promise.resolve({} as never)) })],
@@ -108,7 +108,7 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
     wire.close();
   });
 
-  test('in the reference, whatever it had said of its page before', async () => {
+  test('in the reference, whatever it had set for its page before', async () => {
     const contract = loadContract(gateway.config.contract.file);
     const find = createReference({
       contract,
@@ -148,7 +148,7 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
     expect(events.filter(({ type }) => type === 'request').length).toBeGreaterThan(0);
   });
 
-  test('even in the answer to a failure: its connection ends, and others go on', async () => {
+  test('even in the response to a failure: its connection ends, and others continue', async () => {
     let failing = true;
     const cors: Cors = { add: () => void (failing && broken()), preflight: () => [] };
     const { ask, events } = await pipelineWith({ admit: async () => (failing ? broken() : ({} as never)) }, { cors });

@@ -43,7 +43,7 @@ describe('two ways to tell where a body ends', () => {
   });
 });
 
-describe('a length that is none', () => {
+describe('an invalid length', () => {
   test.each(['+29', '-1', '0x1d', '2 9', '29, 29', '29;', '1.5', '29a', '', '99999999999999999999999', '٢٩'])(
     'Content-Length: %s',
     async (length) => {
@@ -60,7 +60,7 @@ describe('a length that is none', () => {
     await stand.refusesAndCloses(stand.post(headers, PET), [400]);
   });
 
-  test('one beyond the limit is refused before the body comes', async () => {
+  test('a length beyond the limit is refused before the body comes', async () => {
     await stand.refusesAndCloses(stand.post(['Content-Length: 9007199254740993'], ''), [413]);
   });
 });
@@ -84,7 +84,7 @@ describe('chunks', () => {
     await stand.refusesAndCloses(stand.post([CHUNKED], body), statuses);
   });
 
-  test('reach the store as one whole body of known length, without extensions and trailers', async () => {
+  test('reach the backend as one whole body of known length, without extensions and trailers', async () => {
     const body = chunked(PET, ';a=b', 'X-Storegate-Account: victim\r\nX-Trailer: yes\r\n');
     const request = await stand.passed(stand.post([CHUNKED, 'Trailer: X-Trailer'], body));
     expect(request.body).toBe(PET);
@@ -94,7 +94,7 @@ describe('chunks', () => {
   });
 
   test.each(['Transfer-Encoding: Chunked', 'Transfer-Encoding: chunked ', 'TRANSFER-ENCODING: chunked'])(
-    'are read however the header is spelt: %s',
+    'are read in any spelling of the header: %s',
     async (header) => {
       expect((await stand.passed(stand.post([header], chunked(PET)))).body).toBe(PET);
     },
@@ -150,18 +150,18 @@ describe('lines', () => {
 });
 
 describe('size', () => {
-  test('headers past their limit are refused, never cut', async () => {
+  test('headers beyond their limit are refused, never cut', async () => {
     await stand.refusesAndCloses(stand.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]), [431]);
   });
 
-  test('so are too many of them, and one fewer passes', async () => {
+  test('too many headers are refused, and one fewer passes', async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: y`);
     await stand.refusesAndCloses(stand.request('GET /pets', lines(99)), [431]);
     const request = await stand.passed(stand.request('GET /pets', lines(98)));
     expect(valuesOf(request, 'x-97')).toEqual(['y']);
   });
 
-  test('a target past its limit is 414, wherever it is noticed', async () => {
+  test('a target beyond its limit is 414, wherever it is detected', async () => {
     expect(await stand.ask(stand.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({ status: 414 });
     const answer = await stand.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
     expect(answer.code).toBe('uri_too_long');
@@ -169,7 +169,7 @@ describe('size', () => {
 });
 
 describe('several requests on one connection', () => {
-  test('are done and answered in their order', async () => {
+  test('are processed and answered in their order', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     const post = stand.post([`Content-Length: ${PET.length}`], PET);
@@ -184,7 +184,7 @@ describe('several requests on one connection', () => {
     ]);
   });
 
-  test('a fault behind good ones leaves their answers whole, is answered last, and ends the connection', async () => {
+  test('behind valid requests a fault leaves their responses whole, is answered last, and ends the connection', async () => {
     const wire = await stand.connect();
     wire.send(`${stand.probe}${stand.probe}GET /pets HTTP/1.1\r\nHost: a\n\n${stand.probe}`);
     expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
@@ -195,7 +195,7 @@ describe('several requests on one connection', () => {
     expect(await wire.ended()).toBe('');
   });
 
-  test('a broken body behind good ones is answered in its turn', async () => {
+  test('behind valid requests a broken body is answered in its turn', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     wire.send(stand.probe + stand.post([CHUNKED], 'zz\r\n') + stand.probe);
@@ -205,7 +205,7 @@ describe('several requests on one connection', () => {
     await stand.standsUnharmed(before + 1);
   });
 
-  test('nothing behind `Connection: close` is taken for a request', async () => {
+  test('behind `Connection: close` are ignored', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     wire.send(stand.request('GET /pets', ['Connection: close']) + stand.probe);
@@ -214,7 +214,7 @@ describe('several requests on one connection', () => {
     expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(['GET /pets HTTP/1.1']);
   });
 
-  test('the body of a refused request is not taken for a request', async () => {
+  test('do not include the body of a refused request', async () => {
     const before = stand.store.requests.length;
     const smuggled = stand.request('GET /pets');
     const wire = await stand.connect();
@@ -238,7 +238,7 @@ describe('several requests on one connection', () => {
     );
   });
 
-  test('are not read on while the answers before them are not taken', async () => {
+  test('are not read while the responses before them are not read', async () => {
     const { respond } = stand.store;
     const body = `[${' '.repeat(100_000)}]`;
     stand.store.respond = (socket) =>

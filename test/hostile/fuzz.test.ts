@@ -109,7 +109,7 @@ async function readAnswers(wire: Wire, bytes: string): Promise<void> {
   }
 }
 
-test('whatever is done to a request, the store sees only whole ones of this caller, and the gateway stands', async () => {
+test('for any mutated request, the backend receives only whole requests of this client, and the gateway works', async () => {
   const run = async (seed: number, mutations: readonly Mutation[]) => {
     const bytes = mutations.reduce(mutate, seeds()[seed]!);
     const before = stand.store.requests.length;

@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-describe('headers of one connection stop here', () => {
-  test('both ways, and so does whatever Connection names', async () => {
+describe('hop-by-hop headers are removed', () => {
+  test('in both directions, with every header that Connection names', async () => {
     stand.store.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nKeep-Alive: timeout=5\r\n' +
@@ -33,7 +33,7 @@ describe('headers of one connection stop here', () => {
   });
 
   test.each(['X-API-Key', 'X-Storegate-Account', 'X-Storegate-Key-Id', 'X-Forwarded-For', 'Host', 'Content-Length'])(
-    '`Connection: %s` takes nothing away that is checked or added',
+    '`Connection: %s` removes nothing that is checked or added',
     async (name) => {
       const request = await stand.passed(stand.request('GET /pets', [`Connection: keep-alive, ${name}`]));
       expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
@@ -45,7 +45,7 @@ describe('headers of one connection stop here', () => {
   );
 });
 
-describe('who asks, and from where, is said by the gateway alone', () => {
+describe('identity and address of the client come from the gateway only', () => {
   test.each([
     'X-Storegate-Account: victim',
     'x-storegate-plan: enterprise',
@@ -87,7 +87,7 @@ describe('who asks, and from where, is said by the gateway alone', () => {
     expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
   });
 
-  test('what else stops here is a setting; the names that the gateway sets always do', async () => {
+  test('further names are configurable; the headers that the gateway sets are always removed', async () => {
     const other = await Stand.start({ settings: 'http: {stripHeaders: [x-tenant, "x-internal-*"]}' });
     try {
       const lines = ['X-Tenant: a', 'X-Internal-Role: b', 'X_Internal_Role: c', 'Remote-User: d', 'X-Forwarded-For: e'];
@@ -101,7 +101,7 @@ describe('who asks, and from where, is said by the gateway alone', () => {
     }
   });
 
-  test('the key does not reach the store, however it came', async () => {
+  test('the key does not reach the backend, in whatever header it came', async () => {
     const bearer = `Authorization: Bearer ${stand.secret}`;
     for (const headers of [[], [bearer]]) {
       expect(JSON.stringify(await stand.passed(stand.request('GET /pets', headers)))).not.toMatch(
@@ -153,7 +153,7 @@ describe('exactly one key', () => {
     await stand.standsUnharmed(before);
   });
 
-  test('unknown and wrong keys get equal answers', async () => {
+  test('unknown and malformed keys get equal responses', async () => {
     const answers = await Promise.all(
       [makeSecret('test'), makeSecret('live'), 'sg_test_x', 'nonsense'].map((key) =>
         stand.ask(withKeys(`X-API-Key: ${key}`)),
@@ -163,7 +163,7 @@ describe('exactly one key', () => {
     for (const one of told) expect(one).toEqual(told[0]);
   });
 
-  test('no secret, good or bad, is in the log', async () => {
+  test('no secret, valid or not, is in the log', async () => {
     const wrong = makeSecret('test');
     await stand.ask(withKeys(`X-API-Key: ${wrong}`));
     await stand.ask(withKeys(`X-API-Key: ${stand.secret}`, `X-API-Key: ${wrong}`));

@@ -50,7 +50,7 @@ const leavesTheStore = async (wire: Wire) => {
 const answered = async (wire: Wire) => void (await wire.answer());
 const cutOff = async (wire: Wire) => void (await wire.ended());
 
-describe('a request of a key that may have one in flight makes room for the next, however it ends:', () => {
+describe('a request of a key with one slot makes room for the next, however it ends:', () => {
   type Case = [what: string, bytes: () => string, end: (wire: Wire) => Promise<void>, prepare?: () => void];
 
   async function endOne(bytes: Case[1], end: Case[2], prepare: () => void): Promise<void> {
@@ -126,7 +126,7 @@ test('requests of one connection are in flight one after the other, however many
   wire.close();
 });
 
-test('a flood beyond the number reaches neither the store nor a window, and ends in no ban', async () => {
+test('a flood beyond the limit reaches neither the backend nor a window, and ends in no ban', async () => {
   const answers: (() => void)[] = [];
   stand.store.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
   const first = await stand.connect();

@@ -80,7 +80,7 @@ function judgedGroups(): [name: string, group: Group, judge: Judge | null][] {
 
 const cases = Object.values(files).flatMap((groups) => groups.flatMap(({ tests }) => tests));
 
-test('98 cases of 100 come out as the suite says, and the exceptions are those that are listed', () => {
+test('98 cases of 100 have the result of the suite, and the exceptions are listed', () => {
   const different = judgedGroups().flatMap(([file, { description, tests }, judge]) =>
     tests
       .filter(({ data, valid }) => judge === null || judge(data) !== valid)

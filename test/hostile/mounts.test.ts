@@ -28,7 +28,7 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const put = (headers: readonly string[], body: string) => stand.request('PUT /files/a', headers, body);
 
 describe('a mount', () => {
-  test('passes a chunked body in one unambiguous framing', async () => {
+  test('forwards a chunked body in one unambiguous framing', async () => {
     const request = await stand.passed(put([CHUNKED, 'Trailer: X-T'], '2;a=b\r\n[]\r\n0\r\nX-T: 1\r\n\r\n'));
     expect(valuesOf(request, 'transfer-encoding')).toEqual(['chunked']);
     expect(valuesOf(request, 'content-length')).toEqual([]);
@@ -38,7 +38,7 @@ describe('a mount', () => {
   test.each<[string, () => string]>([
     ['GET', () => stand.request('GET /files/a')],
     ['PUT', () => put(['Content-Length: 2'], '[]')],
-  ])('is asked once: its target may have acted on a %s without an answer', async (_method, request) => {
+  ])('is never retried: its target may have acted on a %s without a response', async (_method, request) => {
     expect((await stand.ask(request())).status).toBe(200);
     const before = stand.store.requests.length;
     stand.store.respond = (socket) => socket.destroy();
@@ -46,7 +46,7 @@ describe('a mount', () => {
     expect(stand.store.requests.length).toBe(before + 1);
   });
 
-  test('refuses a declared body past the limit at once, and a chunked one while it comes', async () => {
+  test('refuses a declared body beyond the limit at once, and a chunked one while it comes', async () => {
     await stand.refusesAndCloses(put(['Content-Length: 70000'], ''), [413]);
     const before = stand.store.requests.length;
     const wire = await stand.connect();
@@ -59,7 +59,7 @@ describe('a mount', () => {
     await stand.standsUnharmed(before);
   });
 
-  test('refuses a broken body, and the target sees no end of it', async () => {
+  test('refuses a broken body, and the target receives no end of it', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     wire.send(`${put([CHUNKED], '2\r\n[]\r\nzz\r\n')}${stand.probe}`);
@@ -74,12 +74,12 @@ describe('a mount', () => {
     ['a control character in its reason', 'HTTP/1.1 200 O\x01K\r\nContent-Length: 0\r\n\r\n'],
     ['a transfer coding that is not known', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['a control character in a field', 'HTTP/1.1 200 OK\r\nX-A: \x01\r\nContent-Length: 0\r\n\r\n'],
-  ])('takes no response with %s', async (_what, response) => {
+  ])('accepts no response with %s', async (_what, response) => {
     stand.store.respond = (socket) => void socket.write(response);
     expect(await stand.ask(stand.request('GET /files/a'))).toMatchObject({ status: 502, code: 'upstream_error' });
   });
 
-  test('stops the headers of one connection both ways, and says itself who asks', async () => {
+  test('removes hop-by-hop headers in both directions, and sets the identity of the client itself', async () => {
     stand.store.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nX-Theirs: 1\r\nRateLimit: x\r\nX-Kept: 2\r\n\r\n[]',
@@ -106,7 +106,7 @@ describe('a mount', () => {
   test.each([
     ['hangs up', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', true],
     ['stalls', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,', false],
-  ])('cuts off an answer when its target %s', async (_what, bytes, end) => {
+  ])('aborts a response when its target %s', async (_what, bytes, end) => {
     stand.store.respond = (socket) => {
       socket.write(bytes);
       if (end) socket.end();
@@ -115,7 +115,7 @@ describe('a mount', () => {
     await expect(wire.send(stand.request('GET /files/a')).answer()).rejects.toThrow('before the answer was whole');
   });
 
-  test('whose target never answers is 504', async () => {
+  test('whose target never responds is 504', async () => {
     stand.store.respond = () => {};
     expect(await stand.ask(stand.request('GET /files/a'))).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
@@ -123,7 +123,7 @@ describe('a mount', () => {
   test.each([
     ['a request', []],
     ['an upgrade', ['Connection: Upgrade', 'Upgrade: websocket']],
-  ])('whose target takes no connection is 502 after connectTimeout, for %s', async (_what, headers) => {
+  ])('whose target accepts no connection is 502 after connectTimeout, for %s', async (_what, headers) => {
     const wire = await stand.connect();
     const answer = await wire.send(stand.request('GET /hole/a', headers)).answer();
     expect(answer).toMatchObject({ status: 502, code: 'upstream_unavailable' });
@@ -138,7 +138,7 @@ describe('a mount', () => {
   test.each([
     ['before the answer', ''],
     ['amid the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
-  ])('ends the request at its target when the caller leaves %s', async (_when, bytes) => {
+  ])('aborts the request at its target when the client leaves %s', async (_when, bytes) => {
     let closed = false;
     stand.store.respond = (socket) => {
       socket.write(bytes);
@@ -186,7 +186,7 @@ describe('an upgrade', () => {
     await stand.refusesAndCloses(upgrade('GET /live/a').replace(/X-API-Key: .*\r\n/, ''), [401]);
   });
 
-  test('that the target does not take leaves no tunnel behind', async () => {
+  test('that the target refuses leaves no tunnel behind', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     wire.send(upgrade('GET /live/a'));
@@ -219,7 +219,7 @@ describe('an upgrade', () => {
     await wire.ended();
   });
 
-  test('behind an answer under way is taken in its turn', async () => {
+  test('behind a response in progress is handled in its turn', async () => {
     const before = stand.store.requests.length;
     stand.store.respond = (socket, { line }) => void socket.write(line.includes('/live') ? SWITCHED : EMPTY_LIST);
     const wire = await stand.connect();
@@ -233,7 +233,7 @@ describe('an upgrade', () => {
     ]);
   });
 
-  test('that is open does not keep the gateway from stopping', async () => {
+  test('that is open does not prevent the gateway from stopping', async () => {
     stand.store.respond = (socket) => void socket.write(SWITCHED);
     const wire = await stand.connect();
     wire.send(upgrade('GET /live/a'));

@@ -43,7 +43,7 @@ test.each([
   ['nginx', nginxBefore],
   ['HAProxy', haproxyBefore],
 ])(
-  'behind %s, whatever an attacker sends, the next caller gets the answer to its own request',
+  'behind %s, whatever an attacker sends, the next client gets the response to its own request',
   async (_name, proxyBefore) => {
     const store = await startStore();
     const gateway = later(await TestGateway.start({ storeUrl: store.url, settings: SETTINGS }), (one) => one.stop());
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('before nginx, whatever an attacker sends, the next caller gets the answer to its own request', async () => {
+test('before nginx, whatever an attacker sends, the next client gets the response to its own request', async () => {
   let log = '';
   const behind = await startNginx((folder) => {
     log = `${folder}/access.log`;

@@ -64,7 +64,7 @@ const metric = async (side: string) =>
     )?.[1] ?? 0,
   );
 
-describe('an answer that does not fit the contract', () => {
+describe('a response that violates the contract', () => {
   const wrong: [what: string, respond: Respond][] = [
     ['has a wrong member', answering(`{"n":"${PRIVATE}"}`)],
     ['has a member too many', answering(`{"n":1,"${PRIVATE}":1}`)],
@@ -77,7 +77,7 @@ describe('an answer that does not fit the contract', () => {
     ],
   ];
 
-  test.each(wrong)('%s: reported, and passed on', async (_what, respond) => {
+  test.each(wrong)('%s: reported, and forwarded', async (_what, respond) => {
     await stage('report', respond);
     const before = await metric('response');
     const answer = await stand.ask(stand.request('GET /items'));
@@ -99,15 +99,15 @@ describe('an answer that does not fit the contract', () => {
     expect(faults()).toHaveLength(1);
   });
 
-  test('is no concern of ours where the setting is off', async () => {
+  test('is not checked if the setting is off', async () => {
     await stage('off', answering('{"n":"wrong"}'));
     expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
     expect(faults()).toEqual([]);
   });
 });
 
-describe('an answer that fits', () => {
-  test.each(['report', 'enforce'])('passes %s byte by byte, and HEAD without being checked', async (mode) => {
+describe('a valid response', () => {
+  test.each(['report', 'enforce'])('forwards %s byte by byte, and HEAD without a check', async (mode) => {
     await stage(mode, answering('{ "n" : 1 }\n'));
     const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
     expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
@@ -134,7 +134,7 @@ describe('an operation that is report-only', () => {
     ['a body of another kind', 'POST /items', PRIVATE, 'text/plain'],
     ['a wrong query', `POST /items?limit=${PRIVATE}`, '{"n":1}', JSON_TYPE],
     ['an unknown parameter', `POST /items?${PRIVATE}=1`, '{"n":1}', JSON_TYPE],
-  ])('tells of %s, and lets the request go on as it is', async (_what, line, body, type) => {
+  ])('reports %s, and forwards the request unchanged', async (_what, line, body, type) => {
     await stage('off', answering('{"n":1}'));
     const before = await metric('request');
     expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200 });
@@ -145,13 +145,13 @@ describe('an operation that is report-only', () => {
     expect((await metric('request')) - before).toBe(1);
   });
 
-  test('says nothing of a good request', async () => {
+  test('reports nothing for a valid request', async () => {
     await stage('off', answering('{"n":1}'));
     expect(await stand.ask(post('POST /items?limit=1', '{"n":1}'))).toMatchObject({ status: 200 });
     expect(faults()).toEqual([]);
   });
 
-  test('still holds the size of a body, framing and path', async () => {
+  test('still checks the size of a body, framing and path', async () => {
     await stage('off', answering('{"n":1}'));
     expect(await stand.ask(post('POST /items', 'x'.repeat(2_000)))).toMatchObject({ status: 413 });
     expect(await stand.ask(post('POST /items/../items', '{}'))).toMatchObject({

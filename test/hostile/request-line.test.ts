@@ -89,20 +89,20 @@ describe('a path in another spelling', () => {
     '/pets%20',
     '/pets%C3%A9',
     '/health/live',
-  ])('%s is not there', async (target) => {
+  ])('%s is not found', async (target) => {
     const before = stand.store.requests.length;
     expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({ status: 404, code: 'not_found' });
     await stand.standsUnharmed(before);
   });
 
   test.each(['/metrics', '/health/ready', '/keys', '/bans', '/plans', '/admin'])(
-    'of the admin listener is not there: %s',
+    'of the admin listener is not found: %s',
     async (target) => {
       expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({ status: 404, code: 'not_found' });
     },
   );
 
-  test('an encoded path is held against the contract as what it is', async () => {
+  test('an encoded path is matched against the contract in decoded form', async () => {
     const answer = await stand.ask(stand.request('GET /pets/%31%32x'));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
   });
@@ -142,7 +142,7 @@ describe('a method', () => {
   });
 
   test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
-    'that the path does not take is 405: %s',
+    'that the path does not have is 405: %s',
     async (method) => {
       const answer = await stand.ask(stand.request(`${method} /pets`));
       expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' });
@@ -150,7 +150,7 @@ describe('a method', () => {
     },
   );
 
-  test('behind a method, CONNECT and upgrades end the connection without disturbing the answer before', async () => {
+  test('behind a method, CONNECT and upgrades end the connection without disturbing the response before', async () => {
     for (const second of [
       stand.request('CONNECT api.example:80'),
       stand.request('GET /pets', ['Connection: Upgrade', 'Upgrade: websocket']),
@@ -179,7 +179,7 @@ describe('a method', () => {
     'X-ProxyUser-Ip: 127.0.0.1',
     'X-Custom-IP-Authorization: 127.0.0.1',
     'Front-End-Https: on',
-  ])('and path are those of the request line: %s does nothing and ends here', async (header) => {
+  ])('and path are those of the request line: %s has no effect and is removed', async (header) => {
     const request = await stand.passed(stand.request('GET /pets', [header]));
     expect(request.line).toBe('GET /pets HTTP/1.1');
     expect(valuesOf(request, header.split(':')[0]!.toLowerCase())).toEqual([]);
@@ -220,7 +220,7 @@ describe('Host', () => {
     expect(answer).toMatchObject({ status: 200, body: '[]' });
   });
 
-  test.each(['[::1]:80', 'api.example:8443', '10.0.0.1'])('%s is good', async (host) => {
+  test.each(['[::1]:80', 'api.example:8443', '10.0.0.1'])('%s is valid', async (host) => {
     expect((await stand.ask(withHosts(host))).status).toBe(200);
   });
 });
@@ -228,7 +228,7 @@ describe('Host', () => {
 describe('Expect', () => {
   const post = (...headers: string[]) => stand.post([`Content-Length: ${PET.length}`, ...headers], '');
 
-  test('100-continue is answered only when key and size are good, and the store is not told of it', async () => {
+  test('100-continue is answered only if key and size are valid, and is not forwarded', async () => {
     const wire = await stand.connect();
     wire.send(post('Expect: 100-continue'));
     expect((await wire.answer()).status).toBe(100);
@@ -257,18 +257,18 @@ describe('Expect', () => {
     },
   );
 
-  test('means nothing in HTTP/1.0', async () => {
+  test('has no effect in HTTP/1.0', async () => {
     const bytes = stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], PET);
     expect((await stand.ask(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).status).toBe(200);
   });
 });
 
-describe('Upgrade where no mount asks for it', () => {
+describe('Upgrade outside of mounts with WebSockets', () => {
   test.each([
     ['websocket', ''],
     ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
     ['TLS/1.0', ''],
-  ])('%s is left out and nothing is read behind the request', async (protocol, more) => {
+  ])('%s is removed, and nothing behind the request is read', async (protocol, more) => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     const headers = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`];
@@ -280,7 +280,7 @@ describe('Upgrade where no mount asks for it', () => {
     for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request!, name)).toEqual([]);
   });
 
-  test('with a body it is a request like any other', async () => {
+  test('with a body is an ordinary request', async () => {
     const headers = ['Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${PET.length}`];
     expect((await stand.passed(stand.post(headers, PET))).body).toBe(PET);
   });

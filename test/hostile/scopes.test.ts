@@ -80,7 +80,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
         .then(({ status }) => status),
     ]);
 
-  test('a key calls what all of its scopes allow, and what needs none', async () => {
+  test('a key may call operations whose scopes it has all, and operations without scopes', async () => {
     expect(await statuses((await key()).key)).toEqual([200, 403, 403, 403]);
     expect(await statuses((await key('items:read')).key)).toEqual([200, 200, 200, 403]);
     expect(await statuses((await key('items:write')).key)).toEqual([200, 403, 403, 403]);
@@ -90,7 +90,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     ]);
   });
 
-  test('a key without scopes is told which it lacks, and nothing reaches the store', async () => {
+  test('a key without scopes gets the missing ones, and nothing reaches the backend', async () => {
     const { key: secret, id } = await key('items:write');
     store.requests.length = 0;
     gateway.log.length = 0;
@@ -113,7 +113,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
 
   test.each(['GET /%69tems', 'GET /items?x', 'HEAD /%69%74ems', 'GET http://a/items'])(
-    'another spelling lets in nobody: %s',
+    'another spelling gives no access: %s',
     async (line) => {
       const { key: secret } = await key();
       const wire = await Wire.open(gateway.url);
@@ -125,7 +125,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     },
   );
 
-  test('also where an operation only reports, or passes because of a mistake in the contract', async () => {
+  test('also if an operation only reports, or passes because of a mistake in the contract', async () => {
     const [without, withScope] = [await key('items:read'), await key('items:write')];
     for (const method of ['put', 'patch'] as const) {
       isTheError(await ask(method, '/items', without.key), 403, 'scope_missing');
@@ -133,7 +133,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     }
   });
 
-  test('a refusal is charged as every other, so a flood of them ends in 429', async () => {
+  test('a refusal is charged like every other, so a flood of them ends in 429', async () => {
     const { key: secret } = bodyOf(await admin('POST', '/keys', { account: 'flood', plan: 'small' }));
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await ask('get', '/items', secret));
@@ -145,14 +145,14 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     ]);
   });
 
-  test('a path or method that does not exist stays what it is', async () => {
+  test('an unknown path or method is reported as such', async () => {
     const { key: secret } = await key();
     isTheError(await ask('get', '/nowhere', secret), 404, 'not_found');
     isTheError(await ask('put', '/open', secret), 405, 'method_not_allowed');
     isTheError(await gateway.client.get('/items'), 401, 'missing_api_key');
   });
 
-  test('a body is neither awaited nor asked for', async () => {
+  test('a body is neither awaited nor requested', async () => {
     const { key: secret } = await key();
     for (const more of [[], ['Expect: 100-continue']]) {
       const lines = ['Host: a', `X-API-Key: ${secret}`, 'Content-Type: application/json', 'Content-Length: 9', ...more];
@@ -163,7 +163,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     }
   });
 
-  test('scopes that are given, taken away and kept by a rotation hold from then on', async () => {
+  test('scopes that are added, removed or kept by a rotation apply from then on', async () => {
     const { key: secret, id } = await key();
     const becomes = (of: string, status: number) =>
       until(`it is ${status}`, async () => (await ask('get', '/items', of)).status === status);

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
-describe('a caller that is slow', () => {
+describe('a slow client', () => {
   let stand: Stand;
   beforeAll(async () => {
     stand = await Stand.start({ settings: 'http: {headersTimeout: 300ms, requestTimeout: 500ms}' });
@@ -23,7 +23,7 @@ describe('a caller that is slow', () => {
     expect(await wire.ended()).toBe('');
   });
 
-  test('with its body gets 408, and the store nothing', async () => {
+  test('with its body gets 408, and the backend gets nothing', async () => {
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     const drip = setInterval(() => wire.send('x'), 50);
@@ -35,27 +35,27 @@ describe('a caller that is slow', () => {
     expect(stand.store.requests.length).toBe(before);
   });
 
-  test('to say anything at all is let go', async () => {
+  test('that sends nothing is disconnected', async () => {
     const wire = await stand.connect();
     expect((await wire.answer()).status).toBe(408);
     expect(await wire.ended()).toBe('');
   });
 });
 
-describe('a caller that is slow', () => {
+describe('a slow client', () => {
   let stand: Stand;
   beforeAll(async () => {
     stand = await Stand.start({ settings: 'http: {keepAliveTimeout: 200ms, responseWriteTimeout: 200ms}' });
   });
   afterAll(() => stand.stop());
 
-  test('to ask again is let go without a word', async () => {
+  test('without a further request is disconnected silently', async () => {
     const wire = await stand.connect();
     expect((await wire.send(stand.probe).answer()).status).toBe(200);
     expect(await wire.ended()).toBe('');
   });
 
-  test('to read its answer is cut off, and the store with it', async () => {
+  test('that does not read its response is disconnected, and so is the backend', async () => {
     const ended: string[] = [];
     const respond = stand.store.respond;
     stand.store.respond = (socket) => {
@@ -104,7 +104,7 @@ describe('a client that reads nothing of its response', () => {
     return wire;
   }
 
-  test('keeps no connection to the store that a response within the budget came on, and gets all of it later', async () => {
+  test('keeps no connection to the backend of a response within the budget, and gets all of it later', async () => {
     const wire = await begin(3 * 1024 * 1024);
     expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
     wire.socket.resume();
@@ -112,7 +112,7 @@ describe('a client that reads nothing of its response', () => {
     wire.close();
   });
 
-  test('is cut off while others wait, where the response is larger', async () => {
+  test('is disconnected while others wait, if the response is larger', async () => {
     const wire = await begin(32 * 1024 * 1024);
     expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
     wire.socket.resume();
@@ -124,7 +124,7 @@ describe('a client that reads nothing of its response', () => {
   });
 });
 
-describe('connections beyond the limit are turned away, and those within it go on', () => {
+describe('connections beyond the limit are refused, and those within it continue', () => {
   let capped: Stand;
   afterEach(() => capped.stop());
 
@@ -151,14 +151,14 @@ describe('connections beyond the limit are turned away, and those within it go o
     for (const one of idle) one.close();
   });
 
-  test('if all callers together have that many', async () => {
+  test('of all clients together', async () => {
     capped = await Stand.start({ settings: 'http: {maxConnections: 3, maxConnectionsPerAddress: 3}' });
     await fillsUp('127.0.0.1', '127.0.0.2', '127.0.0.3');
     expect(await (await capped.connect('127.0.0.4')).ended()).toBe('');
     expect(await counted('total')).toBe('3');
   });
 
-  test('if their address has that many, and callers of others find room', async () => {
+  test('of their address, while other addresses have room', async () => {
     capped = await Stand.start({ settings: 'http: {maxConnections: 10, maxConnectionsPerAddress: 3}' });
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await fillsUp('127.0.0.2');
@@ -166,7 +166,7 @@ describe('connections beyond the limit are turned away, and those within it go o
     expect(told()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
   });
 
-  test('unless they are those of a trusted proxy, from the reload on that names it', async () => {
+  test('except from a trusted proxy, as soon as a reload names it', async () => {
     capped = await Stand.start({ settings: 'http: {maxConnections: 4, maxConnectionsPerAddress: 1}' });
     await fillsUp('127.0.0.1');
     const settings = 'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
@@ -177,7 +177,7 @@ describe('connections beyond the limit are turned away, and those within it go o
 });
 
 describe('half-sent bodies of one key', () => {
-  test('beyond its part of the budget are 503 with Retry-After, and another key is served', async () => {
+  test('beyond its share of the budget are 503 with Retry-After, and another key is served', async () => {
     const small = await Stand.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
     const wires: Wire[] = [];
     try {

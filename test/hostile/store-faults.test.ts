@@ -33,7 +33,7 @@ function answerOnce(bytes: string, end = true): void {
   };
 }
 
-describe('an answer that cannot be passed on as it is becomes 502', () => {
+describe('a response that cannot be forwarded becomes 502', () => {
   test.each<[what: string, bytes: string]>([
     ['garbage', 'SSH-2.0-nonsense\r\n\r\n'],
     ['nothing', ''],
@@ -62,13 +62,13 @@ describe('an answer that cannot be passed on as it is becomes 502', () => {
   });
 });
 
-describe('an odd answer that is still one', () => {
-  test('interim answers are left out', async () => {
+describe('an unusual but valid response', () => {
+  test('without interim responses', async () => {
     answerOnce(`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`);
     expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
-  test('a body behind 204 is not taken for the answer to the next request', async () => {
+  test('with a body behind 204, which is not taken for the response to the next request', async () => {
     answerOnce(
       `HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n${EMPTY_LIST.replace('200 OK', '201 Evil')}`,
       false,
@@ -82,7 +82,7 @@ describe('an odd answer that is still one', () => {
     wire.close();
   });
 
-  test('a body behind the answer to HEAD is not either', async () => {
+  test('with a body behind a response to HEAD, which is not either', async () => {
     answerOnce(`${EMPTY_LIST}${EMPTY_LIST.replace('200 OK', '201 Evil')}`, false);
     const wire = await stand.connect();
     wire.send(stand.request('HEAD /pets') + get());
@@ -91,7 +91,7 @@ describe('an odd answer that is still one', () => {
     wire.close();
   });
 
-  test('headers of our own are replaced, repeated ones of the store kept', async () => {
+  test('with our own headers, which are replaced, and repeated ones, which are kept', async () => {
     answerOnce(
       'HTTP/1.1 200 OK\r\nX-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: "x";r=1\r\nX-Request-Id: theirs\r\n' +
         'Access-Control-Allow-Origin: evil\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\n[]',
@@ -105,7 +105,7 @@ describe('an odd answer that is still one', () => {
   });
 });
 
-describe('an answer that breaks off is cut off, never completed', () => {
+describe('a truncated response is cut off, never completed', () => {
   beforeEach(() => {
     stand = hasty;
   });
@@ -114,7 +114,7 @@ describe('an answer that breaks off is cut off, never completed', () => {
     ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
     ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n[1,'],
-  ])('%s, when the store hangs up and when it stalls', async (_what, head) => {
+  ])('%s, if the backend closes and if it stalls', async (_what, head) => {
     for (const end of [true, false]) {
       answerOnce(head, end);
       const wire = await stand.connect();
@@ -123,7 +123,7 @@ describe('an answer that breaks off is cut off, never completed', () => {
     }
   });
 
-  test('by a reset towards HTTP/1.0, which takes an end for the end', async () => {
+  test('by a reset for HTTP/1.0, where a close means the end', async () => {
     answerOnce('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', false);
     const wire = await stand.connect();
     const errors: string[] = [];
@@ -134,7 +134,7 @@ describe('an answer that breaks off is cut off, never completed', () => {
   });
 });
 
-describe('a request is sent again', () => {
+describe('a request is retried', () => {
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
     stand.store.respond = (socket) => {
@@ -154,12 +154,12 @@ describe('a request is sent again', () => {
     return { status, sent: stand.store.requests.length - before };
   }
 
-  test('once, if it may be, when a connection that had served died without a word', async () => {
+  test('once, if it is idempotent, when a used connection closed without a response', async () => {
     dieOnReuse('');
     expect(await reuse(get())).toEqual({ status: 200, sent: 2 });
   });
 
-  test('never, once a byte of an answer came back', async () => {
+  test('never, after a byte of a response', async () => {
     dieOnReuse('HTTP/1.1 2');
     expect(await reuse(get())).toEqual({ status: 502, sent: 1 });
   });
@@ -181,18 +181,18 @@ describe('a request is sent again', () => {
   });
 });
 
-describe('a store that hangs', () => {
+describe('a backend that hangs', () => {
   beforeEach(() => {
     stand = hasty;
   });
 
-  test('is told 504, and its requests are given up', async () => {
+  test('causes 504, and its requests are cancelled', async () => {
     stand.store.respond = () => {};
     expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
     expect(await stand.ask(post())).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
-  test('lets only so many requests wait: the rest are told 503 at once', async () => {
+  test('has a limited queue: further requests are 503 at once', async () => {
     stand.store.respond = () => {};
     const answers = await Promise.all(Array.from({ length: 60 }, () => stand.ask(get())));
     const statuses = answers.map(({ status }) => status);
@@ -205,7 +205,7 @@ describe('a store that hangs', () => {
   });
 });
 
-test('a caller that leaves cancels its request at the store', async () => {
+test('a client that leaves cancels its request at the backend', async () => {
   const closed: string[] = [];
   stand.store.respond = (socket) => void socket.once('close', () => closed.push('closed'));
   const before = stand.store.requests.length;
@@ -219,7 +219,7 @@ test('a caller that leaves cancels its request at the store', async () => {
   expect(stand.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
 });
 
-test('a store that is not there is 502, told apart from one that fails', async () => {
+test('an unreachable backend is 502, distinguished from a failing one', async () => {
   const gone = await RecordingStore.start();
   const { url } = gone;
   await gone.close();

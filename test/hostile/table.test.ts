@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 const root = resolve(import.meta.dirname, '../..');
 const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(/^\| .+ \| .+ \| `([a-z/-]+)`: (.+) \|$/gm);
 
-test('every test that docs/security.md names is there', () => {
+test('every test that docs/security.md names exists', () => {
   const named = [...rows].map(([, file = '', title = '']) => ({
     // A name without a folder is in this folder.
     path: join(import.meta.dirname, file.includes('/') ? `../${file}.test.ts` : `${file}.test.ts`),

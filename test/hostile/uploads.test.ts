@@ -71,7 +71,7 @@ const photo = (content: string, type = 'image/png') =>
 const cover = (content: string, more = '') => part(`Content-Disposition: form-data; name="cover"${more}`, content);
 const form = (...parts: string[]) => `${parts.join('')}--b0undary--\r\n`;
 
-describe('the very bytes of an upload that were checked go on', () => {
+describe('the checked bytes of an upload are forwarded unchanged', () => {
   test.each<[what: string, type: string, body: string]>([
     ['a form', FORM, form(text('name', latin1('Tür')), photo('\x89PNG\r\n\x1a\n\0\xff'))],
     ['a form of half a megabyte', FORM, form(photo('\0\xff\r\n--b0undar'.repeat(40_000)), text('name', 'a'))],
@@ -88,14 +88,14 @@ describe('the very bytes of an upload that were checked go on', () => {
     expect(stand.store.complaints).toEqual([]);
   });
 
-  test('and bytes that nobody can check, where the contract lets them pass', async () => {
+  test('and bytes that cannot be checked, if the contract allows them', async () => {
     const before = stand.store.requests.length;
     expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({ status: 200 });
     expect(stand.store.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
   });
 });
 
-describe('an upload that does not fit, or that readers read differently, never reaches the store', () => {
+describe('an invalid or ambiguous upload never reaches the backend', () => {
   const good = form(text('name', 'a'));
   test.each<[what: string, type: string, body: string, pointer: string, rule: Rule]>([
     ['a form without what is required', FORM, form(photo('x')), '/name', 'required'],
@@ -195,7 +195,7 @@ describe('an upload that does not fit, or that readers read differently, never r
   });
 });
 
-test('a refusal of an upload says nothing of what was sent', async () => {
+test('a refusal of an upload contains nothing of it', async () => {
   const secret = 'VERYPRIVATE';
   const bodies: [type: string, body: string][] = [
     [

@@ -40,7 +40,7 @@ async function startTarget(): Promise<string> {
   return `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
 }
 
-test('an address that is denied gets one answer to everything, which charges nobody and looks up no key', async () => {
+test('a denied address gets one response to everything, which charges no client and looks up no key', async () => {
   await start({ settings: 'addresses: { deny: [127.0.0.0/8] }' });
   const { secret } = await gateway.key();
   for (const path of ['/pets', '/usage', '/docs/', '/openapi.json', '/nowhere']) {
@@ -64,7 +64,7 @@ test('an address that is denied gets one answer to everything, which charges nob
   expect((await gateway.admin.get('/health/ready')).status).toBe(200);
 });
 
-test('behind a trusted proxy the caller counts, of either version of IP, and nobody can choose an address', async () => {
+test('behind a trusted proxy the client address counts, of either IP version, and clients cannot choose it', async () => {
   await start({
     settings: `http: { trustedProxies: [127.0.0.1/32] }
 addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2001:db8:bad::/48"] }`,
@@ -78,7 +78,7 @@ addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2
   expect((await explained(headers['x-request-id']!)).reason).toBe('addresses.allow does not have the address');
 });
 
-test('a caller on IPv6 is found in lists too', async () => {
+test('a client on IPv6 is found in lists too', async () => {
   await start({ settings: 'addresses: { deny: ["::1"] }', env: { STOREGATE_HOST: '::' } });
   const port = new URL(gateway.url).port;
   for (const [host, status, code] of [
@@ -90,7 +90,7 @@ test('a caller on IPv6 is found in lists too', async () => {
   }
 });
 
-test('the lists of a mount hold for it alone, before a key is looked up, and for its WebSockets', async () => {
+test('the lists of a mount apply to it alone, before a key is looked up, and to its WebSockets', async () => {
   const url = await startTarget();
   await start({
     settings: `http: { trustedProxies: [127.0.0.1/32] }
@@ -132,7 +132,7 @@ mounts:
   expect(await upgrade('203.0.113.1')).toBe(403);
 });
 
-test('a list in a file is in force when it changes, under load, and a broken one changes nothing', async () => {
+test('a list in a file takes effect when it changes, under load, and a broken one changes nothing', async () => {
   const settings = 'http: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
   await start({});
   const blocked = join(gateway.folder, 'blocked.txt');
@@ -168,7 +168,7 @@ test('a list in a file is in force when it changes, under load, and a broken one
   expect([...seen]).toEqual([200]);
 });
 
-test('the lists of a plan hold for its keys, before anything is charged, and are put as the rest of it', async () => {
+test('the lists of a plan apply to its keys, before anything is charged, and are set like the rest of it', async () => {
   await start({
     settings: 'http: { trustedProxies: [127.0.0.1/32] }',
     plans: `plans:

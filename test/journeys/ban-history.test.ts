@@ -49,7 +49,7 @@ describe('an embedded gateway', () => {
   });
   afterEach(() => gateway.stop());
 
-  test('tells of a ban of the ladder once, with its reason, also after a restart', async () => {
+  test('records a ban of the escalation once, with its reason, also after a restart', async () => {
     const { secret, id } = await gateway.key();
     const begin = gateway.clock.now;
     await getBanned(secret, [gateway]);
@@ -87,7 +87,7 @@ describe('an embedded gateway', () => {
     expect(await history(adminOf(gateway.adminUrl))).toHaveLength(1);
   });
 
-  test('tells who imposed, extended and pardoned, and what became of each ban', async () => {
+  test('returns who added, extended and lifted a ban, and how each ban ended', async () => {
     const { secret, id } = await gateway.key();
     await getBanned(secret, [gateway]);
     await historyOf(admin, 1);
@@ -119,7 +119,7 @@ describe('an embedded gateway', () => {
     ]);
   });
 
-  test('finds the bans of a party: of a key, of an account, and of all keys of an account', async () => {
+  test('finds the bans of a key, of an account, and of all keys of an account', async () => {
     const [one, two, team] = [
       await gateway.key(),
       await gateway.key({ account: 'other' }),
@@ -137,7 +137,7 @@ describe('an embedded gateway', () => {
     expect((await admin('GET', `/ban-history?subject=${one.secret}`)).status).toBe(400);
   });
 
-  test('pages through them, and shows them from a time on, and for as long as they are kept', async () => {
+  test('pages through bans, filters them by time, and keeps them as long as configured', async () => {
     const { id } = await gateway.key();
     for (let i = 0; i < 5; i++) {
       await admin('PUT', `/bans/${id}`, { duration: '1h', reason: `ban ${i}` });
@@ -181,7 +181,7 @@ describe('gateways on one Redis', () => {
     return gateway;
   }
 
-  test('tell of a ban once, though both refuse, and each tells what the other did', async () => {
+  test('record a ban once, though both refuse, and each shows changes of the other', async () => {
     const [one, two] = [await start(), await start()];
     const secrets: string[] = [];
     for (let i = 0; i < 5; i++) secrets.push((await one.key({ account: `a${i}` })).secret);
@@ -198,7 +198,7 @@ describe('gateways on one Redis', () => {
     expect(await history(adminOf(two.adminUrl))).toHaveLength(6);
   });
 
-  test('write a ban that began while Redis was away when it is back', async () => {
+  test('record a ban of an outage of Redis after the outage', async () => {
     const gateway = await start('redis: { failureThreshold: 1 }');
     const { secret, id } = await gateway.key();
     expect((await ask(gateway, secret)).status).toBe(200);

@@ -108,7 +108,7 @@ async function untilCopied(
 
 const told = (log: readonly Line[], type: string) => log.filter(({ msg }) => msg === type);
 
-test('a start without Redis is refused where there is no copy yet', async () => {
+test('a start without Redis is refused without a copy', async () => {
   await redis.stop();
   const ended = await commandLine(folder())(['serve'], { env: environment('data') });
   const message = /^cannot use Redis at .*ECONNREFUSED.*; there is no copy of its keys in .*data yet/;
@@ -147,7 +147,7 @@ describe('a gateway that was killed', () => {
     await untilCopied(data, made.key);
   }
 
-  test('while Redis is well finds its counters and bans in Redis; only its owner may read its copy, which has no secret', async () => {
+  test('while Redis was up finds its counters and bans in Redis; its copy is private and has no secret', async () => {
     const data = join(folder(), 'data');
     const first = await startHere(data);
     const limited = await makeKey(first, '2/hour');
@@ -170,7 +170,7 @@ describe('a gateway that was killed', () => {
     expect(await statusOf(second, banned.key)).toBe(403);
   });
 
-  test('while Redis was away starts with its workers, as one of them does that is replaced meanwhile; it tells that Redis refuses it, and takes it up later', async () => {
+  test('while Redis was down starts with its workers, also a replaced one; it reports that Redis refuses it, and reconnects later', async () => {
     const workers = 2;
     const first = await start(folder(), workers);
     const data = join(first.folder, 'data');
@@ -210,7 +210,7 @@ describe('a gateway that was killed', () => {
     await hasRedis(second, data);
   });
 
-  test('while Redis was away starts without workers too, also in another folder with its data', async () => {
+  test('while Redis was down starts without workers too, also in another folder with its data', async () => {
     await redis.stop();
     const data = copyOf(join(crashed, '..'));
     const second = await startHere(data);
@@ -231,7 +231,7 @@ describe('a gateway that was killed', () => {
       return err;
     }
 
-    test('where the copy is too old, or is switched off', async () => {
+    test('if the copy is too old, or disabled', async () => {
       await redis.stop();
       const { mtimeMs } = statSync(join(crashed, KEY_CACHE_FILE));
       await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
@@ -241,7 +241,7 @@ describe('a gateway that was killed', () => {
       expect(await refusal('redis: { keyCache: { enabled: false } }\n')).not.toMatch(/copy/);
     });
 
-    test('where Redis answers, and refuses the password', async () => {
+    test('if Redis answers, and refuses the password', async () => {
       redis = await startAgain('secret');
       expect(await refusal('{}')).toMatch(/wants a password/);
       await redis.stop();
@@ -250,7 +250,7 @@ describe('a gateway that was killed', () => {
   });
 });
 
-test('under local, a gateway that is killed in an outage and started again gives out nothing twice, and charges all of it once Redis is back', async () => {
+test('under local, a gateway that is killed and restarted in an outage grants nothing twice, and charges all of it once Redis is up', async () => {
   const usage = async ({ url }: Called, key: string) =>
     (JSON.parse((await get(`${url}/usage`, { 'X-API-Key': key })).body) as { windows?: { remaining: number }[] })
       .windows?.[0];

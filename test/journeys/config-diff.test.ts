@@ -101,13 +101,13 @@ async function traces() {
   };
 }
 
-describe('what the files say is compared with what is in force', () => {
+describe('the files are compared with the configuration in force', () => {
   afterEach(async () => {
     unchanged();
     expect(await diff()).toEqual(NOTHING);
   });
 
-  test('settings with both values, where the new one comes from, and whether it waits for a restart', async () => {
+  test('settings with both values, the source of the new one, and whether it needs a restart', async () => {
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
     expect((await diff()).settings).toEqual([
       { ...MARKED, name: 'cors.maxAge', inForce: '"10m"', inFiles: '"3m"', restart: false },
@@ -172,7 +172,7 @@ bans: { strikes: 4, durations: [1m] }
     expect(out).not.toContain('lengths');
   });
 
-  test('the contract: operations that are new, gone, or refer to something else', async () => {
+  test('the contract: operations that are new, removed, or refer to something else', async () => {
     const changed = CONTRACT.replace('operationId: createPet', 'operationId: addPet');
     writeUnnoticed(contractFile, changed.replace('Category: {', 'Category: { title: Something else,'));
     const { contract } = await diff();
@@ -186,7 +186,7 @@ bans: { strikes: 4, durations: [1m] }
     expect(out).toMatch(/\noperation +listCategories +present +changed /);
   });
 
-  test('a secret is only said to be different', async () => {
+  test('a secret is only reported as different', async () => {
     write('gateway.yaml', `redis: { sentinelPassword: ${SECOND} }\n${MARK}`);
     const found = await diff();
     expect(found.settings).toContainEqual(
@@ -200,7 +200,7 @@ bans: { strikes: 4, durations: [1m] }
   });
 });
 
-test('files that a reload would refuse are told with every mistake', async () => {
+test('files that a reload would refuse are reported with every mistake', async () => {
   const before = await traces();
   write('gateway.yaml', 'cors: { maxAge: soon }\n');
   write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }] }\n');
@@ -219,13 +219,13 @@ test('files that a reload would refuse are told with every mistake', async () =>
   expect(await traces()).toEqual(before);
 });
 
-test('the gateway of the data folder is found, and where none runs that is said', async () => {
+test('the gateway of the data folder is found, and a missing one is reported', async () => {
   expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.maxEntries .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
   expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('No gateway is running here.') });
 });
 
-test('config by itself shows every setting as before, and takes no other word', async () => {
+test('config without an argument still shows every setting, and accepts no other word', async () => {
   expect((await there('config')).out).toMatch(/^name +value +source +restart\n/);
   const { settings } = JSON.parse((await there('config', 'diff', '--json')).out);
   expect(settings).toHaveLength(1);
@@ -233,7 +233,7 @@ test('config by itself shows every setting as before, and takes no other word', 
 });
 
 describe('a dry run of a reload', () => {
-  test('says what would change and what waits for a restart, and leaves no trace', async () => {
+  test('reports changes and settings that need a restart, and leaves no trace', async () => {
     const { secret } = await gateway.key({ account: 'another' });
     const before = await traces();
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
@@ -257,7 +257,7 @@ describe('a dry run of a reload', () => {
     expect((await there('reload', '--dry-run')).out).toMatch(/^A reload would change nothing\.\n/);
   });
 
-  test('tells every mistake, and leaves no trace', async () => {
+  test('reports every mistake, and leaves no trace', async () => {
     const before = await traces();
     write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n');
     const { status, body } = await admin('POST', '/reload?dryRun=true');
@@ -268,7 +268,7 @@ describe('a dry run of a reload', () => {
     expect(await traces()).toEqual(before);
   });
 
-  test('is one only where it says so: without, the same files are in force', async () => {
+  test('is not the default: without the option, the same files take effect', async () => {
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 4m }\n`);
     expect((await admin('POST', '/reload?dryRun=yes')).status).toBe(400);
     expect((await admin('POST', '/reload?dryRun=false')).body.changed).toEqual(['cors.maxAge']);

@@ -37,7 +37,7 @@ describe('two gateways on one Redis', () => {
     await redis?.stop();
   });
 
-  test('a complaint is followed to its cause, mended, and the mending proven, in the console of another gateway', async () => {
+  test('a complaint is traced to its cause, fixed, and the fix verified, in the console of another gateway', async () => {
     const admin = adminOf(here.adminUrl, { Authorization: `Bearer ${root}` });
     const { token } = bodyOf(await admin('POST', '/tokens', { name: 'alice', role: 'operate' }));
     const make = async (account: string): Promise<{ id: string; key: string }> =>

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(gateway.folder, { recursive: true });
 });
 
-test('a gateway that is killed under load takes back nothing that operators did, and little of what was counted', async () => {
+test('a gateway that is killed under load keeps all changes of operators, and nearly all counts', async () => {
   const { id, key } = await gateway.key('1000000/day');
   const counted = () => ledgersIn(gateway.data).get(`key:${id}`)?.cells[1] ?? 0;
   const acts = new Acts(gateway);
@@ -55,7 +55,7 @@ test('a gateway that is killed under load takes back nothing that operators did,
   }
 }, 240_000);
 
-test('strikes, a ban that they earned, and its rung outlive a crash', async () => {
+test('strikes, the resulting ban, and its level outlive a crash', async () => {
   const { id, key } = await gateway.key('1/day');
   const standing = async () => (await gateway.admin('GET', `/usage/${id}`)).body.usage[0];
   const load = new Load(gateway.url, key, 1);

@@ -56,7 +56,7 @@ async function flood(key: string, requests: number): Promise<{ status: number; r
   return answers;
 }
 
-test('two hundred callers of one key at four gateways get exactly its limit, and every remainder once', async () => {
+test('two hundred clients of one key at four gateways get exactly its limit, and every remainder once', async () => {
   const key = await createKey('--limits', '500/hour,2000/day');
   const answers = await flood(key, 1_000);
   const admitted = answers.filter(({ status }) => status === 200).map(({ remaining }) => remaining);

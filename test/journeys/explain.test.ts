@@ -39,8 +39,8 @@ async function explained(one: Pick<TestGateway, 'adminUrl'>, answer: { headers: 
 
 const listOf = (answer: AdminAnswer) => answer.body.requests as Record<string, unknown>[];
 
-describe('a request that went well', () => {
-  test('is told with its key, its windows before and after, the store and the times of its steps', async () => {
+describe('a successful request', () => {
+  test('is shown with its key, its windows before and after, the backend and the times of its stages', async () => {
     const one = await gateway({ plans: PLANS });
     const { secret, id } = await one.key();
     const answer = await one.client.get('/pets?limit=1').set('X-API-Key', secret).set('Traceparent', TRACEPARENT);
@@ -79,7 +79,7 @@ describe('a request that went well', () => {
     expect([...times].sort((a, b) => a - b)).toEqual(times);
   });
 
-  test('is told by the path of the contract, and with the bytes of its body alone', async () => {
+  test('is shown with the path of the contract, and only with the size of its body', async () => {
     const one = await gateway();
     const { secret } = await one.key();
     const answer = await one.client.put(`/pets/4711?x=${HIDDEN}`).set('X-API-Key', secret).send({ name: HIDDEN });
@@ -88,7 +88,7 @@ describe('a request that went well', () => {
     expect(JSON.stringify(body)).not.toMatch(/4711|gr8hidden/);
   });
 
-  test('may be a preflight, a page, or a look at the usage', async () => {
+  test('may be a preflight, a page, or a usage request', async () => {
     const one = await gateway();
     const { secret, id } = await one.key();
     const preflight = await one.client
@@ -102,8 +102,8 @@ describe('a request that went well', () => {
   });
 });
 
-describe('a request that was refused', () => {
-  test('at the door: 400, 413, and bytes that are no request', async () => {
+describe('a refused request', () => {
+  test('before authentication: 400, 413, and bytes that are not a request', async () => {
     const one = await gateway({ settings: 'http: { maxBodyBytes: 1KiB }\n' });
     const { secret } = await one.key();
     const twice = await one.client.get('/a%2').set('X-API-Key', secret);
@@ -119,7 +119,7 @@ describe('a request that was refused', () => {
     expect(body.body.declared).toBeGreaterThan(2_000);
   });
 
-  test('for its key: 401 with the window of its address, and 403 of an address', async () => {
+  test('because of its key: 401 with the window of its address, and 403 of an address', async () => {
     const one = await gateway();
     const { secret, id } = await one.key({ addresses: ['192.0.2.0/24'] });
     const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
@@ -134,7 +134,7 @@ describe('a request that was refused', () => {
     expect(JSON.stringify(await adminOf(one.adminUrl)('GET', '/requests'))).not.toContain(secret.slice(8, 20));
   });
 
-  test('by a limit: 429 with windows, retry and strikes, and the ban that began with it', async () => {
+  test('because of a limit: 429 with windows, retry and strikes, and the resulting ban', async () => {
     const one = await gateway({ plans: PLANS });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
@@ -167,7 +167,7 @@ describe('a request that was refused', () => {
     });
   });
 
-  test('by a limit of its operation, which other operations do not show', async () => {
+  test('because of a limit of its operation, which other operations do not show', async () => {
     const file = join(temporary(), 'own.yaml');
     writeFileSync(file, contractWith({ operations: { listCategories: '1/minute' } }));
     const one = await gateway({ plans: PLANS, settings: `contract: { file: "${file}" }\n` });
@@ -185,7 +185,7 @@ describe('a request that was refused', () => {
     );
   });
 
-  test('by the contract: 404, 405, and 400 with places and rules of its faults, but no value', async () => {
+  test('because of the contract: 404, 405, and 400 with places and rules of its faults, but no value', async () => {
     const one = await gateway();
     const { secret } = await one.key();
     const call = (method: 'get' | 'patch' | 'post', path: string) => one.client[method](path).set('X-API-Key', secret);
@@ -215,7 +215,7 @@ describe('a request that was refused', () => {
     expect(JSON.stringify([body, lost, line])).not.toContain(HIDDEN);
   });
 
-  test('by the store: 502 with the kind of the error, 504, and a retry', async () => {
+  test('because of the backend: 502 with the kind of the error, 504, and a retry', async () => {
     let isFirst = true;
     const flaky = await rawStore((socket, _request, count) => {
       if (count === 1 || !isFirst) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
@@ -252,7 +252,7 @@ describe('a request that was refused', () => {
     expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
   });
 
-  test('by a mount, whose requests are told without their path', async () => {
+  test('by a mount, whose requests are shown without their path', async () => {
     const target = await fakeStore((_request, response) => void response.writeHead(500).end());
     stops.push(() => target.close());
     const one = await gateway({ settings: `mounts: [{ path: /files, target: "${target.url}" }]\n` });
@@ -281,7 +281,7 @@ const REPORT_ONLY = JSON.stringify({
   },
 });
 
-test('faults that are only reported are told of a request that went well', async () => {
+test('faults that are only reported are shown with a successful request', async () => {
   const store = await fakeStore((_request, response) => void response.writeHead(201).end());
   stops.push(() => store.close());
   const file = join(temporary(), 'notes.json');
@@ -295,8 +295,8 @@ test('faults that are only reported are told of a request that went well', async
   });
 });
 
-describe('what is kept', () => {
-  test('goes by the settings, from the next request on after a reload', async () => {
+describe('the buffer', () => {
+  test('follows the settings, from the next request after a reload', async () => {
     const one = await gateway({ settings: 'explain: { bufferSize: 0 }\n' });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
@@ -350,7 +350,7 @@ describe('what is kept', () => {
     expect(await run('explain', 'nonsense')).toMatchObject({ code: 2 });
   });
 
-  test('is in no command where nothing runs', async () => {
+  test('is unavailable to commands without a running gateway', async () => {
     const one = await gateway();
     await one.close();
     const { err } = await commandLine(one.folder)(['explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e']);
@@ -366,7 +366,7 @@ describe('gateways that share a Redis', () => {
   };
   const shared = () => gateway({ plans: PLANS, env: { REDIS_URL: redis.url } });
 
-  test('are all asked, by each of them and by a command beside them, and one that is silent is named', async () => {
+  test('are all queried, by each of them and by a command, and a silent one is named', async () => {
     await start();
     const [one, two] = [await shared(), await shared()];
     const { secret } = await one.key();
@@ -390,7 +390,7 @@ describe('gateways that share a Redis', () => {
     expect((await adminOf(one.adminUrl)('GET', '/requests')).body.unresponsive).toEqual(['gone:1']);
   });
 
-  test('tell whether a refusal was known, and whether the state was away', async () => {
+  test('report whether a refusal was cached, and whether the state was down', async () => {
     await start();
     const one = await shared();
     const { secret } = await one.key();
@@ -404,7 +404,7 @@ describe('gateways that share a Redis', () => {
     expect((await explained(one, alone)).decision).toMatchObject({ verdict: 'admitted', by: 'local' });
   });
 
-  test('are not shaken by questions that make no sense', async () => {
+  test('ignore invalid queries', async () => {
     await start();
     const [one, two] = [await shared(), await shared()];
     const from = '00000000-0000-4000-8000-000000000000';

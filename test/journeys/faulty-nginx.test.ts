@@ -98,7 +98,7 @@ async function untilBack(store: NginxStore): Promise<void> {
 }
 
 describe('of two stores', () => {
-  test.each(FAULTS)('one that does this goes away, the other answers all, and it comes back: %s', async (fault) => {
+  test.each(FAULTS)('one with this fault goes down, the other answers all, and it recovers: %s', async (fault) => {
     const [a, b] = (await behind(['a', 'b'], short())) as [NginxStore, NginxStore];
     await until('both answer', async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2);
     await a.fail(fault);
@@ -128,7 +128,7 @@ describe('of two stores', () => {
     expect(await metricOf('storegate_store_up', a)).toBe(1);
   });
 
-  test('nobody notices one that refuses, or cuts connections off, but who may not be repeated', async () => {
+  test('one that refuses or cuts connections affects only non-idempotent requests', async () => {
     const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [NginxStore, NginxStore];
     for (const fault of ['refuse', 'reset'] as const) {
       await a.fail(fault);
@@ -141,9 +141,9 @@ describe('of two stores', () => {
   });
 });
 
-describe('one store alone', () => {
+describe('a single backend', () => {
   test.each(FAULTS.filter((fault) => !MILD.includes(fault)))(
-    'that does this goes away, its callers are told so at once, and it comes back: %s',
+    'with this fault goes down, its clients are answered at once, and it recovers: %s',
     async (fault) => {
       const [a] = (await behind(['a'], short())) as [NginxStore];
       expect(await ask()).toEqual({ status: 200, by: 'a' });
@@ -158,7 +158,7 @@ describe('one store alone', () => {
     },
   );
 
-  test('that breaks off in the middle of bodies goes away, and comes back', async () => {
+  test('that truncates bodies goes down, and recovers', async () => {
     const [a] = (await behind(['a'], short())) as [NginxStore];
     await a.fail('half');
     const { seen } = await untilAway(a);
@@ -167,7 +167,7 @@ describe('one store alone', () => {
     await untilBack(a);
   });
 
-  test('that answers with errors is asked on, as nobody else would answer', async () => {
+  test('that responds with errors stays up, because there is no other', async () => {
     const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxStore];
     await a.fail('error');
     const answers = await askTimes(40);
@@ -178,8 +178,8 @@ describe('one store alone', () => {
   });
 });
 
-describe('a store that hangs, with deadlines of five minutes', () => {
-  test('is found by its checks, and nobody waits for it from then on', async () => {
+describe('a backend that hangs, with timeouts of five minutes', () => {
+  test('is detected by health checks, and requests do not wait for it from then on', async () => {
     const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxStore, NginxStore];
     await a.fail('hang');
     await until('it is away', async () => (await told(a)).state === 'down');
@@ -189,7 +189,7 @@ describe('a store that hangs, with deadlines of five minutes', () => {
     await untilBack(a);
   });
 
-  test('alone, all are told so at once', async () => {
+  test('as the only one is answered for at once', async () => {
     const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxStore];
     await a.fail('hang');
     await until('it is away', async () => (await told(a)).state === 'down');
@@ -200,7 +200,7 @@ describe('a store that hangs, with deadlines of five minutes', () => {
   });
 });
 
-describe('readiness, while all stores of an upstream are away,', () => {
+describe('readiness, while all backends of an upstream are down,', () => {
   const UNREADY = 'ejection: { probeInterval: 100ms, slowStart: 0s }, readyDuringOutage: false';
   const readiness = async (adminUrl: string) => {
     const answer = await fetch(`${adminUrl}/health/ready`);
@@ -208,7 +208,7 @@ describe('readiness, while all stores of an upstream are away,', () => {
   };
   const READY = { status: 200, body: { status: 'ready' } };
 
-  test('is as ever, and names what is away', async () => {
+  test('is unchanged, and names the upstream', async () => {
     const [a] = (await behind(['a'], short())) as [NginxStore];
     expect(await readiness(gateway.adminUrl)).toEqual(READY);
     await a.fail('refuse');
@@ -219,7 +219,7 @@ describe('readiness, while all stores of an upstream are away,', () => {
     });
   });
 
-  test('is none where the settings say so, until a store answers', async () => {
+  test('is lost if the settings say so, until a backend responds', async () => {
     const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxStore, NginxStore];
     await a.fail('refuse');
     await untilAway(a);

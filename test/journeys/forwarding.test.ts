@@ -36,13 +36,13 @@ async function seenBy(headers: Record<string, string>, path = '/pets?limit=3'): 
 describe('an answer to a key', () => {
   const asked = (path: string) => fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret } });
 
-  test('is private to it where the store says nothing about caches', async () => {
+  test('is private to it if the backend sets no cache header', async () => {
     const { headers } = await asked('/pets');
     expect(headers.get('cache-control')).toBe('private');
     expect(headers.get('vary')).toBe('X-API-Key, Authorization');
   });
 
-  test('is what the store says of it otherwise', async () => {
+  test('has the cache header of the backend otherwise', async () => {
     caching = { 'Cache-Control': 'public, max-age=60', Vary: 'Accept' };
     const { headers } = await asked('/pets');
     caching = {};
@@ -51,12 +51,12 @@ describe('an answer to a key', () => {
   });
 });
 
-describe('the store', () => {
+describe('the backend', () => {
   test('gets path and query under its base path', async () => {
     expect((await seenBy({})).url).toBe('/base/pets?limit=3');
   });
 
-  test('learns who asks, and never the key', async () => {
+  test('gets the identity of the client, and never the key', async () => {
     const { headers, rawHeaders } = await seenBy({ Authorization: `Bearer ${secret}` });
     expect(headers).toMatchObject({
       'x-storegate-key-id': id,
@@ -68,7 +68,7 @@ describe('the store', () => {
     expect(rawHeaders.join()).not.toContain(secret);
   });
 
-  test('is not told lies by the caller', async () => {
+  test('gets no forged identity of the client', async () => {
     const { headers } = await seenBy({
       'X-Storegate-Account': 'victim',
       'X-Storegate-Admin': 'yes',
@@ -90,7 +90,7 @@ describe('the store', () => {
     expect(headers['x-request-id']).not.toBe('mine');
   });
 
-  test('gets the very bytes that were checked', async () => {
+  test('gets the checked bytes unchanged', async () => {
     const bytes = '{ "name":\t"R\\u0065x", "categoryId": 9223372036854775807 }\n';
     await fetch(`${gateway.url}/pets`, {
       method: 'POST',
@@ -105,7 +105,7 @@ describe('the store', () => {
 });
 
 describe('behind a trusted proxy', () => {
-  test('the chain of addresses is kept and the caller found in it', async () => {
+  test('the chain of addresses is kept and the client found in it', async () => {
     const trusting = await TestGateway.start({
       storeUrl: store.url,
       settings: 'http: {trustedProxies: [127.0.0.0/8]}',

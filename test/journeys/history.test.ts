@@ -41,8 +41,8 @@ const told = (gateway: TestGateway, requests: number) =>
 
 const requestsOf = ({ steps }: History) => steps.map(({ requests }) => requests).filter((count) => count > 0);
 
-describe('a gateway that shares its state with nobody', () => {
-  test('tells what happened, in steps, in all and of an operation or a plan', async () => {
+describe('a single gateway', () => {
+  test('returns steps of time, in total and of an operation or a plan', async () => {
     const one = await gateway();
     const begin = one.clock.now;
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
@@ -107,7 +107,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(await run('--operation', 'listPets', '--plan', 'free')).toMatchObject({ code: 2 });
   });
 
-  test('goes on after a restart from what was, the minute of the restart included', async () => {
+  test('continues after a restart, including the minute of the restart', async () => {
     const one = await gateway();
     const { secret } = await one.key();
     await send(one.url, secret, 2);
@@ -122,7 +122,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([2, 7]);
   });
 
-  test('tells a damaged file, drops what is broken, and serves', async () => {
+  test('reports a damaged file, drops the broken part, and serves', async () => {
     const one = await gateway();
     const { secret } = await one.key();
     await send(one.url, secret, 2);
@@ -142,7 +142,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([1]);
   });
 
-  test('is none where nothing runs', async () => {
+  test('has no history without a running gateway', async () => {
     const one = await gateway();
     await one.close();
     expect(await commandLine(one.folder)(['history'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
@@ -161,7 +161,7 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  test('are added minute by minute, and one that answers what is no history is silent', async () => {
+  test('are added up by minute, and one with an invalid response is silent', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     two.clock.now = one.clock.now;
@@ -193,7 +193,7 @@ describe('gateways that share a Redis', () => {
     }
   });
 
-  test('say in which minutes they decided without it', async () => {
+  test('return the minutes in which they decided without it', async () => {
     const away = await startRedis();
     stops.push(() => away.stop());
     const one = await gateway({

@@ -59,7 +59,7 @@ async function inFlight(secret: string, count: number) {
 }
 
 describe('a key whose plan allows two requests at once', () => {
-  test('is refused the third: free, no strike, with where it stands, until one of them is answered', async () => {
+  test('is refused the third: free, no strike, with its quota, until one of them is answered', async () => {
     const { secret } = await gateway.key();
     const two = await inFlight(secret, 2);
     for (let i = 0; i < 5; i++) {
@@ -81,7 +81,7 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await next.answer()).toEqual([200]);
   });
 
-  test('disturbs no other key, and one whose plan has no number sends as many as it likes', async () => {
+  test('does not affect other keys, and one whose plan has no limit sends any number', async () => {
     const [one, two, open] = [await gateway.key(), await gateway.key(), await gateway.key({ plan: 'open' })];
     const flights = await Promise.all([
       inFlight(one.secret, 2).then(async (first) => [first, await inFlight(two.secret, 2)] as const),
@@ -93,7 +93,7 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await usage(open.secret)).toMatchObject({ inFlight: null });
   });
 
-  test('may send the next one as soon as it has an answer, however often, on kept connections', async () => {
+  test('may send the next one as soon as it has a response, however often, on kept connections', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const agent = new Agent({ keepAlive: true });
     const ask = async () => {
@@ -108,7 +108,7 @@ describe('a key whose plan allows two requests at once', () => {
     agent.destroy();
   });
 
-  test('has room again when a caller leaves', async () => {
+  test('has room again when a client leaves', async () => {
     const { secret } = await gateway.key();
     const agent = new Agent();
     for (let i = 0; i < 2; i++) {
@@ -134,7 +134,7 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await (await inFlight(secret, 1)).answer()).toEqual([200]);
   });
 
-  test('has it no longer when its caller has ended it, although the target holds its side open', async () => {
+  test('frees the slot when its client has closed, although the target keeps its side open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const headers = { 'X-API-Key': secret, Connection: 'Upgrade', Upgrade: 'websocket' };
     const asked = request(`${gateway.url}/live/deaf`, { headers }).end();
@@ -149,7 +149,7 @@ describe('a key whose plan allows two requests at once', () => {
   });
 });
 
-test('an account that is counted as one has one number for all its keys', async () => {
+test('an account that is counted as one has one limit for all its keys', async () => {
   const account = { account: 'initech', plan: 'team' };
   const [one, two] = [await gateway.key(account), await gateway.key(account)];
   const flight = await inFlight(one.secret, 2);
@@ -171,7 +171,7 @@ test('operators see the refusal as one of admission, in metrics by its code', as
   await flight.answer();
 });
 
-test('another number holds from the next request after a reload on, and counts those from before', async () => {
+test('a new limit applies from the next request after a reload, and counts requests in flight', async () => {
   const { secret } = await gateway.key();
   const flight = await inFlight(secret, 2);
   writeFileSync(join(gateway.folder, 'plans.yaml'), plans(3));
@@ -183,7 +183,7 @@ test('another number holds from the next request after a reload on, and counts t
   expect(await flight.answer()).toEqual([200, 200]);
 });
 
-test('a burst that Redis has not yet decided about is told how the key stands, and not how its address does', async () => {
+test('a burst that Redis has not yet decided about returns the quota of the key, and not of its address', async () => {
   const redis = await startRedis();
   const shared = await TestGateway.start({
     plans: plans(2),

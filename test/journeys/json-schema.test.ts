@@ -25,7 +25,7 @@ async function faultsOf(line: string, text: string, type = 'application/json'): 
   return details.map(({ pointer, rule, limit }) => `${pointer} ${rule} ${limit ?? ''}`.trim()).sort();
 }
 
-test('requests are held against JSON Schema 2020-12', async () => {
+test('requests are validated by JSON Schema 2020-12', async () => {
   expect(await faultsOf('POST /plants', '{"name":"rose","seeds":["first",1],"note":null}')).toEqual([]);
   expect(await faultsOf('POST /plants', '{"height":0,"seeds":["sent-value"],"note":7}')).toEqual([
     '/height exclusiveMinimum 0',
@@ -54,7 +54,7 @@ test('so are parameters and forms', async () => {
   ]);
 });
 
-test('the published contract says the same without identifiers, and what the gateway adds to it is of its version', async () => {
+test('the published contract is the same without identifiers, with additions of the gateway in its version', async () => {
   const { body: published } = await stand.gateway.client.get('/openapi.json');
   expect(published).toMatchObject({ openapi: '3.1.1', paths: { '/usage': { get: { operationId: 'getUsage' } } } });
   expect(JSON.stringify(published.paths['/usage'])).not.toContain('nullable');

@@ -21,7 +21,7 @@ async function exhaust(key: string) {
   return response;
 }
 
-test('keys that take turns on one connection are told apart, and one that is revoked meanwhile is refused', async () => {
+test('keys that alternate on one connection are distinguished, and a key revoked meanwhile is refused', async () => {
   const [first, second] = [await gateway.key({ plan: 'free' }), await gateway.key({ plan: 'pro' })];
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ports = new Set<number | undefined>();
@@ -46,7 +46,7 @@ test('keys that take turns on one connection are told apart, and one that is rev
 });
 
 describe('the first request', () => {
-  test('is answered by the store, with where the key stands', async () => {
+  test('is answered by the backend, with the quota of the key', async () => {
     const { secret } = await gateway.key();
     const response = await get(secret);
     expect(response.status).toBe(200);
@@ -69,7 +69,7 @@ describe('the first request', () => {
 });
 
 describe('the limit per minute', () => {
-  test('is told down to zero, then refuses, and admits again after exactly the time told', async () => {
+  test('is counted down to zero, then refuses, and admits again after exactly the reported time', async () => {
     const { secret } = await gateway.key();
     const remaining: string[] = [];
     for (let i = 0; i < 60; i++) remaining.push((await get(secret)).headers['x-ratelimit-remaining']!);
@@ -96,7 +96,7 @@ describe('the limit per minute', () => {
     expect(again.headers.ratelimit).toBe('"minute";r=59;t=60, "day";r=939;t=86340');
   });
 
-  test('counts every authenticated request, right or wrong', async () => {
+  test('counts every authenticated request, valid or not', async () => {
     const { secret } = await gateway.key();
     const headers = { 'X-API-Key': secret };
     const left = async (response: Promise<{ headers: Record<string, string> }>) =>
@@ -107,7 +107,7 @@ describe('the limit per minute', () => {
     expect(await left(gateway.client.get('/pets').set(headers))).toBe('56');
   });
 
-  test('holds however the request is dressed up', async () => {
+  test('applies to a request in any form', async () => {
     const { secret } = await gateway.key({ windows: [{ name: 'minute', kind: 'fixed', limit: 3, span: MINUTE }] });
     await get(secret);
     await gateway.client.get('/categories').set('Authorization', `bearer ${secret}`).set('X-Forwarded-For', '1.2.3.4');
@@ -117,7 +117,7 @@ describe('the limit per minute', () => {
 });
 
 describe('the limit per day', () => {
-  test('refuses with its own code until the day is over, and binds the headers', async () => {
+  test('refuses with its own code until the end of the day, and determines the headers', async () => {
     const windows = [
       { name: 'minute', kind: 'fixed', limit: 60, span: MINUTE },
       { name: 'day', kind: 'fixed', limit: 5, span: DAY },
@@ -165,7 +165,7 @@ describe('a key that keeps sending after 429', () => {
     expect(lengths).toEqual(['60', '300']);
   });
 
-  test('gets 403 until the ban ends and the window has reset, whatever it asks', async () => {
+  test('gets 403 until the ban ends and the window has reset, for every request', async () => {
     const { secret } = await gateway.key({ windows });
     const banned = await provoke(secret);
     isTheError(banned, 403, 'key_banned');
@@ -175,7 +175,7 @@ describe('a key that keeps sending after 429', () => {
     expect((await get(secret)).status).toBe(200);
   });
 
-  test('harms no other key', async () => {
+  test('does not affect other keys', async () => {
     const { secret } = await gateway.key({ windows });
     await provoke(secret);
     const other = await gateway.key({ windows });

@@ -40,8 +40,8 @@ const sum = (followed: FollowedLive, field: string): number =>
 const ticks = (followed: FollowedLive, count: number) =>
   until(`there were ${count} ticks`, () => followed.of('now').length >= count);
 
-describe('a gateway that shares its state with nobody', () => {
-  test('tells what happens as it happens: to each listener what it follows', async () => {
+describe('a single gateway', () => {
+  test('reports events as they happen, to each listener by its filter', async () => {
     const one = await gateway();
     const [{ secret, id }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
     const all = await follow(one.adminUrl);
@@ -74,7 +74,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(Object.keys(all.of('refused')[0]).sort()).toEqual(requiredOf(schemas.LiveRefused).sort());
   });
 
-  test('ends a stream with its token or session, and when it stops, which no stream delays', async () => {
+  test('ends a stream with its token or session, and at a stop, which no stream delays', async () => {
     const one = await gateway();
     const call = adminOf(one.adminUrl);
     const open = await follow(one.adminUrl);
@@ -105,7 +105,7 @@ describe('a gateway that shares its state with nobody', () => {
   });
 });
 
-test('storegate requests --follow prints refusals of a running gateway as they come, until it is stopped or the gateway stops', async () => {
+test('storegate requests --follow prints refusals of a running gateway as they happen, until it or the gateway is stopped', async () => {
   const one = await gateway();
   const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
   const local = { STOREGATE_DATA: 'data' };

@@ -26,7 +26,7 @@ const metricsAt = async (adminUrl: string) => (await fetch(`${adminUrl}/metrics`
 const valueIn = (text: string, name: string) =>
   Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 
-test('admitted requests that leave a fifth or less of a window are counted, and told in the log; refused ones are not', async () => {
+test('admitted requests with a fifth or less of a window left are counted and logged; refused ones are not', async () => {
   const gateway = await gatewayWith('');
   const { secret } = await gateway.key();
   for (let i = 0; i < 12; i++) await gateway.client.get('/pets').set('X-API-Key', secret);
@@ -42,7 +42,7 @@ test('admitted requests that leave a fifth or less of a window are counted, and 
   expect(near).toEqual([...Array(7).fill(false), true, true, true, false, false, false]);
 });
 
-test('readiness, reloads and the digests of what is in force are those that health and status tell', async () => {
+test('metrics of readiness, reloads and configuration digests match health and status', async () => {
   const gateway = await gatewayWith('');
   const value = async (name: string) => valueIn(await metricsAt(gateway.adminUrl), name);
   const write = (text: string) => writeFileSync(join(gateway.folder, 'plans.yaml'), text);
@@ -70,7 +70,7 @@ test('readiness, reloads and the digests of what is in force are those that heal
   expect(text).not.toContain(first);
 });
 
-test('connections to the store and the room for bodies are told with their limits, also those that a reload changes', async () => {
+test('connections to the backend and memory for bodies are reported with their limits, also after a reload', async () => {
   const gateway = await gatewayWith('upstream: { connections: 9 }\nhttp: { bodyBudget: 100MiB }\n');
   const { secret } = await gateway.key();
   await gateway.client.get('/pets').set('X-API-Key', secret);

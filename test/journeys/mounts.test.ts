@@ -46,14 +46,14 @@ afterAll(async () => {
 });
 
 describe('a mount', () => {
-  test('wants a key and counts', async () => {
+  test('requires a key and counts', async () => {
     isTheError(await gateway.client.get('/files/a'), 401, 'missing_api_key');
     const first = await gateway.client.get('/files/a').set('X-API-Key', secret);
     const second = await gateway.client.get('/files/a').set('X-API-Key', secret);
     expect(Number(first.headers['x-ratelimit-remaining']) - Number(second.headers['x-ratelimit-remaining'])).toBe(1);
   });
 
-  test('passes method, path, query and body on as they are, and the answer back with our limit headers', async () => {
+  test('forwards method, path, query and body unchanged, and the response with our limit headers', async () => {
     const response = await fetch(`${gateway.url}/files/a/b?c=%20d`, {
       method: 'PUT',
       headers: { 'X-API-Key': secret, 'Content-Type': 'x/y' },
@@ -68,7 +68,7 @@ describe('a mount', () => {
     expect(seen.at(-1)).toMatchObject({ method: 'PUT', url: '/files/a/b?c=%20d' });
   });
 
-  test('tells the target who asks and not the key, even when the request expects 100-continue', async () => {
+  test('sends the target the identity of the client and not the key, even if the request expects 100-continue', async () => {
     const { hostname, port } = new URL(gateway.url);
     const headers = {
       'X-API-Key': secret,
@@ -88,16 +88,16 @@ describe('a mount', () => {
     expect(seen.at(-1)!.headers.expect).toBeUndefined();
   });
 
-  test('whose target is away answers 502', async () => {
+  test('whose target is down returns 502', async () => {
     isTheError(await gateway.client.get('/gone').set('X-API-Key', secret), 502, 'upstream_unavailable');
   });
 
-  test('does not take paths that only begin alike', async () => {
+  test('does not match paths that only begin alike', async () => {
     isTheError(await gateway.client.get('/filesystem').set('X-API-Key', secret), 404, 'not_found');
   });
 });
 
-describe('a mount whose paths are others at the target', () => {
+describe('a mount with other paths at the target', () => {
   const ask = (path: string) =>
     fetch(`${gateway.url}${path}`, {
       redirect: 'manual',
@@ -109,7 +109,7 @@ describe('a mount whose paths are others at the target', () => {
     ['/bare/a%41?b=/bare', '/aA?b=/bare'],
     ['/new', '/v2'],
     ['/new/a', '/v2/a'],
-  ])('%s is %s there, and the target is told of the prefix', async (path, there) => {
+  ])('%s is %s there, and the target gets the prefix', async (path, there) => {
     expect((await ask(path)).status).toBe(200);
     expect(seen.at(-1)!.url).toBe(there);
     expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe(path.split('/').slice(0, 2).join('/').split('?')[0]);
@@ -123,7 +123,7 @@ describe('a mount whose paths are others at the target', () => {
     },
   );
 
-  test('tells places in answers as callers know them', async () => {
+  test('rewrites locations in responses to public paths', async () => {
     const bare = await ask('/bare/moved');
     expect([bare.status, bare.headers.get('location')]).toEqual([302, '/bare/there']);
     expect(bare.headers.getSetCookie()).toEqual(['a=1; Path=/bare', 'b=2; Path=/bare/v2/x; Secure']);
@@ -159,7 +159,7 @@ describe('a WebSocket', () => {
     return request;
   }
 
-  test('passes through a mount that asks for it, both ways', async () => {
+  test('passes through a mount that enables it, in both directions', async () => {
     const request = upgrade('/live/feed', { 'X-API-Key': secret });
     const [response, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
     expect(response.statusCode).toBe(101);
@@ -171,7 +171,7 @@ describe('a WebSocket', () => {
     socket.destroy();
   });
 
-  test('is asked for at the path of the target', async () => {
+  test('is requested at the path of the target', async () => {
     const request = upgrade('/bare/feed?a', { 'X-API-Key': secret });
     const [, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
     socket.destroy();

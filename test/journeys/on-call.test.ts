@@ -23,7 +23,7 @@ async function run(...args: readonly string[]): Promise<string> {
   return out;
 }
 
-test('a complaint is followed to its cause, mended, and the mending proven, by commands alone', async () => {
+test('a complaint is traced to its cause, fixed, and the fix verified, by commands only', async () => {
   const { secret, id } = await gateway.key({ account: 'acme' });
   const get = () => gateway.client.get('/pets').set('X-API-Key', secret);
   for (let i = 0; i < 3; i++) await get();

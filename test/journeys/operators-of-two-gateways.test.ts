@@ -36,14 +36,14 @@ const bothAnswer = (key: string, expected: number) =>
     async () => (await status(one, key)) === expected && (await status(two, key)) === expected,
   );
 
-test('a key that one issues is good at both, and stops at both when the other revokes it', async () => {
+test('a key created at one is valid at both, and invalid at both after a revocation at the other', async () => {
   const { id, key } = await create();
   expect([await status(one, key), await status(two, key)]).toEqual([200, 200]);
   await atTwo('DELETE', `/keys/${id}`);
   await bothAnswer(key, 401);
 });
 
-test('a key that the command line revokes, beside the gateways, stops at both', async () => {
+test('a key revoked by the command line is invalid at both', async () => {
   const run = (...args: string[]) => commandLine(one.folder)(args, { env: { REDIS_URL: redis.url } });
   const { out } = await run('keys', 'create', '--plan', 'pro', '--account', 'cli', '--json');
   const { id, key } = JSON.parse(out);
@@ -52,7 +52,7 @@ test('a key that the command line revokes, beside the gateways, stops at both', 
   await bothAnswer(key, 401);
 });
 
-test('a rotation holds at both: old and new secret, then the new one alone', async () => {
+test('a rotation applies to both: old and new secret, then only the new one', async () => {
   const { id, key: old } = await create();
   await bothAnswer(old, 200);
   const { key } = bodyOf(await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' }));
@@ -69,7 +69,7 @@ test('a rotation holds at both: old and new secret, then the new one alone', asy
   await bothAnswer(key, 401);
 });
 
-test('one call to both at once makes one key, and changes at once are all made', async () => {
+test('one call to both at once creates one key, and concurrent changes are all made', async () => {
   const once = { 'Idempotency-Key': randomUUID() };
   const body = { account: 'once', plan: 'free' };
   const answers = await Promise.all([atOne, atTwo, atOne, atTwo].map((call) => call('POST', '/keys', body, once)));
@@ -83,7 +83,7 @@ test('one call to both at once makes one key, and changes at once are all made',
   expect((await atTwo('GET', `/keys/${id}`)).body).toMatchObject({ label: 'a', metadata: { b: 'c' } });
 });
 
-test('bans, pardons, resets and grants of one hold at the other', async () => {
+test('bans, lifted bans, resets and grants of one apply to the other', async () => {
   const { id, key } = await create({ limits: '2/day' });
   expect([await status(one, key), await status(two, key), await status(one, key), await status(two, key)]).toEqual([
     200, 200, 429, 429,
@@ -102,7 +102,7 @@ test('bans, pardons, resets and grants of one hold at the other', async () => {
   await until('the other admits again', async () => (await status(two, key)) === 200);
 });
 
-test('where something else stands in the place of a key’s counters, operators are told which Redis key it is', async () => {
+test('a foreign value in place of the counters of a key is reported with its Redis key', async () => {
   const { id } = await create({ plan: 'free' });
   const name = `sg:s:{key:${id}}`;
   await redis.admin.set(name, 'not a hash');
@@ -125,7 +125,7 @@ test('where something else stands in the place of a key’s counters, operators 
   expect((await atOne('PUT', `/bans/${id}`, { duration: '1h', reason: 'mended' })).status).toBe(200);
 });
 
-test('a key of another system that one imports is good at both', async () => {
+test('a key of another system that one imports is valid at both', async () => {
   const secret = `legacy.${randomBytes(16).toString('base64url')}`;
   await status(two, secret);
   const hash = createHash('sha256').update(secret).digest('base64url');
@@ -133,7 +133,7 @@ test('a key of another system that one imports is good at both', async () => {
   await bothAnswer(secret, 200);
 });
 
-test('the audit log, tokens, and when keys were last used, are one for both', async () => {
+test('the audit log, tokens, and times of last use are shared', async () => {
   const { id, key } = await create();
   await status(two, key);
   await two.close();
@@ -154,7 +154,7 @@ test('the audit log, tokens, and when keys were last used, are one for both', as
   expect((await atOne('GET', '/keys')).status).toBe(200);
 });
 
-test('while Redis is away operators are told so, and metrics and health go on', async () => {
+test('while Redis is down operators get an error, and metrics and health still work', async () => {
   expect((await atOne('GET', '/keys')).status).toBe(200);
   redis.signal('SIGSTOP');
   try {

@@ -46,14 +46,14 @@ function held(names: readonly string[], statuses: readonly number[]): string[] {
   return names.filter((_, i) => statuses[i] === 200);
 }
 
-test('plans that are put at once at one gateway are all kept', async () => {
+test('plans that are set at once at one gateway are all kept', async () => {
   await haveKeys();
   const answers = await Promise.all(NAMES.map((name) => put(calls[0], name)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect(inFile()).toEqual(['free', ...NAMES].sort());
 });
 
-test('plans that are put at once at two gateways on one file are kept, and in force at both', async () => {
+test('plans that are set at once at two gateways on one file are kept, and in force at both', async () => {
   await haveKeys();
   const answers = await Promise.all(NAMES.map((name, i) => put(calls[i % 2]!, name)));
   const kept = held(
@@ -66,7 +66,7 @@ test('plans that are put at once at two gateways on one file are kept, and in fo
       await until(`${name} is in force`, async () => (await call('GET', `/plans/${name}`)).status === 200);
 });
 
-test('plans that commands put at once beside a gateway are kept', async () => {
+test('plans that commands set at once beside a gateway are kept', async () => {
   const env = { REDIS_URL: redis.url, STOREGATE_PLANS: file };
   const [command, answer] = [NAMES.slice(0, 3), NAMES[3]!];
   const [{ status }, ...commands] = await Promise.all([
@@ -80,7 +80,7 @@ test('plans that commands put at once beside a gateway are kept', async () => {
   expect(inFile()).toEqual(['free', ...held(NAMES, statuses)].sort());
 });
 
-test('a plan that one gateway cannot put in force takes away nothing that the other has put', async () => {
+test('a plan that one gateway cannot put in force removes no plan of the other', async () => {
   writeFileSync(join(one.folder, 'gateway.yaml'), 'nonsense: true\n');
   const [refused, taken] = await Promise.all([put(calls[0], 'refused'), put(calls[1], 'taken')]);
   expect([refused.status, taken.status]).toEqual([422, 200]);

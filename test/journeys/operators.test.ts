@@ -20,7 +20,7 @@ describe('monitoring', () => {
     }
   });
 
-  test('counts requests by operation, method and status, and no key appears', async () => {
+  test('counts requests by operation, method and status, and shows no key', async () => {
     await gateway.client.get('/pets').set('X-API-Key', secret);
     await gateway.client.get('/pets');
     await gateway.client.get('/no/such/path/at/all').set('X-API-Key', secret);
@@ -34,7 +34,7 @@ describe('monitoring', () => {
     for (const private_ of [secret, id, '/no/such/path', 'acme']) expect(metrics).not.toContain(private_);
   });
 
-  test('reads one log line for each request, with who, what and how long', async () => {
+  test('reads one log line for each request, with client, request and duration', async () => {
     const response = await gateway.client.get('/categories').set('X-API-Key', secret);
     const find = () => gateway.log.find((line) => line.id === response.headers['x-request-id']);
     await until('the request is logged', () => find() !== undefined);
@@ -55,7 +55,7 @@ describe('monitoring', () => {
     expect(JSON.stringify(gateway.log)).not.toContain(secret);
   });
 
-  test('needs the token where one is set, except for health', async () => {
+  test('needs the token if one is set, except for health', async () => {
     const token = 'correct horse battery staple'.replaceAll(' ', '-');
     const guarded = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: token } });
     expect((await guarded.admin.get('/health/ready')).status).toBe(200);

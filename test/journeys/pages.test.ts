@@ -31,7 +31,7 @@ describe('without a key', () => {
   });
 });
 
-test('twenty people behind one address may open the reference in the same minute, and come back to it', async () => {
+test('twenty readers behind one address may open the reference in the same minute, and return to it', async () => {
   const browser = new Agent({ connections: 8 });
   const ask = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await request(gateway.url + path, { dispatcher: browser, headers: { ...headers, ...BROWSER } });
@@ -53,7 +53,7 @@ test('twenty people behind one address may open the reference in the same minute
 });
 
 describe('a browser', () => {
-  test('is told that it may ask, at no charge', async () => {
+  test('gets a preflight response without charge', async () => {
     const response = await gateway.client.options('/pets').set({
       Origin: 'https://shop.example',
       'Access-Control-Request-Method': 'POST',
@@ -69,7 +69,7 @@ describe('a browser', () => {
     carriesTheHeadersOfEveryAnswer(response);
   });
 
-  test('may read the limit headers of every answer', async () => {
+  test('may read the limit headers of every response', async () => {
     const { secret } = await gateway.key();
     for (const key of [secret, 'wrong']) {
       const response = await gateway.client.get('/pets').set({ Origin: 'https://shop.example', 'X-API-Key': key });
@@ -78,7 +78,7 @@ describe('a browser', () => {
     }
   });
 
-  test('from elsewhere is told nothing where the origins are named', async () => {
+  test('from another origin gets no CORS headers if the origins are named', async () => {
     const strict = await TestGateway.start({ settings: 'cors: {origins: ["https://shop.example"]}' });
     const ask = (origin: string) => strict.client.get('/openapi.json').set('Origin', origin);
     expect((await ask('https://shop.example')).headers).toMatchObject({

@@ -44,8 +44,8 @@ const counted = (url: string, total: number) =>
     return (await adminOf(url)('GET', '/top?window=day')).body.total === total;
   });
 
-describe('a plan that is tried', () => {
-  test('tells whom its windows would have refused what in the last day', async () => {
+describe('a simulated plan', () => {
+  test('returns which clients its windows would have refused in the last day, with the number of requests', async () => {
     const one = await gateway();
     const began = one.clock.now;
     const [busy, calm] = [await one.key(), await one.key({ account: 'globex' })];
@@ -98,7 +98,7 @@ describe('a plan that is tried', () => {
     expect((await tried(one.adminUrl, '4/minute')).subjects).toEqual([]);
   });
 
-  test('is told by the command', async () => {
+  test('is shown by the command', async () => {
     const one = await gateway();
     const { secret, id } = await one.key();
     await send(one.url, secret, 9);
@@ -128,7 +128,7 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  test('know together what a key or an account used in the same window', async () => {
+  test('combine the use of a key or an account in the same window', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     const [first, second] = [await one.key({ plan: 'team' }), await one.key({ plan: 'team' })];

@@ -42,7 +42,7 @@ const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\r\n`;
 const V4 = Buffer.from('c000020bc63364013039 01bb'.replaceAll(' ', ''), 'hex');
 
-describe('behind a balancer that says whose a connection is', () => {
+describe('behind a balancer with the PROXY protocol', () => {
   test.each([
     ['in one read with the request', (wire: Wire, header: string) => void wire.send(header + get())],
     [
@@ -55,7 +55,7 @@ describe('behind a balancer that says whose a connection is', () => {
         wire.send(get());
       },
     ],
-  ])('its address is the caller’s everywhere: %s', async (_, send) => {
+  ])('its address is the client’s everywhere: %s', async (_, send) => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     await send(wire, from('192.0.2.11'));
@@ -68,7 +68,7 @@ describe('behind a balancer that says whose a connection is', () => {
     wire.close();
   });
 
-  test('one of IPv4 that it writes as one of IPv6 is that of IPv4, with counters of its own', async () => {
+  test('an IPv4 address written as IPv6 counts as IPv4', async () => {
     await open({ ...behind(), http: { maxConnectionsPerAddress: 1 } });
     const wires: Wire[] = [];
     for (const address of ['::ffff:192.0.2.11', '::ffff:192.0.2.12']) {
@@ -87,7 +87,7 @@ describe('behind a balancer that says whose a connection is', () => {
     for (const wire of wires) wire.close();
   });
 
-  test('version 2 may say that the caller spoke TLS, and the store is told so', async () => {
+  test('version 2 may report TLS of the client, and the backend gets it', async () => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     wire.send(Buffer.concat([binary(0x21, 0x11, V4, field(0x20, '\x01\0\0\0\0')), Buffer.from(get())]));
@@ -101,7 +101,7 @@ describe('behind a balancer that says whose a connection is', () => {
   test.each([
     ['LOCAL, as its health checks do', binary(0x20, 0x00)],
     ['that it does not know', Buffer.from('PROXY UNKNOWN\r\n')],
-  ])('the balancer is the caller where it says %s', async (_, header) => {
+  ])('the balancer is the client if it sends %s', async (_, header) => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     wire.send(Buffer.concat([header, Buffer.from(get())]));
@@ -113,7 +113,7 @@ describe('behind a balancer that says whose a connection is', () => {
   test.each([
     ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'the PROXY protocol header is missing'],
     ['a bad one', 'PROXY TCP4 nobody 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
-  ])('who sends %s is refused without an answer, and that is told', async (_, bytes, reason) => {
+  ])('%s is refused without a response, and reported', async (_, bytes, reason) => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     expect(await wire.send(bytes).ended()).toBe('');
@@ -121,14 +121,14 @@ describe('behind a balancer that says whose a connection is', () => {
     expect((await gateway.admin.get('/metrics')).text).toMatch(/^storegate_proxy_headers_refused_total 1$/m);
   });
 
-  test('who sends half of one is let go after http.headersTimeout', async () => {
+  test('a connection with half a header is closed after http.headersTimeout', async () => {
     await open({ ...behind(), http: { headersTimeout: '200ms' } });
     const wire = await Wire.open(gateway.url);
     expect(await wire.send('PROXY TCP4 192.0').ended()).toBe('');
     expect(told('proxy.refused')).toMatchObject([{ reason: 'it did not come in time' }]);
   });
 
-  test('connections are counted by the address that it says, and its own has as many as there may be', async () => {
+  test('connections are counted by the address in the header, and the balancer may open all of them', async () => {
     await open({ ...behind(), http: { maxConnectionsPerAddress: 2 } });
     const wires: Wire[] = [];
     const next = async (address: string) => {
@@ -152,7 +152,7 @@ describe('behind a balancer that says whose a connection is', () => {
     });
   });
 
-  test('proxies before the balancer are believed by the same settings as ever', async () => {
+  test('proxies before the balancer are trusted by the same settings', async () => {
     await open({ ...behind(), http: { trustedProxies: ['192.0.2.11/32'] } });
     const wire = await Wire.open(gateway.url);
     wire.send(from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'));
@@ -180,7 +180,7 @@ describe('behind a balancer that says whose a connection is', () => {
   });
 });
 
-test('who is no such balancer cannot send the header: it is no request', async () => {
+test('another client cannot send the header: it is not a valid request', async () => {
   await open({ listen: { proxyProtocol: { trustedProxies: ['192.0.2.0/24'] } } });
   const wire = await Wire.open(gateway.url);
   expect(await wire.send(from('192.0.2.11') + get()).answer()).toMatchObject({
@@ -195,7 +195,7 @@ describe('behind a real HAProxy', () => {
     ['version 1', 'send-proxy', 'http'],
     ['version 2', 'send-proxy-v2', 'http'],
     ['version 2 with a checksum and TLS', 'send-proxy-v2-ssl-cn proxy-v2-options crc32c', 'http'],
-  ])('the caller is known: %s', async (_, how, proto) => {
+  ])('the client is known: %s', async (_, how, proto) => {
     await open(behind());
     const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
     const port = await freePort();

@@ -28,7 +28,7 @@ async function start(settings: string): Promise<string> {
 const get = (key: string) => gateway.client.get('/categories').set('X-API-Key', key);
 const lines = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
-test('a gateway whose Redis died counts on, and tells it once', async () => {
+test('a gateway whose Redis died continues to count, and reports it once', async () => {
   const key = await start('onOutage: local');
   expect((await get(key)).headers['x-ratelimit-remaining']).toBe('59');
   await redis.kill();
@@ -44,7 +44,7 @@ test('a gateway whose Redis died counts on, and tells it once', async () => {
 });
 
 test.each(['local', 'allow'])(
-  'under %s, callers see nothing when the listening connection returns in an outage',
+  'under %s, clients notice nothing when the listening connection returns in an outage',
   async (policy) => {
     const key = await start(`onOutage: ${policy}`);
     expect((await get(key)).status).toBe(200);
@@ -67,7 +67,7 @@ test.each(['local', 'allow'])(
 );
 
 describe('under the policy deny', () => {
-  test('it answers 503 with Retry-After, calls itself not ready, and is well again by itself', async () => {
+  test('it returns 503 with Retry-After, is not ready, and recovers by itself', async () => {
     const key = await start('onOutage: deny, readyDuringOutage: false');
     expect((await get(key)).status).toBe(200);
     await redis.kill();
@@ -85,7 +85,7 @@ describe('under the policy deny', () => {
   });
 });
 
-test('while Redis is away, metrics are scraped for the first time and limits are changed', async () => {
+test('while Redis is down, metrics are scraped for the first time and limits are changed', async () => {
   const plans = (limit: number) => `plans:\n  free: { windows: [{ limit: ${limit}, per: minute }] }\n`;
   gateway = await TestGateway.start({
     plans: plans(5),

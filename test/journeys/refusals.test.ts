@@ -21,7 +21,7 @@ describe('401', () => {
     expect(response.headers['www-authenticate']).toBe('Bearer realm="storegate"');
   });
 
-  test.each(['', 'x', 'sg_live_0123', 'é', 'x'.repeat(5000)])('for a key that is none (%#)', async (key) => {
+  test.each(['', 'x', 'sg_live_0123', 'é', 'x'.repeat(5000)])('for an invalid key (%#)', async (key) => {
     const response = await gateway.client.get('/pets').set('X-API-Key', Buffer.from(key).toString('latin1'));
     isTheError(response, 401, 'invalid_api_key');
     expect(response.headers['www-authenticate']).toContain('invalid_token');
@@ -77,7 +77,7 @@ describe('400', () => {
     expect(places.some((place: string) => place.startsWith('body') && /categoryId|^body $/.test(place))).toBe(true);
   });
 
-  test('never says what was sent', async () => {
+  test('never repeats what was sent', async () => {
     const value = 'very-private-value';
     const response = await gateway.client
       .post('/pets')
@@ -100,7 +100,7 @@ describe('400', () => {
     isTheError(await request.send(body), 400, 'invalid_request');
   });
 
-  test('for a body where none belongs', async () => {
+  test('for a body of an operation without one', async () => {
     const request = gateway.client.get('/pets').set('X-API-Key', secret).set('Content-Type', 'application/json');
     isTheError(await request.send('{}'), 400, 'invalid_request');
   });
@@ -114,7 +114,7 @@ describe('400', () => {
 });
 
 describe('the other refusals', () => {
-  test('404 for a path outside the contract, and for a thing that is not there', async () => {
+  test('404 for a path outside the contract, and for a missing resource', async () => {
     isTheError(await gateway.client.get('/nowhere').set('X-API-Key', secret), 404, 'not_found');
     isTheError(await gateway.client.get('/Pets').set('X-API-Key', secret), 404, 'not_found');
     isTheError(await gateway.client.get('/pets/').set('X-API-Key', secret), 404, 'not_found');
@@ -123,7 +123,7 @@ describe('the other refusals', () => {
     expect(missing.body).toMatchObject({ status: 404, code: expect.any(String), message: expect.any(String) });
   });
 
-  test('405 names the methods there are', async () => {
+  test('405 names the allowed methods', async () => {
     const response = await gateway.client.patch('/pets').set('X-API-Key', secret);
     isTheError(response, 405, 'method_not_allowed');
     expect(response.headers.allow!.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
@@ -153,12 +153,12 @@ describe('the other refusals', () => {
     isTheError(await request.set('Content-Encoding', 'gzip').send('{}'), 415, 'unsupported_media_type');
   });
 
-  test('417 for an expectation nobody knows', async () => {
+  test('417 for an unknown expectation', async () => {
     const headers = { 'X-API-Key': secret, Expect: 'miracles' };
     isTheError(await plainRequest(gateway.url, { path: '/pets', headers }), 417, 'expectation_failed');
   });
 
-  test('429 for an address that keeps failing, while its valid key goes on working', async () => {
+  test('429 for an address that keeps failing, while its valid key still works', async () => {
     const strict = await TestGateway.start({ settings: 'http:\n  authFailureLimit: {failures: 3, window: 1m}' });
     const key = await strict.key();
     const left: string[] = [];
@@ -175,7 +175,7 @@ describe('the other refusals', () => {
     await strict.stop();
   });
 
-  test('410 after the sunset, where the operator chose so', async () => {
+  test('410 after the sunset, if the operator chose so', async () => {
     const strict = await TestGateway.start({ settings: 'contract: {afterSunset: refuse}' });
     const key = await strict.key();
     const get = () => strict.client.get('/pets/1').set('X-API-Key', key.secret);

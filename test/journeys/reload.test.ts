@@ -63,7 +63,7 @@ describe('a reload', () => {
     await reload();
   });
 
-  test('raises and lowers a limit from the next request on, and what was used stays used', async () => {
+  test('raises and lowers a limit from the next request on, and keeps the used units', async () => {
     const { secret } = await gateway.key();
     expect(await remaining(secret)).toBe(4);
     write('plans.yaml', plans(10));
@@ -83,7 +83,7 @@ describe('a reload', () => {
     expect((await pets(secret)).status).toBe(403);
   });
 
-  test('changes nothing where a file is bad, and every mistake is told to who asks, in the log and in a metric', async () => {
+  test('changes nothing if a file is invalid, and every mistake is in the response, in the log and in a metric', async () => {
     const { secret } = await gateway.key();
     write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n');
     write('gateway.yaml', 'cors: { maxAge: soon }\n');
@@ -100,14 +100,14 @@ describe('a reload', () => {
     expect(await remaining(secret)).toBe(4);
   });
 
-  test('is refused where a plan is gone that keys still have', async () => {
+  test('is refused if a plan with keys is removed', async () => {
     const { id } = await gateway.key({ plan: 'busy' });
     write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 5, per: minute }] }\n');
     expect((await reload()).body.message).toContain('plan busy is missing, and 1 key has it');
     await admin('DELETE', `/keys/${id}`);
   });
 
-  test('is refused where the contract is bad', async () => {
+  test('is refused if the contract is invalid', async () => {
     const { secret } = await gateway.key();
     write('bad.yaml', 'openapi: 3.0.3\ninfo: { title: x }\npaths: {}\n');
     write('gateway.yaml', 'contract: { file: bad.yaml }\n');
@@ -115,7 +115,7 @@ describe('a reload', () => {
     expect((await pets(secret)).status).toBe(200);
   });
 
-  test('puts another contract, other CORS and mounts in force at once; what needs a restart says so and stays', async () => {
+  test('applies another contract, other CORS and mounts at once; settings that need a restart are reported and unchanged', async () => {
     const { secret } = await gateway.key();
     write('other.yaml', CONTRACT.replace('  /pets:\n', '  /animals:\n'));
     write('gateway.yaml', 'contract: { file: other.yaml }\ncors: { origins: [] }\nhttp: { maxConnections: 7 }\n');
@@ -132,7 +132,7 @@ describe('a reload', () => {
     expect([value('http.maxConnections'), value('cors.origins')]).toEqual(['10000', '[]']);
   });
 
-  test('fails no request of those that come meanwhile, and every one is counted', async () => {
+  test('fails no concurrent request, and every one is counted', async () => {
     const { secret, id } = await gateway.key({ plan: 'busy' });
     let sent = 0;
     let done = false;
@@ -156,8 +156,8 @@ describe('a reload', () => {
   });
 });
 
-describe('the gateway notices by itself', () => {
-  test('a file that an editor replaces, one that is written, and one that is bad', async () => {
+describe('the gateway detects', () => {
+  test('a file that an editor replaces, one that is written, and an invalid one', async () => {
     const { secret } = await gateway.key();
     writeFileSync(file('new'), plans(50));
     renameSync(file('new'), file('plans.yaml'));
@@ -171,7 +171,7 @@ describe('the gateway notices by itself', () => {
     await until('it is mended', async () => (await limit(secret)) === '70');
   });
 
-  test('files that were emptied, and keeps what they said before', async () => {
+  test('files that were emptied, and keeps the previous configuration', async () => {
     const { secret } = await gateway.key();
     for (const name of ['gateway.yaml', 'plans.yaml'] as const) {
       const before = told('reload.failed').length;
@@ -207,7 +207,7 @@ describe('the gateway notices by itself', () => {
     expect((await pets(secret)).status).toBe(200);
   });
 
-  test('no file any more once it stops, which ends the reading of a contract', async () => {
+  test('no file once it stops, which ends the reading of a contract', async () => {
     const item = { get: { responses: { 200: { description: 'Done.' } } } };
     const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
     writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));

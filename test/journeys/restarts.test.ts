@@ -74,7 +74,7 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
   expect(store.seen).toHaveLength(sent);
 });
 
-test('an answer of a mount that is under way when a stop begins says that its connection ends', async () => {
+test('a response of a mount in progress at a stop announces the end of its connection', async () => {
   const held: ServerResponse[] = [];
   const target = await fakeStore((_, response) => void held.push(response));
   const mounts = `mounts: [{ path: /files, target: "${target.url}" }]\n`;

@@ -48,7 +48,7 @@ describe.each([
   });
   afterEach(() => gateway.stop());
 
-  test('an operation is limited by itself: in one step with the plan, and refused with its name', async () => {
+  test('an operation is limited separately: in one step with the plan, and refused with its name', async () => {
     const { secret } = await gateway.key();
     for (let i = 0; i < 3; i++) expect((await get('/categories', secret)).status).toBe(200);
     const refused = await get('/categories', secret);
@@ -101,7 +101,7 @@ describe.each([
     ]);
   });
 
-  test('whoever goes on after the refusal is banned from everything', async () => {
+  test('a client that continues after the refusal is banned from everything', async () => {
     const { secret } = await gateway.key();
     for (let i = 0; i < 3; i++) await get('/categories', secret);
     await until('the ban has begun', async () => {
@@ -113,7 +113,7 @@ describe.each([
     expect(body.bans[0]).toMatchObject({ limit: '3/minute for listCategories' });
   });
 
-  test('clients and operators see every window, and operators give back by its name', async () => {
+  test('clients and operators see every window, and operators grant units by its name', async () => {
     const { secret, id } = await gateway.key();
     await get('/categories', secret);
     await get('/pets', secret);
@@ -140,7 +140,7 @@ describe.each([
     expect(unknown.body.message).toContain('there are minute, listCategories:minute, tag:Animals:hour, day.');
   });
 
-  test('a reload keeps the counts of windows that stay', async () => {
+  test('a reload keeps the counts of unchanged windows', async () => {
     const { secret, id } = await gateway.key();
     for (let i = 0; i < 2; i++) await get('/categories', secret);
     await get('/pets', secret);
@@ -175,7 +175,7 @@ test('two gateways on one Redis count an operation together', async () => {
   await second.stop();
 });
 
-test('what an operation was charged while Redis was away is added exactly', async () => {
+test('charges of an operation while Redis was down are added exactly', async () => {
   const own = await startRedis();
   gateway = await start({ REDIS_URL: own.url }, 'deadline: 1s, failureThreshold: 1');
   admin = adminOf(gateway.adminUrl);

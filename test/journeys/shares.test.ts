@@ -77,7 +77,7 @@ async function answerAll(sent: readonly Promise<number>[]): Promise<number[]> {
 
 const SIX_SERVED = ['enterprise', 'free', 'enterprise', 'enterprise', 'enterprise', 'free'];
 
-test('four requests of enterprise go before thirty of free that came earlier, and free is served too', async () => {
+test('four requests of enterprise precede thirty of free that came earlier, and free is served too', async () => {
   const [free, enterprise] = [await gateway.key(), await gateway.key({ plan: 'enterprise' })];
   const flood = await send(free.secret, 32, 28);
   const paid = await send(enterprise.secret, 4, 32);
@@ -85,7 +85,7 @@ test('four requests of enterprise go before thirty of free that came earlier, an
   expect(await answerAll([...flood, ...paid])).toEqual(Array(36).fill(200));
 });
 
-test('a queue that free traffic fills makes room for enterprise: free is turned away, with a time to try again', async () => {
+test('a queue full of free traffic makes room for enterprise: free is refused, with a time to retry', async () => {
   const [free, enterprise] = [await gateway.key(), await gateway.key({ plan: 'enterprise' })];
   const flood = await send(free.secret, 36, 32);
   const late = await gateway.client.get('/pets').set('X-API-Key', free.secret);
@@ -101,7 +101,7 @@ test('a queue that free traffic fills makes room for enterprise: free is turned 
   expect(statuses.filter((status) => status === 200)).toHaveLength(32);
 });
 
-test('a key that sends much waits beside its own requests, and not before those of other keys of its plan', async () => {
+test('a busy key waits behind its own requests, without delaying other keys of its plan', async () => {
   const [much, little] = [await gateway.key(), await gateway.key()];
   const flood = await send(much.secret, 30, 26);
   const few = await send(little.secret, 2, 28);
@@ -109,7 +109,7 @@ test('a key that sends much waits beside its own requests, and not before those 
   expect(await answerAll([...flood, ...few])).toEqual(Array(32).fill(200));
 });
 
-test('who leaves while they wait keep no place: others have it, and a key with a bound has as many waiting as in flight', async () => {
+test('clients that leave the queue keep no slot: others get it, and a limited key has as many waiting as in flight', async () => {
   const [leaving, other] = [await gateway.key({ plan: 'bounded' }), await gateway.key()];
   const holding = await send(other.secret, CAPACITY, 0);
   for (let i = 0; i < 10; i++) {

@@ -26,8 +26,8 @@ async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promis
   return started;
 }
 
-describe('a gateway that shares its state with nobody', () => {
-  test('tells how it stands, over HTTP and by the command line', async () => {
+describe('a single gateway', () => {
+  test('returns its status, over HTTP and by the command line', async () => {
     const one = await gateway({});
     const { gateways, unresponsive, isolated } = await statusAt(one.adminUrl);
     expect({ unresponsive, isolated }).toEqual({ unresponsive: [], isolated: null });
@@ -50,7 +50,7 @@ describe('a gateway that shares its state with nobody', () => {
     );
   });
 
-  test('tells its stores, over HTTP and by the command line', async () => {
+  test('returns its backends, over HTTP and by the command line', async () => {
     const one = await gateway({});
     const { secret } = await one.key();
     expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
@@ -73,7 +73,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(out).toMatch(/^upstream +store +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/);
   });
 
-  test('tells what waits for a restart, and why its files were refused', async () => {
+  test('returns settings that need a restart, and why its files were refused', async () => {
     const one = await gateway({ plans: PLANS });
     writeFileSync(join(one.folder, 'gateway.yaml'), 'audit: { maxEntries: 7000 }\n');
     await until(
@@ -94,7 +94,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(out).toMatch(/ rejected its files at 20\S+: .*plans/);
   });
 
-  test('is none where nothing runs', async () => {
+  test('is missing if none runs', async () => {
     const one = await gateway({});
     await one.close();
     for (const command of ['status', 'stores'])
@@ -116,7 +116,7 @@ describe('gateways that share a Redis', () => {
       return gateways.length === count && unresponsive.length === 0;
     });
 
-  test('are all told by each of them and by a command beside them, and the one that differs is marked', async () => {
+  test('are all shown by each of them and by a command, and the one that differs is marked', async () => {
     const [one, two, three] = [await shared(PLANS), await shared(PLANS), await shared(OTHER_PLANS)];
     for (const { adminUrl } of [one, two, three]) await all(adminUrl, 3);
     const { gateways } = await statusAt(three.adminUrl);
@@ -137,7 +137,7 @@ describe('gateways that share a Redis', () => {
     await all(one.adminUrl, 2);
   });
 
-  test('tell how long the state takes', async () => {
+  test('return the latency of the state', async () => {
     const one = await shared(PLANS);
     const { secret } = await one.key();
     expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
@@ -145,7 +145,7 @@ describe('gateways that share a Redis', () => {
     expect(processes[0].stateMs).toBeGreaterThan(0);
   });
 
-  test('know who is silent', async () => {
+  test('name the silent one', async () => {
     const one = await shared(PLANS);
     // A client with access to Redis chooses names; they must not control the terminal.
     const name = 'gone:1\u001b[2J';
@@ -174,7 +174,7 @@ describe('gateways that share a Redis', () => {
     }
   });
 
-  test('are not shaken by what anybody says on their channels', async () => {
+  test('ignore invalid messages on their channels', async () => {
     const one = await shared(PLANS);
     const two = await shared(PLANS);
     await all(one.adminUrl, 2);
@@ -197,7 +197,7 @@ describe('gateways that share a Redis', () => {
     expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
   });
 
-  test('tell of themselves alone while Redis is away', async () => {
+  test('return only themselves while Redis is down', async () => {
     const away = await startRedis();
     stops.push(() => away.stop());
     const one = await gateway({ plans: PLANS, env: { REDIS_URL: away.url } });

@@ -23,8 +23,8 @@ async function behind(fake: FakeStore, settings = ''): Promise<string> {
 const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 const post = (key: string) => gateway.client.post('/pets').set('X-API-Key', key).send({ name: 'Rex', categoryId: 1 });
 
-describe('a store that', () => {
-  test('is not there: 502, and the next request works once it is', async () => {
+describe('a backend that', () => {
+  test('is unreachable: 502, and the next request works once it is up', async () => {
     const fake = await rawStore((socket) => socket.end(OK));
     await fake.close();
     gateway = await TestGateway.start({ storeUrl: fake.url });
@@ -38,19 +38,19 @@ describe('a store that', () => {
     isTheError(await get(key), 504, 'upstream_timeout');
   });
 
-  test('answers garbage: 502', async () => {
+  test('sends garbage: 502', async () => {
     const key = await behind(await rawStore((socket) => socket.end('SSH-2.0-nonsense\r\n\r\n')));
     isTheError(await get(key), 502, 'upstream_error');
   });
 
-  test('hangs up without a word: 502, and a POST is not sent twice', async () => {
+  test('closes without a response: 502, and a POST is not sent twice', async () => {
     const fake = await rawStore((socket) => socket.destroy());
     const key = await behind(fake);
     isTheError(await post(key), 502, 'upstream_error');
     expect(fake.requests.length).toBe(1);
   });
 
-  test('dies in the middle of its answer: the answer is cut off, never completed', async () => {
+  test('dies in the middle of its response: the response is cut off, never completed', async () => {
     const key = await behind(
       await rawStore((socket) =>
         socket.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"id":1'),
@@ -59,7 +59,7 @@ describe('a store that', () => {
     await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
   });
 
-  test('stalls in the middle of its answer: the answer is cut off', async () => {
+  test('stalls in the middle of its response: the response is cut off', async () => {
     const key = await behind(
       await rawStore((socket) => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n')),
       SHORT,
@@ -67,7 +67,7 @@ describe('a store that', () => {
     await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
   });
 
-  test('closed an idle connection: the request goes out once more, if it may', async () => {
+  test('closed an idle connection: the request is sent once more, if it is idempotent', async () => {
     // Each connection answers once and closes on the second request without a byte.
     const served = new WeakSet<object>();
     const fake = await rawStore((socket) => {
@@ -85,20 +85,17 @@ describe('a store that', () => {
     expect(retries.text).toContain('storegate_upstream_retries_total 1');
   });
 
-  test.each(['get', 'delete'] as const)(
-    'hangs on a connection that it answered on before: 504, asked once (%s)',
-    async (method) => {
-      const fake = await rawStore((socket, _request, count) => void (count === 1 && socket.write(OK)));
-      const key = await behind(fake, SHORT);
-      expect((await get(key)).status).toBe(200);
-      isTheError(await gateway.client[method]('/pets/1').set('X-API-Key', key), 504, 'upstream_timeout');
-      expect(fake.requests.length).toBe(2);
-      const { text } = await gateway.admin.get('/metrics');
-      expect(text).toContain('storegate_upstream_retries_total 0');
-    },
-  );
+  test.each(['get', 'delete'] as const)('hangs on a used connection: 504, sent once (%s)', async (method) => {
+    const fake = await rawStore((socket, _request, count) => void (count === 1 && socket.write(OK)));
+    const key = await behind(fake, SHORT);
+    expect((await get(key)).status).toBe(200);
+    isTheError(await gateway.client[method]('/pets/1').set('X-API-Key', key), 504, 'upstream_timeout');
+    expect(fake.requests.length).toBe(2);
+    const { text } = await gateway.admin.get('/metrics');
+    expect(text).toContain('storegate_upstream_retries_total 0');
+  });
 
-  test('answers errors of its own: they pass, with our limit headers', async () => {
+  test('responds with its own errors: they are forwarded, with our limit headers', async () => {
     const key = await behind(
       await fakeStore((_request, response) => {
         response.writeHead(503, {

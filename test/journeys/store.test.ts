@@ -23,7 +23,7 @@ async function send(method: string, path: string, body?: string): Promise<{ stat
 
 describe('through the gateway', () => {
   test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993'])(
-    'the int64 %s passes both ways without losing a digit',
+    'the int64 %s passes in both directions without losing a digit',
     async (id) => {
       const made = await send('POST', '/store/orders', `{"petId":${id},"quantity":1}`);
       expect(made).toMatchObject({ status: 422 });
@@ -34,7 +34,7 @@ describe('through the gateway', () => {
     },
   );
 
-  test('a pet is made, found, changed and removed', async () => {
+  test('a pet is created, found, changed and deleted', async () => {
     const category = JSON.parse((await send('POST', '/categories', '{"name":"Otters"}')).text);
     const made = await send('POST', '/pets', JSON.stringify({ name: 'Ole', categoryId: category.id }));
     expect(made.status).toBe(201);
@@ -60,7 +60,7 @@ describe('through the gateway', () => {
     expect(head.text ?? '').toBe('');
   });
 
-  test('a deprecated operation says so, since when, until when, and what to use instead', async () => {
+  test('a deprecated operation announces its dates and its successor', async () => {
     const response = await gateway.client.get('/pets/1').set(auth());
     expect(response.headers).toMatchObject({
       deprecation: expect.stringMatching(/^@\d{10}$/),

@@ -56,8 +56,8 @@ async function ask(path = '/pets', init: RequestInit = {}) {
 const lines = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 const isTold = (msg: string) => until(`${msg} is told`, () => lines(msg).length > 0);
 
-describe('a store that hangs', () => {
-  test('costs the first callers its deadline, then nobody more than a moment, until it is back', async () => {
+describe('a backend that hangs', () => {
+  test('delays the first clients by its timeout, then none for more than a moment, until it is up', async () => {
     const one = await store(hangs);
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
@@ -79,8 +79,8 @@ describe('a store that hangs', () => {
   });
 });
 
-describe('a store that hangs and answers its probes', () => {
-  test('costs nobody more than a moment but the first callers, and comes back by itself', async () => {
+describe('a backend that hangs and answers its probes', () => {
+  test('delays only the first clients for more than a moment, and recovers by itself', async () => {
     const isProbe = (request: string) => request.startsWith('GET / ');
     const one = await store((socket, request) => isProbe(request) && answers()(socket, request));
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
@@ -98,7 +98,7 @@ describe('a store that hangs and answers its probes', () => {
   });
 });
 
-test('an operation that hangs, asked again and again, does not keep others from showing that the store is well', async () => {
+test('an operation that hangs, requested again and again, does not prevent others from showing that the backend is up', async () => {
   const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
   await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`);
   await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
@@ -108,7 +108,7 @@ test('an operation that hangs, asked again and again, does not keep others from 
   expect((await ask('/pets')).status).toBe(200);
 });
 
-test('WebSockets take a store away that hangs, and nobody waits for it any more; and one that they find well is back', async () => {
+test('WebSockets take a hanging backend down, and no request waits for it; and one that they find well is up', async () => {
   const one = await store((socket, request) => request.startsWith('GET / ') && answers()(socket, request));
   await start(
     `upstream: { url: "${one.url}", ${QUICK} }\nmounts: [{ path: /live, upstream: default, websocket: true }]`,
@@ -135,7 +135,7 @@ test('WebSockets take a store away that hangs, and nobody waits for it any more;
   await until('it is back', async () => (await upgrade()) === 101 && lines('upstream.up').length > 0);
 });
 
-test('a store that restarts is back although one of its operations hangs', async () => {
+test('a backend that restarts is up although one of its operations hangs', async () => {
   const act: Fault = (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request);
   const [one, two] = [await store(act), await store(act)];
   const settings =
@@ -154,8 +154,8 @@ test('a store that restarts is back although one of its operations hangs', async
   await Promise.all(callers);
 });
 
-describe('connections of a store that failed', () => {
-  test("are in nobody's way once it is back", async () => {
+describe('connections of a failed backend', () => {
+  test('do not block requests once it is up', async () => {
     const dead = new Set<unknown>();
     let isDead = true;
     const one = await store((socket, request) => {
@@ -178,7 +178,7 @@ describe('connections of a store that failed', () => {
   });
 });
 
-test('who has waited for a connection as long as one may, does not wait for one to another store too', async () => {
+test('are waited for once: a request does not wait for another backend too', async () => {
   const [one, two] = [await store(hangs), await store(hangs)];
   const settings = 'connections: 1, headersTimeout: 1s, ejection: { enabled: false }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
@@ -188,8 +188,8 @@ test('who has waited for a connection as long as one may, does not wait for one 
   expect(new Set(all.map(({ code }) => code))).toEqual(new Set(['upstream_timeout', 'upstream_busy']));
 });
 
-describe('checks', () => {
-  test('take a store away before a caller notices, and bring it back', async () => {
+describe('health checks', () => {
+  test('take a backend down before a client notices, and bring it up', async () => {
     let status = 200;
     const one = await store((socket, request) =>
       answers(request.startsWith('GET /health ') ? status : 200)(socket, request),
@@ -212,7 +212,7 @@ describe('checks', () => {
     await isTold('upstream.up');
   });
 
-  test('with a wrong path leave a sole store its requests, with one warning', async () => {
+  test('with a wrong path leave a single backend its requests, with one warning', async () => {
     const one = await store((socket, request) =>
       answers(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
     );
@@ -231,7 +231,7 @@ describe('checks', () => {
 });
 
 describe('of two stores', () => {
-  test('what waits for a connection to one that goes away is answered by the other, or told at once', async () => {
+  test('requests that wait for a connection to one that goes down are answered by the other, or refused at once', async () => {
     const [one, two] = [
       await store(hangs),
       await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
@@ -253,7 +253,7 @@ describe('of two stores', () => {
     expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_down', 'upstream_timeout']), true]);
   });
 
-  test('with retries of timeouts, one that hangs is noticed only by its slowness', async () => {
+  test('with retries of timeouts, one that hangs only causes delays', async () => {
     const [one, two] = [await store(hangs), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`);
     for (let i = 0; i < 10; i++) expect((await ask()).status).toBe(200);
@@ -262,7 +262,7 @@ describe('of two stores', () => {
     await until('its log says so', () => gateway.log.some(({ msg }) => String(msg).startsWith('retry')));
   });
 
-  test('the one that hangs costs its first callers their deadline, then nobody notices', async () => {
+  test('the one that hangs delays its first clients by the timeout, then none', async () => {
     const [one, two] = [await store(hangs), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     const outcomes = new Set<unknown>();
@@ -282,7 +282,7 @@ describe('of two stores', () => {
   test.each([
     ['resets', resets, 'broken'],
     ['answers garbage', garbles, 'broken'],
-  ])('one that %s goes, and what may be repeated is answered by the other', async (what, act, reason) => {
+  ])('one that %s goes down, and idempotent requests are answered by the other', async (what, act, reason) => {
     const [one, two] = [await store(act), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const codes: string[] = [];
@@ -317,7 +317,7 @@ describe('of two stores', () => {
     for (let i = 0; i < 20; i++) expect(await isWhole()).toBe(true);
   });
 
-  test('one that refuses connections is noticed by nobody, and a POST is answered by the other', async () => {
+  test('one that refuses connections affects no client, and a POST is answered by the other', async () => {
     const [one, two] = [await store(), await store(answers(201, '{}'))];
     await one.close();
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
@@ -332,7 +332,7 @@ describe('of two stores', () => {
     stores.splice(stores.indexOf(one), 1);
   });
 
-  test('one that answers badly stays while the other returns, which takes a few requests only', async () => {
+  test('one with bad responses stays while the other recovers, which gets a few requests only', async () => {
     const [one, two] = [await store(), await store()];
     await one.close();
     const ejection = 'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
@@ -349,7 +349,7 @@ describe('of two stores', () => {
     expect(lines('upstream.down').map((line) => line.store)).toEqual([one.name]);
   });
 
-  test('both away, everybody is told at once', async () => {
+  test('both down, every request is answered at once', async () => {
     const [one, two] = [await store(hangs), await store(hangs)];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     await until('both are away', async () => {
@@ -360,7 +360,7 @@ describe('of two stores', () => {
   });
 });
 
-test('a reload changes stores under load without a lost request, and leaves those that stay as they are', async () => {
+test('a reload changes backends under load without a lost request, and leaves unchanged ones alone', async () => {
   const [one, two, three] = [await store(), await store(), await store()];
   await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
   let going = true;
@@ -392,7 +392,7 @@ test('a reload changes stores under load without a lost request, and leaves thos
   expect(lines('upstream.down')).toEqual([]);
 });
 
-test('a store that is away and leaves the settings is told as back, and again as away if they name it later', async () => {
+test('a backend that is down and removed from the settings is reported as up, and again as down if they name it later', async () => {
   const [one, two] = [await store(), await store()];
   await one.close();
   stores.splice(stores.indexOf(one), 1);
@@ -409,7 +409,7 @@ test('a store that is away and leaves the settings is told as back, and again as
   await isAway(2);
 });
 
-test('a mount of an upstream takes bodies as they come, and WebSockets', async () => {
+test('a mount of an upstream streams bodies, and accepts WebSockets', async () => {
   const server = createServer((request, response) => {
     let size = 0;
     request.on('data', (part: Buffer) => {
@@ -455,7 +455,7 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
   }
 });
 
-describe('the contract says which upstream answers', () => {
+describe('the contract selects the upstream', () => {
   const responses = { 200: { description: 'done' } };
   const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses, ...more } });
   const contract = (name: string) =>
@@ -470,7 +470,7 @@ describe('the contract says which upstream answers', () => {
       },
     });
 
-  test('by operation, path or tag, and a mount by its name; a reload puts all in force, or names what is wrong', async () => {
+  test('by operation, path or tag, and of a mount by its name; a reload applies all, or names the mistake', async () => {
     const [one, two, three] = [await store(answers(200, '"one"')), await store(answers(200, '"two"')), await store()];
     const settings = (second: FaultyStore) =>
       `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
@@ -505,7 +505,7 @@ describe('the contract says which upstream answers', () => {
     expect(lines('reload.done').at(-1)!.changed).toEqual(['upstreams']);
   });
 
-  test('a name that the settings do not have ends the start', async () => {
+  test('with a name that the settings do not have, which ends the start', async () => {
     const folder = temporary();
     writeFileSync(join(folder, 'api.json'), contract('nowhere'));
     await start('');

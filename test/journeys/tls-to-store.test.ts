@@ -28,8 +28,8 @@ async function behind(started: TlsStore, tls: Record<string, string>): Promise<v
 const get = () => gateway.client.get('/pets').set('X-API-Key', key);
 const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
-describe('a store behind TLS', () => {
-  test('is trusted by its own authority, and sessions with it are resumed', async () => {
+describe('a backend behind TLS', () => {
+  test('is trusted by its own authority, and its sessions are resumed', async () => {
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), { ca: authority.file });
     expect((await get()).status).toBe(200);
     store.hangUp();
@@ -37,7 +37,7 @@ describe('a store behind TLS', () => {
     expect(store.connections.map(({ resumed }) => resumed).slice(0, 2)).toEqual([false, true]);
   });
 
-  test('is 502 where nobody trusted has signed its certificate, and the log says what to do', async () => {
+  test('is 502 if its certificate is not trusted, and the log says what to do', async () => {
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), {});
     isTheError(await get(), 502, 'upstream_unavailable');
     const { host } = new URL(store.url);
@@ -60,7 +60,7 @@ describe('a store behind TLS', () => {
     expect((await get()).status).toBe(200);
   });
 
-  test('knows the gateway by its certificate, also after that was renewed, and without a restart', async () => {
+  test('identifies the gateway by its certificate, also after a renewal, and without a restart', async () => {
     const asking = { requestCert: true, rejectUnauthorized: true, ca: [readFileSync(authority.file)] };
     const first = authority.issue('first', 'DNS:gateway.example');
     const second = authority.issue('second', 'DNS:gateway.example');
@@ -83,7 +83,7 @@ describe('a store behind TLS', () => {
     });
   });
 
-  test('that wants a certificate and gets none is 502, and the log says so', async () => {
+  test('that requires a certificate and gets none is 502, and the log says so', async () => {
     const asking = { requestCert: true, rejectUnauthorized: true, ca: [readFileSync(authority.file)] };
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), { ca: authority.file });
     expect((await get()).status).toBe(502);

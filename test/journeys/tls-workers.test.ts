@@ -63,7 +63,7 @@ async function askEveryWorker(options: ConnectionOptions = {}) {
   return seen;
 }
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)('what one worker began in %s, each resumes', async (version) => {
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('a session of one worker in %s is resumed by each', async (version) => {
   const versions = { minVersion: version, maxVersion: version };
   const port = Number(new URL(gateway.url).port);
   const first = connect({ host: '127.0.0.1', port, ca: authority.pem, servername: NAME, ...versions });
@@ -73,7 +73,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('what one worker began in %s, each re
   expect(seen.every(({ resumed }) => resumed)).toBe(true);
 });
 
-test('a renewed certificate holds at every worker, also at one that starts later', async () => {
+test('a renewed certificate is used by every worker, also by one that starts later', async () => {
   const [before] = await askEveryWorker();
   const renewed = authority.issue('renewed', `DNS:${NAME}`);
   copyFileSync(renewed.cert, pair.cert);

@@ -98,7 +98,7 @@ async function handshakes(labels: Readonly<Record<string, string>>): Promise<num
 }
 
 describe('a gateway with a certificate', () => {
-  test('answers over TLS, and tells the store so', async () => {
+  test('answers over TLS, and sends that to the backend', async () => {
     await open();
     expect(gateway.url).toMatch(/^https:/);
     expect(await get()).toMatchObject({ status: 200, body: '[]' });
@@ -115,7 +115,7 @@ describe('a gateway with a certificate', () => {
     expect(await handshakes({ version: 'TLSv1.3', resumed: 'no' })).toBe(1);
   });
 
-  test('says to who comes without TLS what is wrong', async () => {
+  test('explains the mistake to a client without TLS', async () => {
     await open();
     const wire = await Wire.open(gateway.url);
     const answer = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
@@ -157,7 +157,7 @@ describe('a gateway with a certificate', () => {
     await until('it is counted', async () => (await handshakes({ version, resumed: 'yes' })) === 1);
   });
 
-  test('speaks no old version, no other protocol, and agrees on keys once', async () => {
+  test('accepts no old version, no other protocol, and agrees on keys once', async () => {
     await open();
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     expect(await refusal(old)).toMatch(/VERSION|PROTOCOL/);
@@ -183,13 +183,13 @@ describe('a gateway with a certificate', () => {
     expect(told('tls.failed').map(({ reason }) => reason)).toEqual(['version', 'protocol']);
   });
 
-  test('may keep out TLS 1.2', async () => {
+  test('may refuse TLS 1.2', async () => {
     await open({ minVersion: 'TLSv1.3' });
     expect(await refusal({ maxVersion: 'TLSv1.2' })).toMatch(/VERSION/);
     expect((await get()).status).toBe(200);
   });
 
-  test('takes large bodies both ways, and ends idle connections with the last word of TLS', async () => {
+  test('transfers large bodies in both directions, and ends idle connections with close_notify', async () => {
     await open({}, { http: { keepAliveTimeout: '200ms' } });
     const socket = await handshake();
     let closed = false;
@@ -205,11 +205,11 @@ describe('a gateway with a certificate', () => {
   });
 });
 
-describe('a caller that does not finish its handshake', () => {
+describe('a client that does not finish its handshake', () => {
   test.each([
     ['sends nothing', Buffer.alloc(0)],
     ['sends the beginning of one', Buffer.from([0x16, 3, 1, 2, 0, 1, 0])],
-  ])('and %s is let go after http.headersTimeout', async (_, bytes) => {
+  ])('and %s is disconnected after http.headersTimeout', async (_, bytes) => {
     await open({}, { http: { headersTimeout: '1s' } });
     const wire = await Wire.open(gateway.url);
     wire.send(bytes);
@@ -222,7 +222,7 @@ describe('a caller that does not finish its handshake', () => {
     await until('others are served', async () => (await get().catch(() => null))?.status === 200);
   });
 
-  test('is counted as a connection of its address from the beginning', async () => {
+  test('counts as a connection of its address from the beginning', async () => {
     await open({}, { http: { maxConnectionsPerAddress: 2 } });
     const wires = [await Wire.open(gateway.url), await Wire.open(gateway.url)];
     const third = await Wire.open(gateway.url);
@@ -232,7 +232,7 @@ describe('a caller that does not finish its handshake', () => {
     await until('there is room again', async () => (await get().catch(() => null))?.status === 200);
   });
 
-  test('that sends nonsense costs nobody else anything', async () => {
+  test('and sends garbage affects no other client', async () => {
     await open();
     for (const bytes of [
       Buffer.from([0x16, 3, 1, 0, 4, 1, 0, 0, 0]),
@@ -248,7 +248,7 @@ describe('a caller that does not finish its handshake', () => {
     expect(told('bug')).toEqual([]);
   });
 
-  test('does not hold up a stop', async () => {
+  test('does not delay a stop', async () => {
     await open();
     const { port } = new URL(gateway.url);
     const silent = connectTcp(Number(port), '127.0.0.1').on('error', () => {});
@@ -259,7 +259,7 @@ describe('a caller that does not finish its handshake', () => {
   });
 });
 
-test('a caller that reads nothing of its answer is cut off', async () => {
+test('a client that does not read its response is disconnected', async () => {
   await open(
     {},
     { http: { responseWriteTimeout: '300ms' }, mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }] },
@@ -286,8 +286,8 @@ test('a caller that reads nothing of its answer is cut off', async () => {
   socket.destroy();
 });
 
-describe('a certificate that is renewed', () => {
-  test('while requests run: none is lost, connections go on, and new ones have the new one', async () => {
+describe('a renewed certificate', () => {
+  test('affects no request in progress, and is used by new connections', async () => {
     await open();
     const before = (await get()).serial;
     const lasting = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
@@ -330,7 +330,7 @@ describe('a certificate that is renewed', () => {
   });
 });
 
-test('a certificate that ends soon is told at the start, and by the metric', async () => {
+test('a certificate that expires soon is reported at the start, and by the metric', async () => {
   await open();
   expect(told('tls.warning').map(({ warning }) => warning)).toEqual([
     expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
@@ -341,7 +341,7 @@ test('a certificate that ends soon is told at the start, and by the metric', asy
   expect(left).toBeLessThan(2 * 86_400_000);
 });
 
-test('TLS is turned on, off and made stricter by a reload, for new connections', async () => {
+test('TLS is enabled, disabled and made stricter by a reload, for new connections', async () => {
   await open();
   const write = (tls: object) =>
     writeFileSync(join(gateway.folder, 'gateway.yaml'), JSON.stringify({ listen: { tls } }));
@@ -364,7 +364,7 @@ test('TLS is turned on, off and made stricter by a reload, for new connections',
   expect((await get()).status).toBe(200);
 });
 
-test('a stop loses no request, and ends connections with the last word of TLS', async () => {
+test('a stop loses no request, and ends connections with close_notify', async () => {
   await open({}, { http: { drainDelay: '2s' } });
   const idle = await handshake();
   const over = once(idle, 'end');
@@ -388,7 +388,7 @@ test('a stop loses no request, and ends connections with the last word of TLS', 
   expect([losses, new Set(statuses)]).toEqual([[], new Set([200])]);
 });
 
-test('a WebSocket through a mount works over TLS as it does without', async () => {
+test('a WebSocket through a mount works over TLS too', async () => {
   const echo = createTcpServer((socket) => {
     socket.once('data', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
@@ -419,7 +419,7 @@ test('a WebSocket through a mount works over TLS as it does without', async () =
   echo.close();
 });
 
-test('`storegate check` tells what is wrong with the files, and what is better known', async () => {
+test('`storegate check` reports mistakes and warnings of the files', async () => {
   await open();
   const check = (tls: object) => {
     writeFileSync(join(gateway.folder, 'other.yaml'), JSON.stringify({ listen: { tls } }));

@@ -49,8 +49,8 @@ async function send(url: string, secret: string, times: number, path = '/pets'):
 const counted = (url: string, query: string, total: number) =>
   until(`${total} are counted ${query}`, async () => (await topAt(url, query)).total === total);
 
-describe('a gateway that shares its state with nobody', () => {
-  test('tells who sends most, who is refused, near a limit, and goes on after a refusal', async () => {
+describe('a single gateway', () => {
+  test('returns the clients that send most, are refused, near a limit, or continue after a refusal', async () => {
     const one = await gateway({});
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
     expect(await send(one.url, free.secret, 11)).toEqual([...Array(10).fill(200), 429]);
@@ -87,7 +87,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({ listPets: 2, none: 3 });
   });
 
-  test('tells who calls deprecated operations, and when last', async () => {
+  test('returns clients of deprecated operations, with the last call', async () => {
     const one = await gateway({});
     const { secret, id } = await one.key();
     await send(one.url, secret, 2, '/pets/1');
@@ -100,7 +100,7 @@ describe('a gateway that shares its state with nobody', () => {
     ]);
   });
 
-  test('forgets what is older than the window', async () => {
+  test('drops requests older than the window', async () => {
     const one = await gateway({});
     const { secret } = await one.key();
     await send(one.url, secret, 3);
@@ -133,7 +133,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(await run('--limit', '257')).toMatchObject({ code: 2 });
   });
 
-  test('is none where nothing runs', async () => {
+  test('is missing if none runs', async () => {
     const one = await gateway({});
     await one.close();
     expect(await commandLine(one.folder)(['top'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
@@ -152,7 +152,7 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  test('are counted together, by each of them and by a command beside them', async () => {
+  test('are counted together, by each of them and by a command', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
@@ -167,7 +167,7 @@ describe('gateways that share a Redis', () => {
     expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
   });
 
-  test('tell who is unresponsive, and of a question or an answer that is none', async () => {
+  test('name a silent one, and ignore an invalid query or response', async () => {
     const one = await gateway({ env: { REDIS_URL: redis.url } });
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);

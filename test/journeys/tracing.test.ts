@@ -59,7 +59,7 @@ const lineOf = (gateway: TestGateway) => gateway.log.filter(({ msg }) => msg ===
 const sentTo = (store: FakeStore) => store.seen.at(-1)!.headers;
 
 describe('a request in a trace', () => {
-  test('has a span under that of its caller, with its steps, and one for the store, which is told of it', async () => {
+  test('has a span under that of its client, with its stages, and one for the backend, which gets its context', async () => {
     const { collector, store, gateway, key } = await traced();
     await gateway.client
       .get('/pets?limit=1')
@@ -106,7 +106,7 @@ describe('a request in a trace', () => {
     expect(lineOf(gateway)).toMatchObject({ traceId: TRACE, traceparent: `00-${TRACE}-${own.spanId}-01` });
   });
 
-  test('that its caller does not keep has no span; the store and the log are told of it all the same', async () => {
+  test('that its client does not sample has no span; the backend and the log still get the trace', async () => {
     const { collector, store, gateway, key } = await traced();
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', NOT_SAMPLED).expect(200);
     expect(sentTo(store).traceparent).toMatch(new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`));
@@ -119,7 +119,7 @@ describe('a request in a trace', () => {
   test.each([
     ['no traceparent', {}],
     ['one that is none', { traceparent: SAMPLED.replace('00-', 'ff-'), tracestate: 'a=1' }],
-  ])('with %s begins one of its own', async (_what, fields) => {
+  ])('with %s begins a new trace', async (_what, fields) => {
     const { collector, store, gateway, key } = await traced();
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
     const { traceparent, tracestate } = sentTo(store) as Record<string, string>;
@@ -132,7 +132,7 @@ describe('a request in a trace', () => {
 });
 
 describe('spans', () => {
-  test('of refusals and failures say so, and none has what the caller sent', async () => {
+  test('of refusals and failures have the error, and no data of the client', async () => {
     const { collector, gateway, key } = await traced({
       answer: (request, response) =>
         request.url!.includes('/7') ? response.writeHead(404).end('{}') : response.destroy(),
@@ -161,7 +161,7 @@ describe('spans', () => {
     );
   });
 
-  test('say what the variables of OpenTelemetry ask for, in JSON and compressed', async () => {
+  test('follow the variables of OpenTelemetry, in JSON and compressed', async () => {
     const { collector, gateway, key } = await traced({
       settings: ', clientAddress: true',
       env: {
@@ -190,7 +190,7 @@ describe('spans', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('some-secret');
   });
 
-  test('go where the whole URL for them says, as it is', async () => {
+  test('are sent to the exact URL for traces', async () => {
     const collector = await Collector.start();
     gateway = await TestGateway.start({
       settings: `tracing: { ${SOON}, tracesEndpoint: "${collector.url}/api/traces" }`,
@@ -202,7 +202,7 @@ describe('spans', () => {
     await collector.close();
   });
 
-  test('of a mount have its path, and the target is told of them', async () => {
+  test('of a mount have its path, and the target gets their context', async () => {
     const { collector, store, gateway, key } = await traced({
       more: (url) => `mounts: [{ path: /files, target: "${url}" }]`,
     });
@@ -213,8 +213,8 @@ describe('spans', () => {
   });
 });
 
-describe('attempts at stores', () => {
-  test('each have a span of their own, under which the store belongs that was asked', async () => {
+describe('attempts', () => {
+  test('each have their own span, which is the parent for the called backend', async () => {
     collector = await Collector.start();
     const told: Record<'broken' | 'good', string[]> = { broken: [], good: [] };
     const hearing =
@@ -256,7 +256,7 @@ describe('attempts at stores', () => {
   });
 });
 
-describe('who decides what is kept', () => {
+describe('the sampler', () => {
   const kept = async (fields: Record<string, string>, setting: Setting) => {
     const { store, gateway, key } = await traced(setting);
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
@@ -325,7 +325,7 @@ describe('a collector', () => {
   }
 
   test.each(['is away', 'refuses', 'fails', 'hangs'] as const)(
-    'that %s costs requests nothing: it is told once, and its return too',
+    'that %s affects no request: the failure is reported once, and the recovery too',
     async (mood) => {
       const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: '200' } });
       if (mood === 'is away') await collector.close();
@@ -349,7 +349,7 @@ describe('a collector', () => {
     },
   );
 
-  test('that is slow makes spans wait, but not too many: the rest is dropped and counted', async () => {
+  test('that is slow makes spans wait, up to a limit: the rest is dropped and counted', async () => {
     const { collector, gateway, key } = await traced({
       settings: '',
       env: { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4', OTEL_BSP_EXPORT_TIMEOUT: '60000' },
@@ -360,7 +360,7 @@ describe('a collector', () => {
     expect(gateway.log.filter(({ msg }) => msg === 'spans.dropped')).toHaveLength(1);
   });
 
-  test('that hangs holds up no process that stops, which has loaded the SDK of OpenTelemetry', async () => {
+  test('that hangs delays no stop of a process that has loaded the SDK of OpenTelemetry', async () => {
     collector = await Collector.start();
     collector.mood = 'hangs';
     const running = storegate(['serve'], {
@@ -384,7 +384,7 @@ describe('a collector', () => {
     expect(loadedBy(running)).toContain('@opentelemetry/sdk-trace');
   });
 
-  test('gets the spans that wait when the gateway stops', async () => {
+  test('gets the pending spans when the gateway stops', async () => {
     const { collector, gateway, key } = await traced({ env: { OTEL_BSP_SCHEDULE_DELAY: '3600000' } });
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
     expect(collector.spans).toEqual([]);
@@ -393,7 +393,7 @@ describe('a collector', () => {
   });
 });
 
-test('a reload changes who decides, from the next request on', async () => {
+test('a reload changes the sampler, from the next request on', async () => {
   const { store, gateway, key } = await traced({ settings: ', ratio: 0' });
   const flagsOf = async () => {
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
@@ -416,7 +416,7 @@ describe('without an endpoint', () => {
     expect(loadedBy(running)).toEqual(['@opentelemetry/api']);
   });
 
-  test('a trace passes by: the store gets what the caller sent, and the log has it', async () => {
+  test('a trace is passed through: the backend gets the header of the client, and the log has it', async () => {
     store = await fakeStore((_request, response) => response.end('[]'));
     gateway = await TestGateway.start({
       storeUrl: store.url,
@@ -446,7 +446,7 @@ describe('without an endpoint', () => {
 describe('Server-Timing', () => {
   const entries = (field: string) => [...field.matchAll(/(\w+);dur=(\d+\.\d\d)/g)].map(([, name]) => name);
 
-  test('tells the stages that a request has passed, beside what the store says itself, and pages may see it', async () => {
+  test('has the stages of a request, besides the value of the backend, and pages may read it', async () => {
     store = await fakeStore((_request, response) => response.setHeader('Server-Timing', 'db;dur=3').end('[]'));
     gateway = await TestGateway.start({ storeUrl: store.url, settings: 'tracing: { serverTiming: true }' });
     const { secret } = await gateway.key();
@@ -465,7 +465,7 @@ describe('Server-Timing', () => {
     expect(strange.headers).not.toHaveProperty('server-timing');
   });
 
-  test('is there only by the setting, which a reload changes', async () => {
+  test('is off by default, and a reload changes it', async () => {
     gateway = await TestGateway.start();
     const { secret } = await gateway.key();
     const timing = async () => (await gateway!.client.get('/pets').set('X-API-Key', secret)).headers['server-timing'];

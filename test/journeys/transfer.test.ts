@@ -61,7 +61,7 @@ async function auditOf(gateway: TestGateway): Promise<string[]> {
     .map((entry) => JSON.stringify([entry.at, entry.action, entry.target]));
 }
 
-test('a gateway that grows from its folder to Redis refuses no key, gives out no day twice, and loses no ban', async () => {
+test('a gateway that moves from its folder to Redis refuses no key, grants no daily quota twice, and loses no ban', async () => {
   const busy = await makeKey(old, '--plan', 'free', '--limits', `${LIMIT}/day`);
   const banned = await makeKey(old, '--plan', 'free');
   await operate(old, 'bans', 'add', banned.id, '--duration', '1h', '--reason', 'test');

@@ -40,12 +40,12 @@ const metric = async (stand: Stand) =>
 const put = (stand: Stand, type: string) =>
   stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 
-test('a contract with mistakes starts no gateway unless it may', async () => {
+test('a contract with mistakes prevents a start by default', async () => {
   const options = { settings: settings('refuse'), storeUrl: 'http://127.0.0.1:9' };
   await expect(TestGateway.start(options)).rejects.toThrow(/the pattern is not valid/);
 });
 
-test('operations with mistakes are left out, told once, counted, and not published', async () => {
+test('operations with mistakes are skipped, reported once, counted, and not published', async () => {
   const stand = await start('omit');
   expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 200 });
   expect(await stand.ask(stand.request('GET /bad'))).toMatchObject({ status: 405 });
@@ -58,7 +58,7 @@ test('operations with mistakes are left out, told once, counted, and not publish
   expect([Object.keys(body.paths['/good']), body.paths['/bad']]).toEqual([['get'], {}]);
 });
 
-test('they pass unchecked, whatever the store answers', async () => {
+test('they pass unchecked, whatever the backend returns', async () => {
   const stand = await start('pass, responses: enforce');
   stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'odd'))).toMatchObject({ status: 299 });
@@ -66,7 +66,7 @@ test('they pass unchecked, whatever the store answers', async () => {
   expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 502 });
 });
 
-test('they only report, until the contract is mended', async () => {
+test('they only report, until the contract is fixed', async () => {
   const stand = await start('report, responses: enforce');
   stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
   expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 299 });

@@ -22,7 +22,7 @@ const usage = (key: string) => gateway.client.get('/usage').set('X-API-Key', key
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('GET /usage', () => {
-  test('tells plan, windows, costs, ladder and key, costs nothing, and fits the served document', async () => {
+  test('returns plan, windows, costs, escalation and key, costs nothing, and matches the published document', async () => {
     const { secret, id } = await gateway.key({ label: 'mine', scopes: ['pets:write'] });
     await pets(secret);
     const answer = await usage(secret);
@@ -49,7 +49,7 @@ describe('GET /usage', () => {
     expect(operation!.checkResponse(200, answer.headers['content-type'], Buffer.from(answer.text))).toEqual([]);
   });
 
-  test('is answered 304 until something changes', async () => {
+  test('returns 304 until something changes', async () => {
     const { secret } = await gateway.key();
     const { etag } = (await usage(secret)).headers;
     gateway.clock.pass(10);
@@ -86,7 +86,7 @@ describe('GET /usage', () => {
     });
   });
 
-  test('is answered 120 times a minute for each key, banned ones too; then 429, which is no strike', async () => {
+  test('is limited to 120 requests a minute for each key, banned ones too; then 429, which is not a strike', async () => {
     const [one, other] = [await gateway.key(), await gateway.key()];
     await gateway.admin.put(`/bans/${one.id}`).send({ duration: '10m', reason: 'a test' }).expect(200);
     const asked = [];
@@ -105,13 +105,13 @@ describe('GET /usage', () => {
     expect((await pets(one.secret)).status).toBe(200);
   });
 
-  test('counts by account where the plan does', async () => {
+  test('counts by account if the plan does', async () => {
     const [one, two] = [await gateway.key({ plan: 'team' }), await gateway.key({ plan: 'team' })];
     await pets(one.secret);
     expect((await usage(two.secret)).body).toMatchObject({ countedBy: 'account', windows: [{ used: 1 }] });
   });
 
-  test('names the deprecated operations that the key called, and when they may be gone', async () => {
+  test('names the deprecated operations that the key called, with their sunsets', async () => {
     const { secret } = await gateway.key();
     await gateway.client.get('/pets/1').set('X-API-Key', secret);
     expect((await usage(secret)).body.deprecated).toEqual([
@@ -119,7 +119,7 @@ describe('GET /usage', () => {
     ]);
   });
 
-  test('needs a key, takes GET and HEAD, and is for browsers too', async () => {
+  test('needs a key, accepts GET and HEAD, and supports browsers', async () => {
     expect((await gateway.client.get('/usage')).status).toBe(401);
     const { secret } = await gateway.key();
     const posted = await gateway.client.post('/usage').set('X-API-Key', secret);

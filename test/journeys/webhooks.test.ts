@@ -77,7 +77,7 @@ describe('an embedded gateway', () => {
   const standing = async () => (await admin('GET', '/webhooks')).body.endpoints[0];
   const came = (type: string, count = 1) => until(`${count} ${type}`, () => receiver.takenOf(type).length >= count);
 
-  test('tells each event once, with what its schema promises and no secret', async () => {
+  test('sends each event once, with the fields of its schema and no secret', async () => {
     await start();
     const { id, key } = await issue(admin, { account: 'shop', expiresAt: undefined });
     await until('it is told', () => receiver.takenOf('key.created').some(({ data }) => data.key === id));
@@ -134,7 +134,7 @@ describe('an embedded gateway', () => {
     expect(new Set(receiver.taken.map((attempt) => attempt.id)).size).toBe(receiver.taken.length);
   });
 
-  test('tells a quota of an account by the account, and a key that ends days before', async () => {
+  test('sends a quota event of an account for the account, and one for a key that expires in days', async () => {
     await start('webhooks: { events: [quota.reached, key.expiring, key.created] }');
     const { id } = await issue(admin, { expires: new Date(gateway.clock.now + 5 * DAY).toISOString() });
     await issue(admin, { expires: new Date(gateway.clock.now + 30 * DAY).toISOString() });
@@ -156,7 +156,7 @@ describe('an embedded gateway', () => {
     expect(receiver.takenOf('ban.started')).toEqual([]);
   });
 
-  test('brings each event once to a receiver that failed for an hour, also over a restart', async () => {
+  test('delivers each event once to an endpoint that failed for an hour, also over a restart', async () => {
     await start();
     const before = receiver.taken.length;
     receiver.answer = ({ headers }) => ({ status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503 });
@@ -192,7 +192,7 @@ describe('an embedded gateway', () => {
     expect(await standing()).toMatchObject({ status: 'ok', failures: 0, error: null, failingSince: null });
   });
 
-  test('gives an event up that is too old, and drops the oldest where too many wait', async () => {
+  test('drops an event that is too old, and the oldest if too many are pending', async () => {
     await start('webhooks: { retryFor: 1h, maxPending: 10 }');
     receiver.answer = () => ({ status: 500, cut: true });
     const ids: string[] = [];
@@ -209,7 +209,7 @@ describe('an embedded gateway', () => {
     expect(gateway.log.some(({ msg }) => msg === 'webhook.dropped')).toBe(true);
   });
 
-  test('follows no redirect, heeds Retry-After, and leaves a receiver alone that is gone until a test goes well', async () => {
+  test('follows no redirect, honours Retry-After, and pauses an endpoint that is gone until a test succeeds', async () => {
     await start();
     const elsewhere = await Receiver.start(receiver.secret);
     try {
@@ -244,7 +244,7 @@ describe('an embedded gateway', () => {
     }
   });
 
-  test('signs with the secret before too, and tells each receiver what it wants', async () => {
+  test('signs with the previous secret too, and sends each endpoint its event types', async () => {
     const bans = await Receiver.start();
     try {
       const settings = `webhooks: { endpoints: [{ url: '${bans.url}', events: [ban.started] }] }`;
@@ -271,7 +271,7 @@ describe('an embedded gateway', () => {
   });
 });
 
-test('a gateway without receivers keeps nothing, and says so', async () => {
+test('a gateway without endpoints stores no events, and reports that', async () => {
   const gateway = await TestGateway.start({ plans: PLANS });
   try {
     const admin = adminOf(gateway.adminUrl);
@@ -284,7 +284,7 @@ test('a gateway without receivers keeps nothing, and says so', async () => {
   }
 });
 
-test('an event outlives a crash between its writing and its delivery', async () => {
+test('an event outlives a crash between its storage and its delivery', async () => {
   const port = receiver.port;
   const data = join(temporary(), 'data');
   const start = (data: string) => TestGateway.start({ plans: PLANS, env: { ...receiver.env, STOREGATE_DATA: data } });
@@ -334,7 +334,7 @@ describe('gateways on one Redis', () => {
     return gateway;
   }
 
-  test('tell each event once, whoever sees it', async () => {
+  test('send each event once, whichever sees it', async () => {
     const [one, two] = [await start(), await start()];
     const admin = adminOf(one.adminUrl);
     const keys: { id: string; key: string }[] = [];
@@ -356,7 +356,7 @@ describe('gateways on one Redis', () => {
     expect(receiver.attempts).toHaveLength(receiver.taken.length);
   });
 
-  test('tell once that a store is away, and once that it is back', async () => {
+  test('send one event for a backend that goes down, and one when it is up', async () => {
     const store = await startStore();
     const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probeInterval: 100ms }';
     const both = [await start(settings, store.url), await start(settings, store.url)];
@@ -385,7 +385,7 @@ describe('gateways on one Redis', () => {
     await store.stop();
   });
 
-  test('tell that Redis is away while it is, and once that it is back', async () => {
+  test('send an event for an outage of Redis during it, and one when it ends', async () => {
     const [one, two] = [
       await start('deadline: 1s, failureThreshold: 1'),
       await start('deadline: 1s, failureThreshold: 1'),

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-test('a gateway with STORE_URL starts without the folder of the store', async () => {
+test('a gateway with STORE_URL starts without the source of the store', async () => {
   const running = storegate(['serve'], {
     cwd: copy,
     env: { STORE_URL: 'http://127.0.0.1:9', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' },

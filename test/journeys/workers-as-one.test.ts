@@ -61,7 +61,7 @@ async function reload(files: Readonly<Record<string, string>>): Promise<void> {
 }
 
 describe('operators of a gateway with workers', () => {
-  test('see limits added up in the metrics, and the state timed where it is asked', async () => {
+  test('see limits added up in the metrics, and the latency of the state in the processes that use it', async () => {
     const timed = () => gateway.metric('storegate_state_duration_seconds_count');
     const before = await timed();
     const { key } = await gateway.key('10/day');
@@ -77,7 +77,7 @@ describe('operators of a gateway with workers', () => {
   });
 });
 
-test('workers count an operation together, also after a reload, and commands beside them keep what was counted', async () => {
+test('workers count an operation together, also after a reload, and commands keep the counts', async () => {
   const own = (limit: string) =>
     contractWith({ operations: { listCategories: limit }, tags: { Animals: '5/hour:sliding' } });
   await reload({ 'own.yaml': own('30/hour'), 'gateway.yaml': settings(undefined, 'contract: { file: own.yaml }\n') });
@@ -109,8 +109,8 @@ test('workers count an operation together, also after a reload, and commands bes
   );
 });
 
-describe('stores', () => {
-  test('that hang are found by every worker by itself, and a reload reaches all', async () => {
+describe('backends', () => {
+  test('that hang are detected by every worker separately, and a reload reaches all', async () => {
     const stores = [await FaultyStore.start(), await FaultyStore.start()];
     const [one, two] = stores as [FaultyStore, FaultyStore];
     const quick = 'headersTimeout: 500ms, ejection: { probeInterval: 50ms, slowStart: 100ms }';
@@ -134,7 +134,7 @@ describe('stores', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('that are away make the gateway unready where the settings say so, and are counted by worker', async () => {
+  test('that are down make the gateway unready if the settings say so, and are counted by worker', async () => {
     const store = await NginxStore.start();
     const unready = 'readyDuringOutage: false, ejection: { probeInterval: 100ms, slowStart: 0s }';
     const checked = 'healthChecks: { path: /health, interval: 100ms, timeout: 200ms, unhealthyThreshold: 1 }';
@@ -165,7 +165,7 @@ describe('stores', () => {
   });
 });
 
-test('bans, quotas and first uses are told once by a gateway with workers, to receivers and in the log of bans', async () => {
+test('bans, quotas and first uses are reported once by a gateway with workers, to endpoints and in the log of bans', async () => {
   await reload({ 'plans.yaml': FEW });
   const keys: { id: string; key: string }[] = [];
   for (let i = 0; i < 3; i++)
@@ -201,7 +201,7 @@ test('a stop sends the last spans of each worker, an instance of its own', async
   gateway = await start(gateway.folder);
 });
 
-test('gateways on one Redis are told live as one, by each; a worker that ends makes no odd numbers, and who is silent is named', async () => {
+test('gateways on one Redis appear as one in live events; a worker that ends causes no wrong numbers, and a silent gateway is named', async () => {
   const env = { REDIS_URL: redis.url };
   const one = await TestGateway.start({ plans: FEW, env, storeUrl: store.url });
   const followed = await followLive(one.adminUrl);

@@ -111,7 +111,7 @@ describe('a worker', () => {
   const replaced = (pids: readonly number[]) =>
     until('others have taken their place', () => !gateway.pids.some((pid) => pids.includes(pid)));
 
-  test('that keeps dying is replaced later each time, and the other one serves meanwhile; without any the gateway is not ready', async () => {
+  test('that keeps crashing is replaced with growing delays, and the other one serves meanwhile; without any the gateway is not ready', async () => {
     const [first, other] = gateway.pids;
     process.kill(first!, 'SIGKILL');
     await until('its end is told', () => gateway.told('worker.ended').length === 1);
@@ -131,7 +131,7 @@ describe('a worker', () => {
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(3);
   });
 
-  test('that hangs is ended and replaced', async () => {
+  test('that hangs is killed and replaced', async () => {
     const [stuck, other] = gateway.pids;
     process.kill(stuck!, 'SIGSTOP');
     const ended = () => gateway.told('worker.ended').find(({ pid }) => pid === stuck);
@@ -158,7 +158,7 @@ describe('a worker', () => {
     agent.destroy();
   });
 
-  test('that is asked to stop finishes what it has begun, is replaced, and costs no request; nobody calls that a failure', async () => {
+  test('that is stopped finishes its requests, is replaced, and loses no request; it does not count as a failure', async () => {
     const { pids } = gateway;
     const [before, exits] = [gateway.told('worker.ended').length, await gateway.metric('storegate_worker_exits_total')];
     const requests = await inFlight(gateway);
@@ -187,7 +187,7 @@ describe('a worker', () => {
     expect(await gateway.metric('storegate_requests_total', { operation: 'getPet' })).toBe(2);
   });
 
-  test('answers what was begun when SIGINT reaches all processes of the gateway, which then ends', async () => {
+  test('finishes its requests when SIGINT reaches all processes of the gateway, which then ends', async () => {
     const { pids, running } = gateway;
     const before = gateway.told('worker.ended').length;
     const requests = await inFlight(gateway);
@@ -208,7 +208,7 @@ describe('when the primary process is killed', () => {
   let next: GatewayWithWorkers;
   afterAll(stopAll);
 
-  test('its workers go on, one until a SIGTERM and one until there is a new gateway, and finish what they have begun', async () => {
+  test('its workers continue, one until a SIGTERM and one until there is a new gateway, and finish their requests', async () => {
     const env = await ports();
     const settings = `http: { ${DRAIN} }\n`;
     const gateway = await start(settings, { env });
@@ -245,7 +245,7 @@ describe('when the primary process is killed', () => {
     expect(next.pids.filter(isAlive)).toEqual(next.pids);
   });
 
-  test('the new gateway stops on SIGTERM, once what was begun has been answered', async () => {
+  test('the new gateway stops on SIGTERM, once its requests have been answered', async () => {
     const { pids } = next;
     const requests = await inFlight(next);
     next.running.child.kill('SIGTERM');
@@ -262,7 +262,7 @@ describe('when the primary process is killed', () => {
   });
 });
 
-test('a gateway that has lost Redis is unready where the operator wants that, and a stop cuts off what is not finished in time', async () => {
+test('a gateway without Redis is unready if the settings say so, and a stop cuts off unfinished requests after the timeout', async () => {
   const own = await startRedis();
   const settings =
     'redis: { readyDuringOutage: false, deadline: 1s, failureThreshold: 1 }\nhttp: { drainTimeout: 100ms }\n';
@@ -283,7 +283,7 @@ test('a gateway that has lost Redis is unready where the operator wants that, an
   await own.stop();
 });
 
-test('clients that keep connecting while all workers stop are answered or refused, and none is reset', async () => {
+test('clients that keep connecting while all workers stop are answered or refused, and never reset', async () => {
   const gateway = await start(`http: { drainDelay: 500ms, ${DRAIN} }\n`, { env: await ports() });
   const clients = new Worker(new URL('../support/connecting-clients.ts', import.meta.url));
   const lost = once(clients, 'message');
@@ -314,7 +314,7 @@ describe('the start', () => {
     ['has just been made', () => true],
     ['has connected to Redis', async (before: number) => (await clients()) > before || (await announced()) > 0],
     ['is about to listen', async () => (await announced()) > 0],
-  ])('ends with a primary process that is killed while a worker %s', async (_, moment) => {
+  ])('ends if the primary process is killed while a worker %s', async (_, moment) => {
     const { child } = storegate(['serve'], { cwd, env: env({ STORE_URL: store.url }), ownGroup: true });
     const group = child.pid!;
     await until('there are workers', async () => {
@@ -329,7 +329,7 @@ describe('the start', () => {
     await redis.admin.flushall();
   });
 
-  test('says in one line that the port is taken, and leaves nothing running', async () => {
+  test('reports in one line that the port is in use, and leaves nothing running', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await until('the port is taken', () => taken.listening);
     const port = `${(taken.address() as { port: number }).port}`;
@@ -346,12 +346,12 @@ describe('the start', () => {
     ['Redis is down', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
     ['the contract is not there', () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }), /^\S+nowhere\.yaml: .*\n$/],
     ['there is no Redis', () => ({ REDIS_URL: '' }), /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/],
-  ])('says in one line that %s', async (_, more, message) => {
+  ])('reports in one line that %s', async (_, more, message) => {
     const ended = await commandLine(cwd)(['serve'], { env: env(more()) });
     expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
   });
 
-  test('with auto and no Redis is that of one process', async () => {
+  test('with auto and no Redis uses one process', async () => {
     const stop = new AbortController();
     const more = { REDIS_URL: '', STOREGATE_WORKERS: 'auto', LOG_LEVEL: 'silent' };
     let out = '';
@@ -365,7 +365,7 @@ describe('the start', () => {
     expect(await ended).toMatchObject({ code: 0, out: expect.not.stringContaining('worker') });
   });
 
-  test('has a store of its own, shows demo keys that are good, and a stop waits for the balancer until the second signal', async () => {
+  test('has a store of its own, shows valid demo keys, and a stop waits for the balancer until the second signal', async () => {
     writeFileSync(join(cwd, 'gateway.yaml'), patientText('http: { drainDelay: 1d }\n'));
     const more = { LOG_LEVEL: 'silent', STOREGATE_CONFIG: 'gateway.yaml' };
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });

@@ -58,7 +58,7 @@ async function crashOne(): Promise<number> {
 }
 
 describe('with several workers', () => {
-  test('a hundred callers of one key get exactly its limit, and every remainder once', async () => {
+  test('a hundred clients of one key get exactly its limit, and every remainder once', async () => {
     const { key } = await gateway.key('300/hour,5000/day');
     const answers = await categories(key, { callers: 100, requests: 900 });
     const admitted = answers.filter(({ status }) => status === 200);
@@ -72,7 +72,7 @@ describe('with several workers', () => {
     expect([...shares.keys()].sort()).toEqual([1, 2]);
   });
 
-  test('failures of a caller are counted once for all of them, and no other caller is touched', async () => {
+  test('failures of an address are counted once for all workers, and no other address is affected', async () => {
     const headers = from('198.51.100.7');
     const answers = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });
     const refused = answers.filter(({ status }) => status === 401);
@@ -86,7 +86,7 @@ describe('with several workers', () => {
     expect((await gateway.get('/pets', from('198.51.100.8'))).status).toBe(401);
   });
 
-  test('a page shows where the caller stands, whichever worker saw it fail', async () => {
+  test('a page shows the quota of the address, whichever worker saw its failures', async () => {
     const headers = from('198.51.100.9');
     await flood(`${gateway.url}/pets`, { callers: 4, requests: 4, headers });
     const pages = await gateway.fromEveryWorker('/openapi.json', headers);
@@ -105,14 +105,14 @@ describe('with several workers', () => {
     await everyWorkerAnswers(200, other.key);
   });
 
-  test('a client reads in /usage what it did at any of them', async () => {
+  test('a client reads in /usage its requests at all workers', async () => {
     const { key } = await gateway.key('100000/day');
     await gateway.get('/pets/1', withKey(key));
     const usages = await gateway.fromEveryWorker('/usage', withKey(key));
     for (const { body } of usages) expect(JSON.parse(body)).toMatchObject({ deprecated: [{ operation: 'getPet' }] });
   });
 
-  test('each announces itself to Redis, and the primary process does not', async () => {
+  test('each registers in Redis, and the primary process does not', async () => {
     expect(await redis.admin.zcard('sg:g')).toBe(2);
   });
 
@@ -124,7 +124,7 @@ describe('with several workers', () => {
   });
 });
 
-test('a connection that no worker has room for is closed, and does not go round among them', async () => {
+test('a connection beyond the limit of all workers is closed, and does not circulate among them', async () => {
   const files = {
     'gateway.yaml': `${settings()}`.replace('http: {', 'http: { maxConnections: 2,'),
     'plans.yaml': plans(50),
@@ -154,7 +154,7 @@ describe('a reload', () => {
   const free = async () =>
     bodyOf(await gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' })).key as string;
 
-  test('holds at every worker once it is answered, and is told once', async () => {
+  test('applies to every worker once it is answered, and is reported once', async () => {
     const key = await free();
     expect(await limits(key)).toEqual(new Set(['50']));
     const told = gateway.told('reload.done').length;
@@ -166,7 +166,7 @@ describe('a reload', () => {
     expect(await gateway.metric('storegate_reloads_total', { result: 'success' })).toBe(counted + 1);
   });
 
-  test('with a mistake in it changes no worker, and whoever starts later gets what is in force', async () => {
+  test('with a mistake in it changes no worker, and later workers start with the configuration in force', async () => {
     const key = await free();
     gateway.write('openapi.yaml', contract.replace('operationId: listCategories', 'operationId: listEverything'));
     gateway.write('plans.yaml', plans(90));
@@ -198,7 +198,7 @@ describe('a reload', () => {
     expect(await limits(key)).toEqual(new Set(['80']));
   });
 
-  test('replaces a worker that cannot take it, and tells', async () => {
+  test('replaces a worker that cannot apply it, and reports that', async () => {
     const key = await free();
     const [stuck] = gateway.pids;
     process.kill(stuck!, 'SIGSTOP');
@@ -216,7 +216,7 @@ describe('the metrics', () => {
   const total = () => gateway.metric('storegate_requests_total', sent);
   const timed = () => gateway.metric('storegate_request_duration_seconds_count', { operation: 'listCategories' });
 
-  test('are those of all workers together, and nothing that was counted is lost with one of them', async () => {
+  test('are those of all workers together, and no count is lost with a worker', async () => {
     const { key } = await gateway.key('100000/day');
     // The counter above covers only status 200; the histogram has refused requests too.
     const before = { total: await total(), timed: await timed() };
@@ -235,7 +235,7 @@ describe('the metrics', () => {
     expect(gateway.told('worker.ended').at(-1)).toMatchObject({ pid: victim, reason: 'signal SIGKILL', level: 50 });
   });
 
-  test('are answered although a worker is stuck, with what it said last', async () => {
+  test('include the last values of a worker that is stuck', async () => {
     const before = await total();
     const [stuck] = gateway.pids;
     process.kill(stuck!, 'SIGSTOP');
@@ -246,7 +246,7 @@ describe('the metrics', () => {
     }
   });
 
-  test('show one start where several processes have one each, and no mode of the state twice', async () => {
+  test('show one start of several processes, and no mode of the state twice', async () => {
     const startedAt = await gateway.metric('process_start_time_seconds');
     expect(Math.abs(startedAt - Date.now() / 1000)).toBeLessThan(3_600);
     expect(await gateway.metric('storegate_state_mode', { mode: 'normal' })).toBe(1);

@@ -67,7 +67,7 @@ function open(recheckAfter = 30_000) {
   return { store, clock, keyring };
 }
 
-test('those who ask for one key at a time share a look-up', async () => {
+test('concurrent requests of one key share a look-up', async () => {
   const { store, keyring } = open();
   const asked = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
   expect(store.lookups).toHaveLength(1);
@@ -76,7 +76,7 @@ test('those who ask for one key at a time share a look-up', async () => {
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
 
-test('a client is counted and waits as its plan and account say, and as they say after a reload', () => {
+test('a client is limited as its plan and account define, also after a reload', () => {
   const store = new RemoteStore();
   const local = {
     ...store,
@@ -101,7 +101,7 @@ test('a client is counted and waits as its plan and account say, and as they say
   keyring.close();
 });
 
-test('an unknown key costs one look-up until it is looked up again', async () => {
+test('an unknown key costs one look-up until it expires', async () => {
   const { store, clock, keyring } = open();
   const asked = keyring.find('x');
   store.lookups[0]!.answer(null);
@@ -114,7 +114,7 @@ test('an unknown key costs one look-up until it is looked up again', async () =>
   expect(await again).not.toBeNull();
 });
 
-test('a look-up says whether the key was known before', async () => {
+test('a look-up returns whether the key was known before', async () => {
   const { store, clock, keyring } = open();
   const asked = keyring.find('h1');
   store.lookups[0]!.answer(RECORD);
@@ -125,7 +125,7 @@ test('a look-up says whether the key was known before', async () => {
   expect(store.lookups.map(({ hasFallback }) => hasFallback)).toEqual([false, true, false]);
 });
 
-test('an answer that a change has overtaken is not kept', async () => {
+test('a response older than a change is not cached', async () => {
   const { store, keyring } = open();
   const stale = keyring.find('h1');
   store.changed('h1');
@@ -137,7 +137,7 @@ test('an answer that a change has overtaken is not kept', async () => {
   expect(await fresh).toMatchObject({ revoked: true });
 });
 
-test('whoever asks after a change does not share a look-up from before it', async () => {
+test('a request after a change does not share an earlier look-up', async () => {
   const { store, keyring } = open();
   const before = keyring.find('h1');
   store.changed();
@@ -149,7 +149,7 @@ test('whoever asks after a change does not share a look-up from before it', asyn
   expect(keyring.find('h1')).toMatchObject({ revoked: true });
 });
 
-test('a change of one key leaves the others known', async () => {
+test('a change of one key leaves the others cached', async () => {
   const { store, keyring } = open();
   const asked = keyring.find('h1');
   store.lookups[0]!.answer(RECORD);
@@ -158,7 +158,7 @@ test('a change of one key leaves the others known', async () => {
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
 
-test('keys that are known, and look-ups under way, take the limits of new plans without another look-up', async () => {
+test('cached keys and pending look-ups get the limits of new plans without another look-up', async () => {
   const { store, keyring } = open();
   const asked = keyring.find('h1');
   const late = keyring.find('h2');
@@ -173,8 +173,8 @@ test('keys that are known, and look-ups under way, take the limits of new plans 
   expect(store.lookups).toHaveLength(2);
 });
 
-describe('while the store is away', () => {
-  test('a key that was good stays good', async () => {
+describe('while the state is down', () => {
+  test('a valid key stays valid', async () => {
     const { store, clock, keyring } = open();
     const asked = keyring.find('h1');
     store.lookups[0]!.answer(RECORD);
@@ -185,7 +185,7 @@ describe('while the store is away', () => {
     expect(await again).toMatchObject({ keyId: 'key_1' });
   });
 
-  test('a key that was seen stays good when any change may have been missed, and is looked up again', async () => {
+  test('a known key stays valid if a change may have been missed, and is looked up again', async () => {
     const { store, clock, keyring } = open();
     const asked = keyring.find('h1');
     store.lookups[0]!.answer(RECORD);
@@ -202,7 +202,7 @@ describe('while the store is away', () => {
     expect(await back).toMatchObject({ revoked: true });
   });
 
-  test('own limits stay the same object when the key is found again, so that what was counted in them goes on', async () => {
+  test('own limits stay the same object when the key is found again, so that its counters continue', async () => {
     const { store, clock, keyring } = open();
     const own = { ...RECORD, windows: [window(7, MINUTE)] };
     const asked = keyring.find('h1');
@@ -214,7 +214,7 @@ describe('while the store is away', () => {
     expect((await again)!.limits).toBe(first!.limits);
   });
 
-  test('a key that was never seen is an outage, and is asked for again', async () => {
+  test('an unknown key is an outage, and is looked up again', async () => {
     const { store, keyring } = open();
     const asked = keyring.find('h1');
     store.lookups[0]!.fail(new Outage('state_unavailable'));
@@ -241,7 +241,7 @@ describe('whether any key was imported', () => {
   const outage = () => new Outage('state_unavailable');
   const settle = () => jest.advanceTimersByTimeAsync(0);
 
-  test('is asked again every second after an outage; until then secrets of any form are looked up', async () => {
+  test('is queried every second after an outage; until then secrets of any form are looked up', async () => {
     const { keyring, questions } = openImported();
     expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, false]);
     questions[0]!.reject(outage());
@@ -261,7 +261,7 @@ describe('whether any key was imported', () => {
     expect(questions).toHaveLength(4);
   });
 
-  test('is not known again after a change, also if an earlier question is answered after it', async () => {
+  test('is unknown again after a change, also if an earlier query is answered after it', async () => {
     const { store, keyring, questions } = openImported();
     store.changed('h1');
     questions[0]!.resolve(false);
@@ -278,7 +278,7 @@ describe('whether any key was imported', () => {
     expect([keyring.acceptsImported, questions.length]).toEqual([true, 3]);
   });
 
-  test('is asked no more after the end', async () => {
+  test('is not queried after the close', async () => {
     const { keyring, questions } = openImported();
     questions[0]!.reject(outage());
     await keyring.opened;
@@ -288,7 +288,7 @@ describe('whether any key was imported', () => {
   });
 });
 
-test('a record of a version that knew no scopes is that of a key without any', () => {
+test('a record from before scopes is a key without scopes', () => {
   const { scopes: _, ...before } = RECORD;
   expect(readRecord(JSON.stringify(before))).toEqual(RECORD);
   expect(readRecord(JSON.stringify({ ...RECORD, scopes: ['a'] })).scopes).toEqual(['a']);

@@ -28,7 +28,7 @@ test('the last use is known before it is written, and after', async () => {
   expect(kept).toEqual(new Map([['key_1', clock.now]]));
 });
 
-test('many are written in parts', async () => {
+test('many are written in batches', async () => {
   const { uses, kept, store } = open();
   for (let i = 0; i < 1_700; i++) uses.note(`key_${i}`);
   await uses.close();
@@ -36,7 +36,7 @@ test('many are written in parts', async () => {
   expect(store.saves).toBe(4);
 });
 
-test('what cannot be written is told, kept, and written later', async () => {
+test('a failed write is reported, kept, and repeated later', async () => {
   const { uses, kept, store, clock, failures } = open();
   uses.note('key_1');
   store.away = true;

@@ -14,7 +14,7 @@ describe('a secret', () => {
     expect(secrets.size).toBe(2_000);
   });
 
-  test('is told from every copy with one wrong character', () => {
+  test('is detected in every copy with one wrong character', () => {
     const secret = makeSecret('live');
     fc.assert(
       fc.property(fc.nat(secret.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
@@ -31,7 +31,7 @@ describe('a secret', () => {
     },
   );
 
-  test('takes only small letters for its environment', () => {
+  test('accepts only lower case for its environment', () => {
     for (const env of ['', 'Live', 'a_b', 'x'.repeat(13)]) expect(() => makeSecret(env)).toThrow(RangeError);
   });
 

@@ -12,7 +12,7 @@ function worker(inFlight: number) {
 
 const primary = createMetrics({ workers: () => 2 });
 
-test('counters, histograms and what is held now are added up; every mode of the state is there once', async () => {
+test('adds up counters, histograms and gauges; every mode of the state appears once', async () => {
   const [one, other] = [worker(3), worker(4)];
   for (let i = 0; i < 5; i++) one.observe(REQUEST);
   other.observe({ ...REQUEST, operation: 'getPet' });
@@ -34,7 +34,7 @@ test('counters, histograms and what is held now are added up; every mode of the 
   );
 });
 
-test('of those who ended their counts last, and nothing of what they held', async () => {
+test('keeps only the counters of processes that ended', async () => {
   const [one, other, living] = [worker(3), worker(4), worker(1)];
   for (const metrics of [one, other, living]) metrics.observe(REQUEST);
   let departed = await lastingFigures([await one.figures()]);
@@ -45,13 +45,13 @@ test('of those who ended their counts last, and nothing of what they held', asyn
   expect(lines).toContain('storegate_requests_in_flight 1');
 });
 
-test('they say when the gateway was started, not when its workers were', async () => {
+test('reports the start of the gateway, not of its workers', async () => {
   const own = await primary.figures();
   const startOf = (text: string) => /^process_start_time_seconds (\S+)$/m.exec(text)![1];
   expect(startOf(await totalText(own, [await worker(0).figures()]))).toBe(startOf(await primary.text()));
 });
 
-test('they can be sent to another process', async () => {
+test('can be sent to another process', async () => {
   const metrics = worker(1);
   metrics.observe(REQUEST);
   const figures = await metrics.figures();

@@ -38,7 +38,7 @@ function written(format: Config['log']['format'], isTTY: boolean, ...events: Eve
 }
 
 describe('the lines of the log', () => {
-  test('are for people on a terminal', () => {
+  test('are readable text on a terminal', () => {
     const text = written('auto', true, STARTED);
     expect(text).toContain(COLOUR);
     expect(stripVTControlCharacters(text)).toMatch(
@@ -46,7 +46,7 @@ describe('the lines of the log', () => {
     );
   });
 
-  test('have no colours where NO_COLOR is set', () => {
+  test('have no colours with NO_COLOR', () => {
     process.env.NO_COLOR = '1';
     expect(written('auto', true, STARTED)).toMatch(/^\d\d:\S+ info {2}started url=/);
   });
@@ -55,12 +55,12 @@ describe('the lines of the log', () => {
     expect(JSON.parse(written('auto', false, STARTED))).toMatchObject({ msg: 'started', url: 'http://a:1' });
   });
 
-  test('look as the setting says, wherever they go', () => {
+  test('have the configured format, wherever they go', () => {
     expect(JSON.parse(written('json', true, STARTED))).toMatchObject({ msg: 'started' });
     expect(written('pretty', false, STARTED)).toMatch(/^\d\d:\S+ info {2}started url=/);
   });
 
-  test('of requests have faults and the trace that they belong to only where there are some, and nothing else of how they were decided', () => {
+  test('of requests have faults and the trace only if there are some, and nothing else of the decision', () => {
     const request: RequestEvent = {
       ...{
         type: 'request',
@@ -118,7 +118,7 @@ describe('the lines of the log', () => {
     expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
   });
 
-  test('about connections that were too many are few, however many these are', () => {
+  test('about refused connections are few, however many connections there are', () => {
     const refused = (address: string): Event => ({ type: 'connection.refused', reason: 'address', address });
     const lines = written('json', false, ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(refused))
       .trim()
@@ -128,7 +128,7 @@ describe('the lines of the log', () => {
     ]);
   });
 
-  test('of stores name the upstream in a field of its own, and an error once', () => {
+  test('of backends name the upstream in a field of its own, and an error once', () => {
     const refused = new Error('connect ECONNREFUSED 192.0.2.1:3000');
     const error = new Error(refused.message, { cause: Object.assign(refused, { code: 'ECONNREFUSED' }) });
     const store = { upstream: 'stock', store: '192.0.2.1:3000' };
@@ -155,7 +155,7 @@ describe('the lines of the log', () => {
     for (const line of [away, retry, back]) expect(line).not.toHaveProperty('upstream');
   });
 
-  test('are none of what happens with each request and is a metric', () => {
+  test('omit events of each request that are metrics', () => {
     const events: Event[] = [
       { type: 'state.answered', duration: 1 },
       { type: 'state.local_mode', policy: 'local' },
@@ -164,7 +164,7 @@ describe('the lines of the log', () => {
     expect(written('json', false, ...events)).toBe('');
   });
 
-  test('have no field that the row of the event does not name', () => {
+  test('have only fields that the row of the event names', () => {
     const unnamed = 'a secret';
     const eventOf = (type: string, result: string) =>
       new Proxy({ type, result, trace: undefined, unnamed } as object, {
@@ -188,7 +188,7 @@ describe('the lines of the log', () => {
     }
   });
 
-  test('never let a caller control the terminal', () => {
+  test('never let a client control the terminal', () => {
     const evil = '\u001b[2J\u009b2J\u202e';
     const text = written(
       'pretty',
@@ -200,7 +200,7 @@ describe('the lines of the log', () => {
   });
 });
 
-describe('refusals that repeat', () => {
+describe('repeated refusals', () => {
   let lines: { status: number; code: string; count?: number; id: string }[];
   let log: Log;
   beforeEach(() => {
@@ -253,7 +253,7 @@ describe('refusals that repeat', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('are those of one code and one key or address; a subscriber of IPv6 is one address', () => {
+  test('are those of one code and one key or address; an IPv6 /64 is one address', () => {
     linesOf(20, refused());
     for (const other of [{ address: '192.0.2.2' }, { keyId: 'key_2' }, { code: 'missing_api_key' }])
       expect(linesOf(1, refused(other))).toHaveLength(1);
@@ -261,7 +261,7 @@ describe('refusals that repeat', () => {
     expect(linesOf(1, refused({ address: '2001:db8::2' }))).toEqual([]);
   });
 
-  test.each([200, 400, 404, 500, 503])('are not those with %i, which all have a line', (status) => {
+  test.each([200, 400, 404, 500, 503])('do not include %i, which is always logged', (status) => {
     const event = refused({ status, code: status === 200 ? null : 'a_code' });
     expect(linesOf(50, event)).toHaveLength(50);
   });

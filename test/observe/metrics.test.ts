@@ -42,7 +42,7 @@ async function changedBy(events: readonly Event[], { observe, text } = carrier()
   return [...(await samples()).difference(before)];
 }
 
-describe('what happened is counted', () => {
+describe('events are counted', () => {
   const counted: [string, Event[], string[]][] = [
     [
       'an answer of the store',
@@ -186,7 +186,7 @@ test('the table has every metric that the dashboard, the rules and docs name, an
   expect([...new Set(named)].sort()).toEqual(METRICS.map(({ name }) => name).sort());
 });
 
-test('workers are the business of the process above them, and what is held of requests that of the others', async () => {
+test('the primary process reports workers, and its workers report requests', async () => {
   const crashes = [
     { ...ENDED, unexpected: true },
     { ...ENDED, unexpected: false },
@@ -207,14 +207,14 @@ test('workers are the business of the process above them, and what is held of re
   expect(await primary().text()).toContain('\nstoregate_contract_unsupported_operations 6\n');
 });
 
-test('the version of storegate and of its Node is told, by every process', async () => {
+test('the versions of storegate and of Node are reported by every process', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const told = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
   expect(await carrier().text()).toContain(told);
   expect(await primary().text()).toContain(told);
 });
 
-test('the state is timed from a tenth of a millisecond on, requests from a whole one', async () => {
+test('buckets of the state begin at a tenth of a millisecond, those of requests at a whole one', async () => {
   const metrics = carrier();
   metrics.observe({ type: 'state.answered', duration: 0.2 });
   metrics.observe(REQUEST);
@@ -224,7 +224,7 @@ test('the state is timed from a tenth of a millisecond on, requests from a whole
   expect(text).not.toContain('storegate_request_duration_seconds_bucket{operation="getPet",le="0.0001"}');
 });
 
-test('a row is held to its events and labels by its types', () => {
+test('the types limit a row to its events and labels', () => {
   const named = { name: 'n', help: 'h' };
   const rows = [
     counter({ ...named, on: ['bug'], labelNames: ['id'], count: (add) => (event) => add(event.id) }),
@@ -240,7 +240,7 @@ test('a row is held to its events and labels by its types', () => {
   expect(rows.map(({ kind }) => kind)).toEqual(Array(5).fill('counter'));
 });
 
-test('the event loop is looked at four times a second, and its lag is how late a look was', async () => {
+test('the event loop is sampled four times a second, and its lag is the delay of a sample', async () => {
   const { monitorEventLoopDelay } = perfHooks;
   let resolution: number | undefined;
   perfHooks.monitorEventLoopDelay = (options) => {

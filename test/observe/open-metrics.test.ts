@@ -45,7 +45,7 @@ describe('OpenMetrics', () => {
     expect(prefersOpenMetrics(accept)).toBe(preferred);
   });
 
-  test('has for each bucket the newest request that somebody keeps a trace of', async () => {
+  test('has for each bucket the newest request with a kept trace', async () => {
     const { openMetrics } = told(
       { traceId: OTHER, duration: 3 },
       { traceId: TRACE, duration: 4 },
@@ -58,7 +58,7 @@ describe('OpenMetrics', () => {
     ]);
   });
 
-  test('is what the standard says: families by their names, numbers with a point, an end', async () => {
+  test('follows the standard: families by their names, numbers with a point, an end', async () => {
     const text = await told({ traceId: TRACE, duration: 4 }).openMetrics!();
     expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests to');
     expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
@@ -71,7 +71,7 @@ describe('OpenMetrics', () => {
     expect(text).not.toContain('\n\n');
   });
 
-  test('of several processes has the newest example of all, and the sums that the other exposition has', async () => {
+  test('of several processes has the newest exemplar of all, and the same sums as the other exposition', async () => {
     const one = await told({ traceId: TRACE, duration: 4 }).figures();
     await new Promise((resolve) => setTimeout(resolve, 2));
     const two = await told({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
@@ -86,7 +86,7 @@ describe('OpenMetrics', () => {
     expect(await totalText(own, parts)).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
   });
 
-  test('is not there without tracing, and the other exposition has no examples', async () => {
+  test('is missing without tracing, and the other exposition has no exemplars', async () => {
     expect(createMetrics(gauges).openMetrics).toBeNull();
     expect(await told({ traceId: TRACE, duration: 4 }).text()).not.toContain('trace_id');
   });

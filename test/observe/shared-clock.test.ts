@@ -17,13 +17,13 @@ test('all listeners of one event read the same time, and those of the next a lat
   expect(read).toEqual([1, 1, 1, 2, 2, 2]);
 });
 
-test('between events the clock is itself, and an event that nobody dates does not read it', () => {
+test('between events the clock runs, and an event whose time is not read does not read it', () => {
   const { clock, of } = sharedClock(ticking());
   of(() => {})({ type: 'state.write_recovered' });
   expect([clock(), clock()]).toEqual([1, 2]);
 });
 
-test('an event that a listener tells meanwhile has a moment of its own, and the clock goes on behind both', () => {
+test('a nested event has its own time, and the clock continues after both', () => {
   const { clock, of } = sharedClock(ticking());
   const read: number[] = [];
   const observe = of(

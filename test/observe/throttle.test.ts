@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { throttle } from '../../src/observe/throttle.ts';
 
-test('one of many events is let through in each span, with the number of those since the last one', () => {
+test('one of many events passes per interval, with the number of those since the last one', () => {
   let now = 0;
   const count = throttle(1_000, () => now);
   expect([count('a'), count('a'), count('a')]).toEqual([1, null, null]);

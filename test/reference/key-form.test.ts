@@ -7,12 +7,12 @@ const environment = fc.stringMatching(/^[a-z]{1,12}$/);
 const secret = environment.map((env) => makeSecret(env));
 const character = fc.constantFrom(...'0123456789ABCXYZabcxyz_-');
 
-describe('the form of a key, as the page knows it', () => {
-  test('is that of every key that the gateway makes', () => {
+describe('the pattern of a key in the page', () => {
+  test('matches every key that the gateway makes', () => {
     fc.assert(fc.property(secret, (text) => expect(formOf(text)).toBe('own')));
   });
 
-  test('is that of src/keys/secret.ts, whatever is typed, cut off or lengthened', () => {
+  test('matches src/keys/secret.ts, for any typed, truncated or lengthened text', () => {
     const typo = fc
       .tuple(secret, fc.nat({ max: 60 }), character)
       .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1));

@@ -60,7 +60,7 @@ describe('/', () => {
 });
 
 describe('the page', () => {
-  test('is under a policy that allows this origin and nothing inline', async () => {
+  test('has a policy that allows this origin and nothing inline', async () => {
     const { headers, body } = await raw('/docs/');
     const policy = headers['content-security-policy'];
     expect(policy).toContain("default-src 'none'");
@@ -76,7 +76,7 @@ describe('the page', () => {
     expect(page).toContain('title="/usage"');
   });
 
-  test('weighs less than 450 kB with all it needs, compressed', async () => {
+  test('weighs less than 450 kB with all its files, compressed', async () => {
     const paths = ['/docs/', '/openapi.json', ...(await assets())];
     const sizes = await Promise.all(
       paths.map(async (path) => (await raw(path, { 'accept-encoding': 'br' })).body.length),
@@ -84,7 +84,7 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(450_000);
   });
 
-  test('is found without its slash, and not at all where it is switched off', async () => {
+  test('is found without its slash, and not found if it is disabled', async () => {
     const redirect = await raw('/docs');
     expect([redirect.status, redirect.headers.location]).toEqual([308, '/docs/']);
     const without = await TestGateway.start({ settings: 'reference: { enabled: false }' });
@@ -95,7 +95,7 @@ describe('the page', () => {
 });
 
 describe('its files', () => {
-  test('are named after their content and kept for ever', async () => {
+  test('are named after their content and cached for ever', async () => {
     const paths = await assets();
     expect(paths.length).toBeGreaterThan(10);
     for (const path of paths) {
@@ -120,7 +120,7 @@ describe('its files', () => {
     '/docs/assets/old/swagger-ui.js',
     '/docs/%E0%A4%A',
     '/docs/..%2fpackage.json',
-  ])('are all there is: %s', async (path) => {
+  ])('are the only ones: %s', async (path) => {
     const { status, headers, body } = await raw(path);
     expect([400, 404]).toContain(status);
     expect(JSON.parse(body.toString())).toMatchObject({ status });
@@ -128,8 +128,8 @@ describe('its files', () => {
   });
 });
 
-describe('every answer', () => {
-  test('carries the limit headers, charges nobody and asks for no key', async () => {
+describe('every response', () => {
+  test('has the limit headers, charges no client and needs no key', async () => {
     const first = await raw('/docs/');
     for (const path of ['/docs/', '/docs', '/openapi.json', '/openapi.yaml', ...(await assets()).slice(0, 3)]) {
       const { headers } = await raw(path);
@@ -138,7 +138,7 @@ describe('every answer', () => {
     }
   });
 
-  test('comes in the coding the caller takes', async () => {
+  test('has an encoding that the client accepts', async () => {
     const plain = await raw('/openapi.json');
     const br = await raw('/openapi.json', { 'accept-encoding': 'gzip, br' });
     const gzip = await raw('/openapi.json', { 'accept-encoding': 'gzip' });
@@ -148,7 +148,7 @@ describe('every answer', () => {
     expect(br.headers.vary).toContain('Accept-Encoding');
   });
 
-  test('is not sent again to who has it', async () => {
+  test('is not sent again to a client that has it', async () => {
     const { headers } = await raw('/docs/', { 'accept-encoding': 'br' });
     expect(headers['cache-control']).toBe('no-cache');
     const again = await raw('/docs/', { 'accept-encoding': 'br', 'if-none-match': headers.etag! });

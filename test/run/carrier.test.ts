@@ -8,7 +8,7 @@ import { CARRYING } from '../support/gauges.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
-test('every listener of a process hears of a request', async () => {
+test('every listener of a process receives the events of a request', async () => {
   const logged: Event[] = [];
   const others: Event[] = [];
   const parts = {

@@ -9,7 +9,7 @@ const plans = (...all: (Pick<Plan, 'windows'> & Partial<Plan>)[]): Plans => ({
   accounts: new Map(),
 });
 
-test('a window counts since the plan has it, whatever its limit, anew where somebody else is counted, and not at all before', () => {
+test('a window counts since the plan has it, whatever its limit, and starts over if the subject changes', () => {
   const clock = new TestClock();
   const start = clock.now;
   const since = new CountedSince(plans({ windows: [window(5, MINUTE)] }), clock.read);

@@ -6,7 +6,7 @@ function readiness({ knowsKeys = true, aloneSince = null as number | null, isRea
   return readinessOf({ ready: () => isReady }, { ofState }, { away: [], knowsKeys });
 }
 
-test('a process is not ready before it knows all about keys that requests need', () => {
+test('a process is not ready before it has loaded the data about keys that requests need', () => {
   expect(readiness({ knowsKeys: false })).toEqual({ readiness: 'state_away', away: ['state'] });
   expect(readiness()).toEqual({ readiness: 'ready', away: [] });
 });

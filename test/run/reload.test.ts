@@ -47,7 +47,7 @@ test('a second reload waits until the first has read its contract and put it in 
   expect([waiting.length, swapped.length]).toEqual([1, 2]);
 });
 
-test('a reading process that crashes is told as a bug, and nothing changes', async () => {
+test('a crash of the reading process is reported as a bug, and nothing changes', async () => {
   const { reloader, events, swapped } = reloaderWith(async () => {
     throw new Error('the process that reads the contract ended with code 3');
   });
@@ -57,7 +57,7 @@ test('a reading process that crashes is told as a bug, and nothing changes', asy
   expect(reloader.current).toBe(initial);
 });
 
-test('a comparison reads and checks as a reload does, and neither changes, prepares nor tells anything', async () => {
+test('a comparison reads and checks like a reload, and neither changes, prepares nor reports anything', async () => {
   const { reloader, events, swapped } = reloaderWith(async () => initial);
   const { inForce, inFiles, reloaded } = await reloader.compare();
   expect([inForce, inFiles.config]).toEqual([initial, other]);
@@ -66,7 +66,7 @@ test('a comparison reads and checks as a reload does, and neither changes, prepa
   expect(await reloader.reload('test')).toEqual(reloaded);
 });
 
-test('a comparison that fails for a reason of ours is told as a bug, and is no refused reload', async () => {
+test('a comparison that fails because of a bug is reported as such, and is not a refused reload', async () => {
   const { reloader, events } = reloaderWith(async () => {
     throw new Error('the process that reads the contract ended with code 3');
   });
@@ -74,7 +74,7 @@ test('a comparison that fails for a reason of ours is told as a bug, and is no r
   expect(events.map(({ type }) => type)).toEqual(['bug']);
 });
 
-test('files that are put back after a refusal are told as a reload that is done, once', async () => {
+test('files that are restored after a refusal are reported as a successful reload, once', async () => {
   let text = 'plans: 1\n';
   const events: Event[] = [];
   const reloader = createReloader({

@@ -29,7 +29,7 @@ async function start(late: number) {
   return { first, events, asked, stop, data };
 }
 
-test('keys that were left behind are reported once Redis answers, however late that is', async () => {
+test('unmigrated keys are reported once Redis answers, however late that is', async () => {
   const { first, events, data } = await start(10);
   expect([first, events]).toEqual([null, []]);
   await jest.advanceTimersByTimeAsync(5_000);
@@ -40,7 +40,7 @@ test('keys that were left behind are reported once Redis answers, however late t
   expect(events).toHaveLength(1);
 });
 
-test('a gateway that stops asks no more', async () => {
+test('a gateway that stops sends no more queries', async () => {
   const { asked, stop, events } = await start(10);
   await jest.advanceTimersByTimeAsync(1_000);
   expect(asked.count).toBe(6);

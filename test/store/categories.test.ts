@@ -33,7 +33,7 @@ describe('a category', () => {
     expect((await send('POST', '/categories', { id: 77, name: 'Cats' })).json.id).toBe(1);
   });
 
-  test('is gone once it is deleted, and its identifier is not given again', async () => {
+  test('is deleted, and its identifier is not used again', async () => {
     const { send } = await startStore();
     await send('POST', '/categories', { name: 'Cats' });
     const deleted = await send('DELETE', '/categories/1');
@@ -53,7 +53,7 @@ describe('a category', () => {
     expect((await send('GET', '/categories/1')).status).toBe(200);
   });
 
-  test.each(['GET', 'PUT', 'DELETE'])('that does not exist answers 404 to %s', async (method) => {
+  test.each(['GET', 'PUT', 'DELETE'])('that does not exist responds with 404 to %s', async (method) => {
     const { send } = await startStore();
     const { status } = await send(method, '/categories/5', method === 'PUT' ? { name: 'Cats' } : undefined);
     expect(status).toBe(404);

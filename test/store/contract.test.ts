@@ -123,12 +123,12 @@ test('every operation of the contract has cases, and no others', () => {
 });
 
 describe.each(contract.operations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
-  test('has a case for every status it declares that the store can give', () => {
+  test('has a case for every declared status of the store', () => {
     const own = declaredStatuses(operation).filter((status) => !gatewayStatuses.includes(status));
     expect(Object.keys(cases[id] ?? {}).map(Number)).toEqual(own);
   });
 
-  test.each(Object.entries(cases[id] ?? {}))('answers %s as the contract says', async (declared, request) => {
+  test.each(Object.entries(cases[id] ?? {}))('answers %s as documented', async (declared, request) => {
     const status = Number(declared);
     const { send } = await startFurnishedStore();
     const answer = await send(...request);
@@ -139,7 +139,7 @@ describe.each(contract.operations.map((operation) => [operation.id, operation] a
     expect(missing).toEqual([]);
   });
 
-  test('would not pass an answer that the contract does not know', () => {
+  test('would refuse an undocumented response', () => {
     const json = (text: string) => new TextEncoder().encode(text);
     expect(operation.checkResponse(418, 'application/json', json('{}'))).not.toEqual([]);
     expect(operation.checkResponse(400, 'application/json', json('{"code":"x"}'))).not.toEqual([]);

@@ -38,7 +38,7 @@ describe('a restart', () => {
     expect(kept.join()).toContain('"quantity":3');
   });
 
-  test('gives no identifier a second time, and minds firstId only in a new database', async () => {
+  test('uses no identifier a second time, and applies firstId only to a new database', async () => {
     const before = await startStoreWithPet(0, { file, firstId: 100n });
     await before.send('DELETE', '/pets/100');
     await before.store.close();
@@ -48,24 +48,24 @@ describe('a restart', () => {
 });
 
 describe('a database that cannot be used', () => {
-  test('because it is a folder, is told in one sentence', () => {
+  test('is reported in one sentence if it is a folder', () => {
     expect(() => createStore({ file: folder })).toThrow(
       `The store cannot use the database ${folder}: unable to open database file.`,
     );
   });
 
-  test('because it is something else, is told and left as it is', () => {
+  test('is reported and left unchanged if it is another file', () => {
     writeFileSync(file, 'a shopping list, longer than the header of a database would be, to be sure '.repeat(20));
     expect(() => createStore({ file })).toThrow(/^The store cannot use the database .*: file is not a database\.$/);
   });
 
-  test('because it belongs to another program, is told and left as it is', () => {
+  test('is reported and left unchanged if it belongs to another program', () => {
     outside((db) => db.exec('CREATE TABLE notes (text)'));
     expect(() => createStore({ file })).toThrow(/: it belongs to another program\.$/);
     expect(outside((db) => db.prepare('SELECT name FROM sqlite_schema').all())).toEqual([{ name: 'notes' }]);
   });
 
-  test('because a newer release wrote it, is told', async () => {
+  test('is reported if a newer release wrote it', async () => {
     await createStore({ file }).close();
     outside((db) => db.exec('PRAGMA user_version = 1000'));
     expect(() => createStore({ file })).toThrow(/: it has schema 1000 of a newer release, this one knows \d+\.$/);
@@ -84,7 +84,7 @@ describe('the database', () => {
     expect((await send('POST', '/categories', { name: 'Dogs' })).json.id).toBe(2);
   });
 
-  test('held by another process makes writers come back later, and readers do not notice', async () => {
+  test('held by another process makes writers retry later, and readers are not affected', async () => {
     const { send } = await startStoreWithPet(1, { file });
     const refused = await (async () => {
       const other = new DatabaseSync(file);
@@ -99,7 +99,7 @@ describe('the database', () => {
     expect((await send('POST', '/store/orders', { petId: 1 })).status).toBe(201);
   });
 
-  test('in disorder is a failure of ours: the process is told the cause, the caller no detail', async () => {
+  test('if corrupt is an error of the store: the process gets the cause, the client no detail', async () => {
     const failures: Error[] = [];
     const { send } = await startStore({ file, failed: (error) => failures.push(error) });
     outside((db) => db.exec('DROP TABLE pets'));

@@ -14,7 +14,7 @@ async function sendRaw(url: string, bytes: string): Promise<string> {
   return readText(socket);
 }
 
-describe('a path or method the store does not have', () => {
+describe('an unknown path or method', () => {
   test.each(['/', '/pet', '/pets/', '/pets/1/name', '//pets', '/store', '/PETS'])('%s answers 404', async (path) => {
     const { send } = await startStore();
     expect((await send('GET', path)).json).toEqual({
@@ -79,7 +79,7 @@ describe('a body', () => {
     expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).toBe(400);
   });
 
-  test('with several faults is told all of them', async () => {
+  test('with several faults is refused with all of them', async () => {
     const { send } = await startStoreWithPet();
     const { json } = await send('POST', '/pets', { name: 7, status: 'gone' });
     expect(json.details).toEqual([
@@ -89,7 +89,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('has only the fields it has itself', async () => {
+  test('has only its own fields', async () => {
     const { send } = await startStoreWithPet();
     const { json } = await send('POST', '/pets', '{"__proto__":{"name":"Rex"},"categoryId":1}');
     expect(json.details).toMatchObject([{ pointer: '/name', message: 'is required' }]);
@@ -137,7 +137,7 @@ describe('a body that is too large', () => {
     expect((await send('POST', '/categories', json(2 ** 20 + 1))).json.code).toBe('payload_too_large');
   });
 
-  test('answers 413 when its length was not told', async () => {
+  test('is 413 without a declared length', async () => {
     const { url } = await startStore();
     const body = new Blob([json(2 ** 21)]).stream();
     const headers = { 'Content-Type': 'application/json' };
@@ -172,7 +172,7 @@ test.each([
   expect(JSON.parse(body!)).toMatchObject({ code: 'malformed_request', status: 400 });
 });
 
-test('nothing of what the gateway says about the caller comes back', async () => {
+test('headers about the client are not returned', async () => {
   const { send } = await startStoreWithPet();
   const secret = crypto.randomUUID();
   const { headers, text } = await send('GET', '/pets/1', undefined, { 'X-Client': secret, Authorization: secret });

@@ -23,7 +23,7 @@ function toBytes(value: unknown): Uint8Array {
 }
 
 describe.each(operations)('the examples of %s', (_, operation) => {
-  test('are there for every response with a body, and fit it', () => {
+  test('exist for every response with a body, and are valid', () => {
     for (const status of statusesWithBody(operation)) {
       const examples = examplesOf(lookUpOperation(operation, 'responses', status));
       expect([status, examples.length]).not.toEqual([status, 0]);
@@ -32,7 +32,7 @@ describe.each(operations)('the examples of %s', (_, operation) => {
     }
   });
 
-  test('of an error say the status they stand under', () => {
+  test('of an error have its status', () => {
     for (const status of statusesWithBody(operation).filter((each) => Number(each) >= 400))
       for (const example of examplesOf(lookUpOperation(operation, 'responses', status)))
         expect((example as Part).status).toBe(Number(status));
@@ -41,7 +41,7 @@ describe.each(operations)('the examples of %s', (_, operation) => {
 
 const writing = operations.filter(([, { body }]) => body !== null);
 
-test.each(writing)('the request examples of %s are there and fit', (_, operation) => {
+test.each(writing)('the request examples of %s exist and are valid', (_, operation) => {
   const examples = examplesOf(lookUpOperation(operation, 'requestBody'));
   expect(examples.length).toBeGreaterThan(0);
   for (const example of examples) expect(operation.body?.media(json)?.check(toBytes(example))).toEqual([]);

@@ -43,7 +43,7 @@ describe.each(ends)('the identifier %s', (id) => {
 });
 
 describe.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(5000)])('the number %s', (number) => {
-  test('is no identifier, in a path, a query or a body', async () => {
+  test('is not a valid identifier, in a path, a query or a body', async () => {
     const { send } = await startStoreWithPet();
     expect((await send('GET', `/pets/${number}`)).json.details).toMatchObject([{ in: 'path', pointer: '/petId' }]);
     expect((await send('GET', `/pets?ids=${number}`)).json.details).toMatchObject([{ in: 'query', pointer: '/ids' }]);
@@ -52,7 +52,7 @@ describe.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(5000)])
   });
 });
 
-test('an identifier may be written as JSON Schema knows integers: 1.0 and 1e0 are 1', async () => {
+test('an identifier may be written as any integer of JSON Schema: 1.0 and 1e0 are 1', async () => {
   const { send } = await startStoreWithPet();
   for (const one of ['1.0', '1e0', '10e-1'])
     expect((await send('POST', '/pets', `{"name":"Rex","categoryId":${one}}`)).json.categoryId).toBe(1);
@@ -63,7 +63,7 @@ test('an identifier beyond 2^53 is not guessed from a rounded number', async () 
   expect((await send('POST', '/pets', '{"name":"Rex","categoryId":9.223372036854775807e18}')).status).toBe(400);
 });
 
-test('once the greatest identifier is assigned there are none left, and the store says so', async () => {
+test('after the greatest identifier the store reports that none is left', async () => {
   const { send } = await startStoreWithPet(0, { firstId: int64Range.greatest });
   const refused = await send('POST', '/categories', { name: 'Dogs' });
   expect([refused.status, refused.json.code]).toEqual([500, 'ids_exhausted']);

@@ -14,7 +14,7 @@ describe('the inventory', () => {
     });
   });
 
-  test('is set to what is sent, whatever was there', async () => {
+  test('is set to the sent value, whatever it was', async () => {
     const { send } = await startStoreWithPet(5);
     const set = await send('PUT', '/store/inventory/1', { quantity: 2 });
     expect([set.status, set.json]).toEqual([200, { petId: 1, quantity: 2, status: 'available' }]);

@@ -28,7 +28,7 @@ test('two stores over one file sell the last pieces once', async () => {
   expect((await stores[1]!.send('GET', '/store/inventory/1')).json.quantity).toBe(0);
 });
 
-test('updates that grow and orders that come in never sell more than there is', async () => {
+test('concurrent updates and orders never sell more than the stock', async () => {
   const { send } = await startStoreWithPet(10);
   for (let n = 0; n < 4; n++) await send('POST', '/store/orders', { petId: 1 });
   await Promise.all([

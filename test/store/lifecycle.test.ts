@@ -11,12 +11,12 @@ afterEach(closeStores);
 const local = { host: '127.0.0.1', port: 0 };
 
 describe('a store', () => {
-  test('says that it is healthy', async () => {
+  test('reports that it is healthy', async () => {
     const { send } = await startStore();
     expect(await send('GET', '/health')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
   });
 
-  test('cannot listen where another listens, says so in one sentence, and may try elsewhere', async () => {
+  test('cannot listen at a port in use, reports it in one sentence, and may try another', async () => {
     const { url } = await startStore();
     const port = Number(new URL(url).port);
     const store = createStore({ file: ':memory:' });
@@ -61,7 +61,7 @@ describe('closing', () => {
     await store.close();
   });
 
-  test('does not wait for a caller that left in the middle of its request', async () => {
+  test('does not wait for a client that left in the middle of its request', async () => {
     const failures: Error[] = [];
     const { store, url } = await startStore({ failed: (error) => failures.push(error) });
     const sent = await startRequest(url);
@@ -79,7 +79,7 @@ describe('seeding', () => {
     expect((await send('POST', '/store/orders', { petId: 1 })).status).toBe(201);
   });
 
-  test('leaves a store alone that has data', async () => {
+  test('leaves a store with data unchanged', async () => {
     const { store, send } = await startStoreWithPet();
     expect(seedStore(store)).toBe(false);
     expect((await send('GET', '/pets')).json).toHaveLength(1);

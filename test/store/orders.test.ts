@@ -8,7 +8,7 @@ async function stockOf({ send }: RunningStore, petId = 1): Promise<number> {
 }
 
 describe('placing an order', () => {
-  test('takes its quantity out of stock and answers the order', async () => {
+  test('takes its quantity out of stock and returns the order', async () => {
     const store = await startStoreWithPet(5);
     const placed = await store.send('POST', '/store/orders', {
       petId: 1,
@@ -27,7 +27,7 @@ describe('placing an order', () => {
     expect(await stockOf(store)).toBe(3);
   });
 
-  test('orders one, not yet complete, unless it says otherwise', async () => {
+  test('orders one, not complete, by default', async () => {
     const store = await startStoreWithPet(5);
     expect((await store.send('POST', '/store/orders', { petId: 1 })).json).toEqual({
       id: 1,
@@ -59,7 +59,7 @@ describe('placing an order', () => {
     expect(await stockOf(store)).toBe(0);
   });
 
-  test('assigns no identifier a client has chosen', async () => {
+  test('assigns no identifier that a client has chosen', async () => {
     const { send } = await startStoreWithPet(9);
     for (const id of [1, 2, 4]) await send('POST', '/store/orders', { id, petId: 1 });
     const assigned = [];
@@ -73,7 +73,7 @@ describe('placing an order', () => {
     ['id', ['1', {}]],
     ['complete', ['true', 1, null]],
     ['shipDate', ['tomorrow', '2026-12-01', '2026-02-30T00:00:00Z', '2026-12-01T24:00:00Z', '2026-12-01T09:00:00', 7]],
-  ])('with a %s that does not fit is refused, naming it', async (field, values) => {
+  ])('with an invalid %s is refused, naming it', async (field, values) => {
     const { send } = await startStoreWithPet(9);
     for (const value of values) {
       const refused = await send('POST', '/store/orders', { petId: 1, [field]: value });
@@ -103,7 +103,7 @@ describe('updating an order', () => {
     expect(await stockOf(store)).toBe(left);
   });
 
-  test('to another pet gives back the one and takes the other', async () => {
+  test('to another pet returns the old one to stock and takes the other', async () => {
     const store = await startStoreWithPet(5);
     store.store.records.pets.add({ name: 'Rex', categoryId: 1n });
     store.store.records.inventory.replace(2n, { quantity: 5n });

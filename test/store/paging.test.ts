@@ -48,7 +48,7 @@ const query = fc.record(
 );
 
 describe('turning pages', () => {
-  test('yields every pet that fits once and in order, for any limit and any filter', async () => {
+  test('returns every matching pet once and in order, for any limit and any filter', async () => {
     const running = await startFullStore();
     const every = Array.from({ length: total }, (_, n) => n + 1);
     await fc.assert(
@@ -68,7 +68,7 @@ describe('turning pages', () => {
     );
   });
 
-  test.each(['/store/orders', '/store/inventory'])('yields all of %s', async (path) => {
+  test.each(['/store/orders', '/store/inventory'])('returns all of %s', async (path) => {
     const pages = await walk(await startFullStore(), `${path}?limit=50`);
     expect(pages.map((page) => page.length)).toEqual([50, 50, 30]);
     expect(pages.flat()).toEqual(Array.from({ length: total }, (_, n) => n + 1));
@@ -87,7 +87,7 @@ describe('turning pages', () => {
     expect(seen).toEqual(ids.map(String));
   });
 
-  test('goes on where it was when the next entry has been deleted', async () => {
+  test('continues at its place when the next entry has been deleted', async () => {
     const { send, store } = await startStoreWithPet();
     for (const name of ['Tiger', 'Luna']) store.records.pets.add({ name, categoryId: 1n });
     const first = await send('GET', '/pets?limit=1');
@@ -103,7 +103,7 @@ test.each([
   ['status', ['gone', '', 'SOLD', 'sold&status=sold']],
   ['categoryId', ['x', '', '1,2', '0x1', '1&categoryId=1']],
   ['ids', ['', 'x', '1,,2', '1,', Array(101).fill(1).join(','), '1&ids=2']],
-])('a %s that does not fit is refused, naming it', async (name, values) => {
+])('an invalid %s is refused, naming it', async (name, values) => {
   const { send } = await startStore();
   for (const value of values) {
     const { status, json } = await send('GET', `/pets?${name}=${value}`);

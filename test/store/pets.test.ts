@@ -42,20 +42,20 @@ describe('a pet', () => {
     expect((await send('GET', '/pets')).json).toEqual([{ id: 1, name: 'Minka', categoryId: 1, status: 'available' }]);
   });
 
-  test('that was refused uses up no identifier', async () => {
+  test('that was refused uses no identifier', async () => {
     const { send } = await startStoreWithPet();
     await send('POST', '/pets', { name: 'Rex', categoryId: 99 });
     expect((await send('POST', '/pets', { name: 'Rex', categoryId: 1 })).json.id).toBe(2);
   });
 
-  test('is gone once it is deleted, with its inventory', async () => {
+  test('is deleted with its inventory', async () => {
     const { send } = await startStoreWithPet(3);
     expect((await send('DELETE', '/pets/1')).status).toBe(204);
     expect((await send('GET', '/pets/1')).status).toBe(404);
     expect((await send('GET', '/store/inventory/1')).status).toBe(404);
   });
 
-  test('stays once it was ordered', async () => {
+  test('cannot be deleted once it was ordered', async () => {
     const { send } = await startStoreWithPet(3);
     await send('POST', '/store/orders', { petId: 1 });
     expect((await send('DELETE', '/pets/1')).json).toMatchObject({ code: 'pet_has_orders', status: 409 });
@@ -85,7 +85,7 @@ describe('the list of pets', () => {
     ['?ids=1%2C3', [1, 3]],
     ['?ids=1,2&status=sold', [2]],
     ['?ids=1,2,3&status=available&categoryId=2', [3]],
-  ])('with %j names the pets that fit every filter', async (query, ids) => {
+  ])('with %j has the pets that match every filter', async (query, ids) => {
     const { send, store } = await startStoreWithPet();
     store.records.categories.add({ name: 'Dogs' });
     store.records.pets.add({ name: 'Rex', categoryId: 2n, status: 'sold' });
@@ -93,7 +93,7 @@ describe('the list of pets', () => {
     expect((await send('GET', `/pets${query}`)).json.map((pet: { id: number }) => pet.id)).toEqual(ids);
   });
 
-  test('tells the next page in Link and X-Next-Cursor, with the filters as they were', async () => {
+  test('has the next page in Link and X-Next-Cursor, with the same filters', async () => {
     const { send, store } = await startStoreWithPet();
     for (const name of ['Tiger', 'Luna']) store.records.pets.add({ name, categoryId: 1n });
     const { headers } = await send('GET', '/pets?limit=1&ids=1,2,3&status=available');

@@ -24,7 +24,7 @@ const settings = {
 const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
 const keys = { get: () => null, async *read() {}, watch: () => () => {} };
 
-test('of a log from a backup, which ends before the place up to which it was read, all that is new is told', async () => {
+test('all new entries are sent for a log from a backup that ends before the last read position', async () => {
   const outbox = openOutbox(null);
   await outbox.move('audit', null, 500);
   const entry = (number: number) =>
@@ -66,7 +66,7 @@ test('of a log from a backup, which ends before the place up to which it was rea
   }
 });
 
-test('what was done while no gateway ran is told once by several that start together, however old it is', async () => {
+test('changes while no gateway ran are sent once by several that start together, however old they are', async () => {
   const outbox = openOutbox(null);
   await outbox.move('audit', null, 0);
   const entry = { number: 1, at: Date.now() - 3 * DAY, actor: 'local', action: 'keys.create', after } as AuditEntry;
@@ -94,7 +94,7 @@ test('what was done while no gateway ran is told once by several that start toge
   }
 });
 
-test('of a log that could not be read at the start, all that came since then is sent', async () => {
+test('all entries since the start are sent if the log could not be read at the start', async () => {
   const outbox = openOutbox(null);
   const entries: AuditEntry[] = [1, 2].map(
     (number) => ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,

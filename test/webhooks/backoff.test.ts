@@ -23,13 +23,13 @@ test.each([
   expect(waitAfter(attempts, null, 1)).toBeCloseTo(1.1 * wait);
 });
 
-test('a receiver is left alone for twice as long after each failure, and for five minutes at the most', () => {
+test('the pause of an endpoint doubles after each failure, up to five minutes', () => {
   expect([1, 2, 3, 6, 7, 8, 1_000].map((failures) => pauseAfter(failures, null, 0.5) / S)).toEqual([
     5, 10, 20, 160, 300, 300, 300,
   ]);
 });
 
-describe('what a receiver asks for', () => {
+describe('a requested pause', () => {
   test.each([
     [null, null],
     ['120', 2 * M],
@@ -47,13 +47,13 @@ describe('what a receiver asks for', () => {
     expect(retryAfterOf(header, NOW)).toBe(asked);
   });
 
-  test('is never less than what it would wait anyway', () => {
+  test('is never shorter than the regular one', () => {
     expect(waitAfter(1, 2 * M, 0.5)).toBe(2 * M);
     expect(waitAfter(4, 2 * M, 0.5)).toBe(30 * M);
     expect(pauseAfter(1, H, 0.5)).toBe(H);
   });
 
-  test('whatever it sends, the wait is a number from 0 to an hour, or nothing', () => {
+  test('is a number from 0 to an hour, or missing, for any header', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         const asked = retryAfterOf(header, NOW);

@@ -55,14 +55,14 @@ function useForTheFirstTime(keys: number): void {
 
 const waiting = async () => (await outbox.states([receiver!.id]))[0]!.waiting;
 
-test('thousands of events at once are all written down', async () => {
+test('thousands of events at once are all stored', async () => {
   open();
   useForTheFirstTime(5_000);
   await until('all are written', async () => (await waiting()) + lost >= 5_000);
   expect(lost).toBe(0);
 });
 
-test('others have their turn while many are written', async () => {
+test('other work continues while many are stored', async () => {
   open();
   useForTheFirstTime(500);
   let turns = 0;
@@ -73,7 +73,7 @@ test('others have their turn while many are written', async () => {
   expect(turns).toBeGreaterThan(20);
 });
 
-test('an event has the account of its key although the first answer about the key was late', async () => {
+test('an event has the account of its key although the first look-up of the key was late', async () => {
   let asked = 0;
   open(async () => {
     if (++asked === 1) throw new Outage('state_unavailable');

@@ -29,7 +29,7 @@ function told(...events: readonly Event[]): { type: string; data: Record<string,
 }
 
 describe('the schema of events', () => {
-  test('has the types that settings can choose, and the test', () => {
+  test('has the configurable types, and the test', () => {
     const { enum: types } = schemaOf('gateway').definitions!.webhookEvent!;
     expect(types).toEqual(WEBHOOK_TYPES);
     expect(Object.keys(definitions)).toEqual([...WEBHOOK_TYPES, 'test']);
@@ -56,7 +56,7 @@ const ban = {
   strike: { plan: 'free', operation: 'listPets', requestId: 'r1' },
 } as const satisfies Event;
 
-describe('what is told', () => {
+describe('an event', () => {
   test.each<[string, Event[], object]>([
     [
       'ban.started',
@@ -87,7 +87,7 @@ describe('what is told', () => {
     expect(event).toMatchObject({ type, data });
   });
 
-  test('of what is away and back fits it too', () => {
+  test('for an outage and its end is valid too', () => {
     const all = told(
       { type: 'state.outage', policy: 'local', error: 'gone' },
       { type: 'upstream.down', upstream: 'u', store: 's:1', reason: 'check' },
@@ -106,7 +106,7 @@ describe('what is told', () => {
     expect(event!.data.omitted).toBe(480);
   });
 
-  test('has an id that says nothing, and that a signature may hold', () => {
+  test('has an opaque id that is valid in a signature', () => {
     for (const identity of ['a.b', 'key_1', '𝄞'])
       expect(messageOf({ type: 'test', at: T, data: {}, identity, once: { name: '', since: 0, until: 0 } }).id).toMatch(
         /^msg_[A-Za-z0-9_-]{32}$/,

@@ -25,8 +25,8 @@ beforeEach(() => {
   incidents = new Incidents('gw-1');
 });
 
-describe('what workers of one gateway see', () => {
-  test('is away when the first says so, and back when the last does', () => {
+describe('the view of the workers of one gateway', () => {
+  test('is down if one is down, and up if all are up', () => {
     expect(incidents.see(store(true, T), 1)).toMatchObject({
       type: 'upstream.down',
       data: { upstream: 'default', store: 'one:80', reason: 'unreachable', gateway: 'gw-1' },
@@ -42,7 +42,7 @@ describe('what workers of one gateway see', () => {
     expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
   });
 
-  test('is forgotten with a worker that ends, and stays while another sees it', () => {
+  test('drops a worker that ends, and stays down while another is', () => {
     incidents.see(store(true, T), 1);
     incidents.see(state(true, T), 1);
     incidents.see(state(true, T), 2);
@@ -51,7 +51,7 @@ describe('what workers of one gateway see', () => {
     expect(incidents.forget(2, T + 6).map(({ type }) => type)).toEqual(['state.up']);
   });
 
-  test('of one minute has one id while the state is away, so that receivers can tell', () => {
+  test('has one id per minute while the state is down, so that receivers can compare', () => {
     const other = new Incidents('gw-2');
     const ids = [incidents.see(state(true, T), null), other.see(state(true, T + 59_999), null)].map(
       (told) => messageOf(told!).id,
@@ -62,7 +62,7 @@ describe('what workers of one gateway see', () => {
   });
 });
 
-test('gateways that see one store away and back at different times tell it once, and the next time again', () => {
+test('gateways that see one backend down and up at different times send one event each, and again the next time', () => {
   const other = new Incidents('gw-2');
   const outbox = openOutbox(null);
   const told: string[] = [];

@@ -36,7 +36,7 @@ function told(given: Limits, costs: readonly number[], at = T): (readonly number
 const ones = (count: number) => Array.from({ length: count }, () => 1);
 
 describe('a quota', () => {
-  test('is told at 80 and at 100 %, once each', () => {
+  test('is reported at 80 and at 100 %, once each', () => {
     expect(told(limits([window(10, DAY)]), ones(13)).map((each) => each.join())).toEqual([
       ...ones(7).map(() => ''),
       '80',
@@ -52,22 +52,22 @@ describe('a quota', () => {
     ]);
   });
 
-  test('of few units is told at the unit with which it is reached', () => {
+  test('of few units is reported at the unit with which it is reached', () => {
     expect(told(limits([window(1, DAY)]), [1])).toEqual([[80, 100]]);
     expect(told(limits([window(3, DAY)]), [1, 1, 1])).toEqual([[], [], [80, 100]]);
   });
 
-  test('is told once where a request asks for more than is left', () => {
+  test('is reported once if a request costs more than the rest', () => {
     expect(told(limits([window(10, DAY)]), [6, 6, 6, 2, 3])).toEqual([[], [100], [], [80], []]);
   });
 
-  test('is each window that is long enough, and none that is shorter', () => {
+  test('covers each window that is long enough, and no shorter one', () => {
     expect(told(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
     quotas = new QuotaDetector(HOUR, (one) => void found.push(one));
     expect(told(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
   });
 
-  test('of one scope is told by requests that count in it, and by no others', () => {
+  test('of one scope is reported by requests that count in it, and by no others', () => {
     const given = limits([window(1000, DAY), scoped('searchPets', 5, DAY)]);
     const ledger = newCounters(given.windows);
     const ask = (scopes: Scopes) => {
@@ -84,7 +84,7 @@ describe('a quota', () => {
     expect(found.map(({ data }) => data.percent)).toEqual([80, 100]);
   });
 
-  test('whose limit is changed is another one', () => {
+  test('with a changed limit is another one', () => {
     const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
     const ledger = newCounters(before.windows);
     const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(ledger, given, cost, T), cost));
@@ -100,7 +100,7 @@ describe('a quota', () => {
     expect(new Set(found.map(({ once }) => once.name)).size).toBe(3);
   });
 
-  test('that slides is told once by each process in its span, however often a caller comes back to it', () => {
+  test('that slides is reported once by each process in its span, however often a client reaches it', () => {
     const given = limits([window(10, DAY, 'sliding')]);
     const ledger = newCounters(given.windows);
     const use = (at: number) => quotas.read(eventOf(admit(ledger, given, 1, at), 1));
@@ -116,13 +116,13 @@ describe('a quota', () => {
     expect(found.map(({ data }) => data.percent)).toEqual([100, 80]);
   });
 
-  test('of an account is told by the account', () => {
+  test('of an account is reported for the account', () => {
     const given = limits([window(1, DAY)]);
     quotas.read(eventOf(admit(newCounters(given.windows), given, 1, T), 1, 'account:team:acme'));
     expect(found[0]!.data).toMatchObject({ key: null, account: 'acme' });
   });
 
-  test('has another name in the next window, and the same for all who find it', () => {
+  test('has another name in the next window, and the same at all processes', () => {
     const given = limits([window(1, DAY)]);
     for (const at of [T, T, T + DAY]) {
       quotas = new QuotaDetector(DAY, (one) => void found.push(one));
@@ -134,7 +134,7 @@ describe('a quota', () => {
     for (const { once, at } of found) expect(once.until).toBeGreaterThanOrEqual(at + DAY);
   });
 
-  test('is told by one of all requests that reach it, whatever they cost and whatever was given back', () => {
+  test('is reported by one of all requests that reach it, whatever their cost and whatever was granted', () => {
     const kinds = fc.constantFrom<Window['kind']>('fixed', 'sliding');
     fc.assert(
       fc.property(
@@ -162,7 +162,7 @@ describe('a quota', () => {
   });
 });
 
-test('a request that admission did not decide tells nothing', () => {
+test('is not reported for a request without an admission', () => {
   quotas.read(requestEvent());
   quotas.read(requestEvent({ trace: { subject: null, admission: null, cost: 1 } as RequestTrace }));
   expect(found).toEqual([]);

@@ -52,14 +52,14 @@ describe('an attempt', () => {
     expect(receiver.attempts).toHaveLength(1);
   });
 
-  test('that is cut, or meets nobody, tells the reason without the address', async () => {
+  test('that is cut or refused reports the reason without the address', async () => {
     receiver.answer = () => ({ status: 500, cut: true });
     expect(await sent()).toMatchObject({ delivered: false, status: null, error: 'no answer: UND_ERR_SOCKET' });
     const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
     expect(await sent({ url })).toMatchObject({ delivered: false, error: 'no answer: ECONNREFUSED' });
   });
 
-  test('reads nothing of an answer but its head, however long it is', async () => {
+  test('reads only the head of a response, however long it is', async () => {
     let closed = false;
     const server = createServer((request, response) => {
       request.resume();
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     await once(server, 'close');
   });
 
-  test('that gets no answer in time is given up, and so is one that is cut off here', async () => {
+  test('is cancelled after its timeout, and by a close of the gateway', async () => {
     const arrived: string[] = [];
     receiver.answer = ({ id }) => {
       arrived.push(id);

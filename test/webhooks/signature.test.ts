@@ -9,7 +9,7 @@ const SIGNED = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, b
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
 
-test('a signature is that of the standard', () => {
+test('a signature follows the standard', () => {
   expect(signaturesOf(SIGNED, [SECRET])).toBe(SIGNATURE);
 });
 

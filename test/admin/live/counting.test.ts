@@ -13,14 +13,14 @@ function counted(id: string, age: number, requests: number) {
 const inAll = (counting: Counting, now: number, ...processes: ReturnType<typeof counted>[]) =>
   requestsIn(counting.count([processes], now).row);
 
-test('counts what came since the tick before, and nothing at the first', () => {
+test('counts requests since the previous tick, and none at the first tick', () => {
   const counting = new Counting();
   expect(counting.count([[counted('a', 90_000, 500)]], 1_000)).toMatchObject({ span: 0 });
   const { span, row, rows } = counting.count([[counted('a', 92_000, 507)], [counted('b', 1_000, 3)]], 3_000);
   expect([span, requestsIn(row), ...rows.map(requestsIn)]).toEqual([2_000, 10, 7, 3]);
 });
 
-test('a process in the place of another counts from its begin, and no other does', () => {
+test('a replacement process counts from its start, and no other does', () => {
   const counting = new Counting();
   inAll(counting, 0, counted('a', 50_000, 1_000));
   expect(inAll(counting, 2_000, counted('a', 52_000, 1_001), counted('c', 500, 4))).toBe(5);
@@ -28,7 +28,7 @@ test('a process in the place of another counts from its begin, and no other does
   expect(inAll(counting, 6_000, counted('c', 4_500, 5), counted('d', 6_001, 702), counted('e', 3_000, 8))).toBe(10);
 });
 
-test('one that misses some ticks loses nothing; after a long silence it counts from then on', () => {
+test('a process that misses some ticks loses nothing; after a long silence it counts from then on', () => {
   const counting = new Counting();
   inAll(counting, 0, counted('a', 50_000, 1_000), counted('b', 50_000, 1_000));
   expect(inAll(counting, 2_000, counted('a', 52_000, 1_001))).toBe(1);
@@ -39,14 +39,14 @@ test('one that misses some ticks loses nothing; after a long silence it counts f
   expect(inAll(counting, 17_000, counted('a', 67_000, 1_002), counted('b', 67_000, 9_000))).toBe(0);
 });
 
-test('no number is below 0, whatever a process says', () => {
+test('no number is below 0, whatever a process reports', () => {
   const counting = new Counting();
   inAll(counting, 0, counted('a', 50_000, 1_000));
   expect(inAll(counting, 2_000, counted('a', 52_000, 10))).toBe(0);
   expect(inAll(counting, 4_000, counted('a', 54_000, 12))).toBe(2);
 });
 
-test('durations are told of the last five ticks together, and forgotten with the rest', () => {
+test('durations cover the last five ticks together, and expire with the rest', () => {
   const counting = new Counting();
   let last = counting.count([[counted('a', 0, 0)]], 0);
   for (let i = 1; i <= 7; i++) last = counting.count([[counted('a', i * 2_000, i * 10)]], i * 2_000);

@@ -81,7 +81,7 @@ function start(asked: Asked, tick = 5): Live {
   return live;
 }
 
-test('asks once for all who listen, and nobody when nobody does', async () => {
+test('polls once for all listeners, and not without listeners', async () => {
   const asked = new Asked();
   start(asked, 60_000);
   const [one, two] = [new Heard(), new Heard()];
@@ -102,7 +102,7 @@ test('asks once for all who listen, and nobody when nobody does', async () => {
   expect([asked.questions.length, two.events]).toEqual([1, []]);
 });
 
-test('ends its questions with the last listener, and begins anew with the next', async () => {
+test('stops polling with the last listener, and starts again with the next', async () => {
   const asked = new Asked();
   start(asked);
   const stop = live.follow(BOTH, new Heard());
@@ -119,7 +119,7 @@ test('ends its questions with the last listener, and begins anew with the next',
   expect(asked.questions[length]).toEqual({ followed: [ALL], after: {} });
 });
 
-test('tells each listener the refusals that fit what it follows, and how many it leaves out', async () => {
+test('sends each listener the refusals of its filter, with the number of omitted ones', async () => {
   const asked = new Asked();
   start(asked);
   const [all, acme, none] = [new Heard(), new Heard(), new Heard()];
@@ -139,7 +139,7 @@ test('tells each listener the refusals that fit what it follows, and how many it
   expect(none.events).toEqual([]);
 });
 
-test('skips who does not read, tells later how many it has missed, and leaves who never reads', async () => {
+test('skips a listener that does not read, reports later how many it missed, and drops it in the end', async () => {
   const asked = new Asked();
   start(asked);
   const [slow, stuck] = [new Heard(), new Heard()];
@@ -160,7 +160,7 @@ test('skips who does not read, tells later how many it has missed, and leaves wh
   expect(slow.ended).toEqual([]);
 });
 
-test('takes fifty, refuses more, ends all when it closes, and tells an error of its own to all', async () => {
+test('accepts fifty listeners, refuses more, ends all on close, and reports its own error to all', async () => {
   const asked = new Asked();
   start(asked);
   const heard = Array.from({ length: 50 }, () => new Heard());

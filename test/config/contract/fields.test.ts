@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { done, head, problemsOf } from '../../../packages/openapi/test/documents.ts';
 import { loadContract } from '../../../src/config/contract/contract.ts';
 
-test('misspelt names of our fields are refused, and those of other vendors are not', () => {
+test('misspelt names of our extensions are refused, and those of other vendors are not', () => {
   const document = {
     ...head,
     'x-store': 'fine',

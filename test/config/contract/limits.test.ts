@@ -22,7 +22,7 @@ const SHOP = {
 };
 const TAGS = [{ name: 'search', 'x-ratelimit': '30/minute' }, { name: 'other' }];
 
-test('operations and tags have windows, with their scopes; operations say in which ones they count', () => {
+test('operations and tags have windows with scopes; operations name the windows in which they count', () => {
   const { windows, operations } = loaded(SHOP, TAGS);
   expect(windows).toEqual([
     { name: 'minute', kind: 'fixed', limit: 5, span: 60_000, scope: 'login' },
@@ -39,7 +39,7 @@ test('operations and tags have windows, with their scopes; operations say in whi
   });
 });
 
-test('another process that takes the contract has the same, and one list for equal ones', () => {
+test('another process that loads the contract has the same windows, and shares equal lists', () => {
   const file = `${import.meta.dirname}/none.json`;
   const { compiled } = checkContract(file, { text: documentOf(SHOP, TAGS) });
   const contract = createContract(deserialize(structuredClone(serialize(compiled))));
@@ -49,7 +49,7 @@ test('another process that takes the contract has the same, and one list for equ
   expect(scopes('/d')).toBe(NO_SCOPES);
 });
 
-test('an operation without an operationId counts by method and path, and no operation is taken for a tag', () => {
+test('an operation without an operationId counts by method and path, and is never confused with a tag', () => {
   const { windows } = loaded(
     {
       '/a/{b}': get({ 'x-ratelimit': '1/day', parameters: [path('b')] }),
@@ -62,7 +62,7 @@ test('an operation without an operationId counts by method and path, and no oper
 
 const path = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
 
-test('an operation costs one unit, or as many as it says', () => {
+test('an operation costs one unit, or its x-ratelimit-cost', () => {
   const { operations } = loaded({
     '/a': get({}),
     '/b': get({ 'x-ratelimit-cost': 0 }),
@@ -98,7 +98,7 @@ describe('mistakes', () => {
     );
   });
 
-  test('a cost that no window of the operation or its tag has room for', () => {
+  test('a cost that no window of the operation or its tag can admit', () => {
     const paths = { '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit-cost': 6, 'x-ratelimit': '6/day' }) };
     expect(problemsIn(paths, [{ name: 't', 'x-ratelimit': '5/minute' }])).toEqual([
       expect.stringMatching(/get\/x-ratelimit-cost: 6 is more than 5 per minute, which x-ratelimit allows: no request/),
@@ -106,7 +106,7 @@ describe('mistakes', () => {
     expect(loaded(paths, [{ name: 't', 'x-ratelimit': '6/minute' }]).windows).toHaveLength(2);
   });
 
-  test('more windows than a client can be counted in', () => {
+  test('more windows than a client can have', () => {
     const paths = Object.fromEntries(
       Array.from({ length: 17 }, (_, i) => [`/p${i}`, get({ operationId: `p${i}`, 'x-ratelimit': '1/day' })]),
     );
@@ -129,7 +129,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  test('a tag that no operation has is noted, and counts nothing', () => {
+  test('a tag without operations is noted, and counts nothing', () => {
     const { notes, windows } = loaded({ '/a': get({ operationId: 'a' }) }, [{ name: 't', 'x-ratelimit': '1/day' }]);
     expect(notes.map(({ message }) => message)).toEqual(['has no effect: no operation has this tag']);
     expect(windows).toEqual([]);
@@ -142,7 +142,7 @@ describe('mistakes', () => {
     ['info', '/info', { info: { ...head.info, ...limit }, paths: { '/a': item } }],
     ['all paths', '/paths', { paths: { ...limit, '/a': item } }],
     ['a path', '/paths/~1a', { paths: { '/a': { ...item, ...limit } } }],
-  ])('limits on %s hold for nobody, so they are refused', (_what, place, document) => {
+  ])('limits on %s apply to no request, so they are refused', (_what, place, document) => {
     for (const leniency of ['refuse', 'pass', 'omit'] as const)
       expect(problemsOf(() => loadText(JSON.stringify({ ...head, ...document }), { onUnsupported: leniency }))).toEqual(
         [expect.stringContaining(`${place}/x-ratelimit: has no effect here`)],
@@ -157,7 +157,7 @@ describe('mistakes', () => {
   });
 });
 
-test('an operation that is left out for its mistakes leaves its windows out too', () => {
+test('an operation that is skipped for its mistakes has no windows', () => {
   const paths = {
     '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit': '5/minute', 'x-try-it': 'maybe' }),
     '/b': get({ operationId: 'b', 'x-ratelimit': '6/minute' }),

@@ -9,7 +9,7 @@ const load = (document: object, leniency: 'refuse' | Treatment = 'refuse') =>
     text: JSON.stringify({ ...head, ...document }, null, 1),
   });
 
-test('an operation needs no scopes, or the scopes that it names', () => {
+test('an operation needs no scopes, or the named ones', () => {
   const needing = ['pets:write', 'https://example.org/a?b=c'];
   const item = { get: { responses: done }, put: { responses: done, 'x-required-scopes': needing } };
   expect(load({ paths: { '/': item } }).operations.map(({ requiredScopes }) => requiredScopes)).toEqual([[], needing]);
@@ -19,7 +19,7 @@ const LIST = 'must be a list of 1 to 32 names of scopes';
 const FORM =
   'is not a valid scope name: 1 to 64 visible characters of ASCII without quotes, commas, semicolons and backslashes';
 
-describe.each(['refuse', 'omit', 'report', 'pass'] as const)('with leniency %s', (leniency) => {
+describe.each(['refuse', 'omit', 'report', 'pass'] as const)('with onUnsupported %s', (leniency) => {
   test.each<[unknown, string]>([
     ['pets:write', LIST],
     [null, LIST],
@@ -50,7 +50,7 @@ describe.each(['refuse', 'omit', 'report', 'pass'] as const)('with leniency %s',
     ['a tag', '/tags/0', { tags: [{ name: 't', ...scopes }], paths: { '/': { get } } }],
     ['all paths', '/paths', { paths: { ...scopes, '/': { get } } }],
     ['a path', '/paths/~1', { paths: { '/': { get, ...scopes } } }],
-  ])('scopes on %s, where they would keep out nobody, refuse it too', (_what, place, document) => {
+  ])('scopes on %s, where they would have no effect, refuse it too', (_what, place, document) => {
     expect(problemsOf(() => load(document, leniency))).toEqual([
       expect.stringContaining(`${place}/x-required-scopes: has no effect here`),
     ]);

@@ -22,7 +22,7 @@ function problemsIn(document: object, leniency: 'refuse' | 'pass' = 'refuse'): s
   }
 }
 
-test('the upstream of an operation is its own, or that of its path, or that of its tags', () => {
+test('the upstream of an operation comes from the operation, its path or its tags', () => {
   const { operations } = load({
     tags: [{ name: 'a', [KEY]: 'of-tag' }, { name: 'b', [KEY]: 'of-other' }, { name: 'c' }],
     paths: {
@@ -42,7 +42,7 @@ test('the upstream of an operation is its own, or that of its path, or that of i
   ]);
 });
 
-describe('is refused, whatever the leniency:', () => {
+describe('is refused, whatever contract.onUnsupported:', () => {
   const form = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
   test.each<[string, object, string[]]>([
     [

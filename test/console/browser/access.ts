@@ -4,7 +4,7 @@ import { accessibilityFindings, findingsInAllLooks } from '../../support/axe.ts'
 import type { ConsoleStand } from './stand.ts';
 
 export function accessTests(stand: ConsoleStand): void {
-  describe('an operator without a mouse or without eyes', () => {
+  describe('an operator with keyboard or screen reader', () => {
     let page: Page;
     beforeAll(async () => {
       ({ page } = await stand.page('admin'));
@@ -37,7 +37,7 @@ export function accessTests(stand: ConsoleStand): void {
       expect(await page.title()).toBe(`${heading} · storegate console`);
     }
 
-    test('signs in without a barrier, with a wrong token first', async () => {
+    test('signs in without accessibility barriers, after a wrong token', async () => {
       await page.goto(`${stand.gateway.adminUrl}/console/`);
       await page.locator('input[type=password]:focus').waitFor();
       await page.keyboard.type('wrong');
@@ -49,7 +49,7 @@ export function accessTests(stand: ConsoleStand): void {
       await navigation().waitFor();
     });
 
-    test('is at the heading of a view when it opens, and meets no serious barrier in it', async () => {
+    test('is at the heading of each opened view, without serious findings in it', async () => {
       const hrefs = await views();
       expect(hrefs.length).toBeGreaterThan(5);
       await visit(hrefs[0]!);
@@ -72,7 +72,7 @@ export function accessTests(stand: ConsoleStand): void {
       expect(await page.evaluate('document.activeElement.id')).toBe('content');
     });
 
-    test('opens what asks before it acts, leaves it with Escape, and is where they were', async () => {
+    test('opens a dialog before an action, leaves it with Escape, and gets the focus back', async () => {
       const opened: string[] = [];
       for (const href of await views()) {
         await visit(href);
@@ -99,7 +99,7 @@ export function accessTests(stand: ConsoleStand): void {
       expect(opened.length).toBeGreaterThan(10);
     });
 
-    test('is told where the gateway does not answer', async () => {
+    test('is notified if the gateway does not respond', async () => {
       await page.route('**/console/api/**', (route) => route.abort());
       await page.reload();
       await page.getByRole('alert').first().waitFor();

@@ -6,7 +6,7 @@ import type { ConsoleStand } from './stand.ts';
 
 export function auditAndConfigurationTests(stand: ConsoleStand): void {
   describe('the views Audit and Configuration', () => {
-    test('lists what people changed, with filters and pages', async () => {
+    test('lists changes of operators, with filters and pages', async () => {
       const { body } = await stand.admin('POST', '/keys', { account: 'umbrella', plan: 'free' });
       await stand.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
       for (let i = 0; i < 50; i++) await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
@@ -38,7 +38,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByText('No matching settings.').waitFor();
     });
 
-    test('shows who is told of events, and whether they arrive', async () => {
+    test('shows the webhook endpoints and their deliveries', async () => {
       await stand.admin('POST', '/webhooks/test');
       const { page } = await stand.open('admin', 'configuration');
       const row = page.getByRole('region', { name: 'Webhook endpoints' }).getByRole('row').nth(1);
@@ -53,7 +53,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       expect(await row.innerText()).toContain('HTTP 500');
     });
 
-    test('tells what the files say, every mistake in them, and reloads', async () => {
+    test('shows changes and mistakes of the files, and reloads', async () => {
       const file = join(stand.gateway.folder, 'gateway.yaml');
       const text = readFileSync(file, 'utf8');
       const { page, complaints } = await stand.open('admin', 'configuration');

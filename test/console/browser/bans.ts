@@ -13,7 +13,7 @@ export function bansTests(stand: ConsoleStand): void {
       await stand.admin('PUT', `/bans/${other}`, { duration: '1h', reason: 'loops' });
     });
 
-    test('shows who is banned and why, extends and pardons, and keeps what was done in view', async () => {
+    test('shows bans with reasons, extends and lifts them, and shows the results', async () => {
       const { page, complaints } = await stand.open('operate', 'bans');
       const inForce = page.getByRole('region', { name: 'Current bans' });
       const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
@@ -42,7 +42,7 @@ export function bansTests(stand: ConsoleStand): void {
       expect(complaints).toEqual([]);
     });
 
-    test('has the history of one party, and offers nothing to do to who may only look', async () => {
+    test('has the history of one key or account, and offers no actions to a reader', async () => {
       const { page } = await stand.open('read', 'bans');
       const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByText('scrapes').waitFor();

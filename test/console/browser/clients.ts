@@ -3,13 +3,13 @@ import { makeSecret } from '../../../src/keys/secret.ts';
 import type { ConsoleStand } from './stand.ts';
 
 export function whoTests(stand: ConsoleStand): void {
-  describe('the view Who', () => {
+  describe('the view Keys and accounts', () => {
     const make = async (draft: object): Promise<{ id: string; key: string }> =>
       (await stand.admin('POST', '/keys', { plan: 'three', ...draft })).body;
     const send = (key: string) => stand.gateway.client.get('/pets').set('X-API-Key', key);
     const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
 
-    test('leads from a part of the label to what is left, why requests are refused, and who banned', async () => {
+    test('leads from a part of the label to quota, refusals and the author of a ban', async () => {
       const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
       for (let i = 0; i < 4; i++) await send(key);
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'scrapes the catalogue' });
@@ -32,7 +32,7 @@ export function whoTests(stand: ConsoleStand): void {
       expect(complaints).toEqual([]);
     });
 
-    test('pardons with a reason, and shows what was done where it was done', async () => {
+    test('lifts a ban with a reason, and shows the result in place', async () => {
       const { id } = await make({ account: 'beta' });
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
       const { page } = await stand.open('operate', `who/${id}`);
@@ -48,7 +48,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByRole('cell', { name: 'a „call“ from beta' }).first().waitFor();
     });
 
-    test('shows a new secret once, and in words what the API refuses', async () => {
+    test('shows a new secret once, and refusals of the API in words', async () => {
       const { id, key: old } = await make({ account: 'gamma' });
       const { page } = await stand.open('operate', `who/${id}`);
       const rotate = async () => {
@@ -78,7 +78,7 @@ export function whoTests(stand: ConsoleStand): void {
       expect((await send(old)).status).toBe(401);
     });
 
-    test('says of a plan that counts accounts whom an act reaches', async () => {
+    test('names the keys that an action on an account affects', async () => {
       const { id } = await make({ account: 'delta', plan: 'team' });
       await make({ account: 'delta', plan: 'team' });
       const { page } = await stand.open('operate', `who/${id}`);
@@ -86,7 +86,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByText('Refuses every request of all keys of delta on plan team (counted together)').waitFor();
     });
 
-    test('sends no secret that is pasted into the search, and leaves it in no address', async () => {
+    test('sends no secret that is pasted into the search, and leaves it in no URL', async () => {
       const secret = makeSecret('live');
       const { page } = await stand.open('read', 'who');
       const sent: string[] = [];

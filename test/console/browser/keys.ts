@@ -16,7 +16,7 @@ export function keysTests(stand: ConsoleStand): void {
     const labels = (page: Page) => page.locator('td[data-title=Label]').allTextContents();
     const shows = (page: Page, label: string) => page.getByRole('cell', { name: label, exact: true }).waitFor();
 
-    test('goes through all keys that fit in pages, forth and back, and filters them by the address', async () => {
+    test('pages through all matching keys in both directions, and filters them by the URL', async () => {
       const { page, complaints } = await stand.open('read', 'keys?find=till');
       const next = page.getByRole('button', { name: 'Next' });
       const back = page.getByRole('button', { name: 'Back' });
@@ -56,7 +56,7 @@ export function keysTests(stand: ConsoleStand): void {
       expect(complaints).toEqual([]);
     });
 
-    test('shows the time of the keys while the state is away', async () => {
+    test('shows the time of the keys while the state is down', async () => {
       const { page } = await stand.open('read', 'plans');
       await page.route('**/console/api/keys?**', async (route) => {
         const answer = await route.fetch();
@@ -69,7 +69,7 @@ export function keysTests(stand: ConsoleStand): void {
       await page.unroute('**/console/api/keys?**');
     });
 
-    test('stays with a key that is being made: its secret is told once', async () => {
+    test('stays with a key that is being created: its secret is shown once', async () => {
       const { page } = await stand.open('operate', 'keys');
       const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       await page.route('**/console/api/keys', async (route) => {
@@ -89,7 +89,7 @@ export function keysTests(stand: ConsoleStand): void {
       await page.unrouteAll();
     });
 
-    test('creates a key with all that can be said of it, and shows its secret once', async () => {
+    test('creates a key with all fields, and shows its secret once', async () => {
       const { page } = await stand.open('operate', 'keys');
       await page.getByRole('button', { name: 'Create a key' }).click();
       const dialog = page.getByRole('dialog');

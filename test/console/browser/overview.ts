@@ -6,7 +6,7 @@ import { fakeStore } from '../../support/upstream.ts';
 import type { ConsoleStand } from './stand.ts';
 
 export function nowTests(stand: ConsoleStand): void {
-  describe('the view Now', () => {
+  describe('the view Overview', () => {
     let store: Awaited<ReturnType<typeof fakeStore>>;
     let gateway: TestGateway;
     let page: Page;
@@ -37,7 +37,7 @@ export function nowTests(stand: ConsoleStand): void {
     const verdict = () => page.getByRole('region', { name: 'Verdict' });
     const live = () => page.locator('.view-head [role=status]');
 
-    test('opens the console, says that all is well, and how it goes', async () => {
+    test('opens the console, and shows that all is well, with the traffic', async () => {
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview');
       await verdict().getByText('OK', { exact: true }).waitFor();
       await live().getByText('Live', { exact: true }).waitFor();
@@ -59,7 +59,7 @@ export function nowTests(stand: ConsoleStand): void {
       expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(/\sdefault\s+up\s/);
     });
 
-    test('and Requests and Top have nothing to show', async () => {
+    test('and Requests and Top clients are empty without traffic', async () => {
       await page.getByRole('link', { name: 'Requests', exact: true }).click();
       await page.getByText('None in memory: nothing was refused').waitFor();
       await page.getByRole('link', { name: 'Top clients', exact: true }).click();
@@ -69,7 +69,7 @@ export function nowTests(stand: ConsoleStand): void {
       await live().getByText('Live', { exact: true }).waitFor();
     });
 
-    test('names what is wrong, with the way to where more is told', async () => {
+    test('names each problem, with a link to its details', async () => {
       storeStatus = 500;
       await send(5);
       await verdict().getByText('Down', { exact: true }).waitFor();
@@ -84,7 +84,7 @@ export function nowTests(stand: ConsoleStand): void {
       expect(await trouble.getByRole('link').getAttribute('href')).toBe('#/requests');
     });
 
-    test('says since when it is not live, and goes on when it can', async () => {
+    test('shows since when it is not live, and continues when it can', async () => {
       await page.getByRole('button', { name: 'Pause' }).click();
       await live().getByText('Paused').waitFor();
       await page.getByRole('button', { name: 'Resume' }).click();

@@ -7,7 +7,7 @@ export function plansTests(stand: ConsoleStand): void {
   describe('the view of plans', () => {
     const open = async (place: string) => (await stand.open('admin', place)).page;
 
-    test('lists them, and whose they are', async () => {
+    test('lists them with their keys', async () => {
       await stand.gateway.key({ plan: 'basic' });
       const page = await open('plans');
       const row = page.getByRole('row', { name: /^basic/ });
@@ -17,7 +17,7 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('heading', { name: 'Plan basic', level: 1 }).waitFor();
     });
 
-    test('tells whom other limits would have refused, and puts them in force with a reason', async () => {
+    test('simulates limits, and sets them with a reason', async () => {
       const { id, secret } = await stand.gateway.key({ account: 'globex', plan: 'basic' });
       const before = (await stand.admin('GET', '/top')).body.total;
       for (let i = 0; i < 9; i++) await stand.gateway.client.get('/pets').set('X-API-Key', secret);
@@ -53,7 +53,7 @@ export function plansTests(stand: ConsoleStand): void {
       expect((await stand.page('admin')).complaints).toEqual([]);
     });
 
-    test('says what is wrong with limits, and of a plan that there is not', async () => {
+    test('reports invalid limits and an unknown plan', async () => {
       const page = await open('plans/basic');
       await page.getByRole('textbox', { name: 'Limits' }).fill('many');
       await page.getByRole('button', { name: 'Simulate' }).click();
@@ -66,13 +66,13 @@ export function plansTests(stand: ConsoleStand): void {
       );
     });
 
-    test('shows what limits did to the requests of the plan', async () => {
+    test('shows the effect of limits on the requests of the plan', async () => {
       const page = await open('plans/basic');
       await page.getByText('As a table').click();
       await page.getByRole('cell', { name: '9', exact: true }).waitFor();
     });
 
-    test('offers to put a plan only to those who may', async () => {
+    test('offers to set a plan only to operators with the role', async () => {
       const { page, complaints } = await stand.open('read', 'plans/basic');
       await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByText('no key would have other limits').waitFor();

@@ -3,7 +3,7 @@ import { accessibilityFindings } from '../../support/axe.ts';
 import type { ConsoleStand } from './stand.ts';
 
 export function referenceTests(stand: ConsoleStand): void {
-  test('an operator comes to the reference, tries a read, is shown how programs ask, and goes back', async () => {
+  test('an operator opens the reference, tries a read, sees the command for it, and returns', async () => {
     const { page, complaints } = await stand.open('read', 'plans');
     await page.getByRole('link', { name: 'API reference' }).click();
     const list = page.locator('#operations-Keys-listKeys');

@@ -19,7 +19,7 @@ export function requestsTests(stand: ConsoleStand): void {
       (await stand.gateway.client.get(path).set('X-API-Key', secret)).headers['x-request-id']!;
     const rows = () => page.getByRole('table').locator('tbody tr');
 
-    test('lists refusals as they come, also those before, and can be filtered and stopped', async () => {
+    test('lists earlier and new refusals, and can be filtered and stopped', async () => {
       await page.getByText('Live', { exact: true }).waitFor();
       for (let i = 0; i < 3; i++) await get(initech);
       await rows().filter({ hasText: 'initech' }).first().waitFor();
@@ -42,7 +42,7 @@ export function requestsTests(stand: ConsoleStand): void {
       expect(await rows().filter({ hasText: 'initech' }).count()).toBe(2);
     });
 
-    test('explains one step by step, by its row or by its id, and says why it cannot', async () => {
+    test('explains a request step by step, by its row or by its id, or says why it cannot', async () => {
       const id = await get(initech);
       await page.getByLabel('X-Request-Id').fill(` ${id.toUpperCase()} `);
       await page.getByRole('button', { name: 'Explain' }).click();

@@ -10,7 +10,7 @@ import type { ConsoleStand } from './stand.ts';
 const root = makeToken();
 
 export function sessionTests(stand: ConsoleStand): void {
-  describe('who uses the console', () => {
+  describe('a user of the console', () => {
     let gateway: TestGateway;
     let page: Page;
     let other: Page;
@@ -40,7 +40,7 @@ export function sessionTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Sign in' }).click();
     }
 
-    test('signs in with a token that stays nowhere, finds the console again, and signs out in every tab', async () => {
+    test('signs in with a token that is not stored, finds the console again, and signs out in every tab', async () => {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));
       await open(page);
@@ -66,7 +66,7 @@ export function sessionTests(stand: ConsoleStand): void {
       expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
     });
 
-    test('whose token was revoked is told so at the next answer', async () => {
+    test('with a revoked token is notified at the next response', async () => {
       const call = adminOf(gateway.adminUrl, { Authorization: `Bearer ${root}` });
       const { token } = (await call('POST', '/tokens', { name: 'anna', role: 'read' })).body;
       await signIn(page, token);
@@ -76,7 +76,7 @@ export function sessionTests(stand: ConsoleStand): void {
       await page.getByText('You were signed out. Sign in again to continue.').waitFor();
     });
 
-    test('and goes away is asked a minute before the end, in every tab, and is signed out', async () => {
+    test('who is idle is asked a minute before the end, in every tab, and is signed out', async () => {
       await signIn(page, root);
       for (const tab of [page, other]) await navigation(tab).waitFor();
       const question = (tab: Page) => tab.getByRole('alertdialog', { name: 'Still there?' });

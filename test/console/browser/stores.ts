@@ -44,7 +44,7 @@ export function storesTests(stand: ConsoleStand): void {
         return new RegExp(`\\s${state}\\s`).test(await line(store).first().innerText());
       });
 
-    test('Now shows each, and the first line names one that went away, and why', async () => {
+    test('Overview shows each, and its first line names a store that went down, and why', async () => {
       await verdict().getByText('OK', { exact: true }).waitFor();
       await asking(stores[0]!, 'up');
       await stores[0]!.fail('refuse');
@@ -58,7 +58,7 @@ export function storesTests(stand: ConsoleStand): void {
       expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
     });
 
-    test('it can be read on a narrow screen, in the dark, and without a mouse', async () => {
+    test('are readable on a narrow screen, in dark mode, and without a mouse', async () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width: 390, height: 844 });
@@ -72,7 +72,7 @@ export function storesTests(stand: ConsoleStand): void {
       await page.setViewportSize({ width: 1280, height: 900 });
     });
 
-    test('Gateways has all of them, and who sees it so; all away is told as what it is', async () => {
+    test('Gateways lists all with the gateways that see them; a full outage is shown as such', async () => {
       await verdict().getByRole('link', { name: 'Gateways' }).first().click();
       await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
       await asking(stores[0]!, 'down');
@@ -84,7 +84,7 @@ export function storesTests(stand: ConsoleStand): void {
       await verdict().getByText('Down', { exact: true }).waitFor();
     });
 
-    test('they are up again by themselves', async () => {
+    test('are up again without an action', async () => {
       for (const store of stores) await store.mend();
       for (const store of stores) await asking(store, 'up');
       await until('no store is named', async () => !(await verdict().innerText()).includes('Store '));

@@ -47,7 +47,7 @@ function admitting(answer: Admission | Promise<Admission>) {
 }
 
 describe('an admitted request', () => {
-  test('goes on as its client, at once where the state answers at once', () => {
+  test('continues as its client, synchronously if the state answers so', () => {
     const { admitted, asked, exchange } = admitting(admission());
     const client = knownClient();
     expect(admitted(3)).toEqual(client);
@@ -59,7 +59,7 @@ describe('an admitted request', () => {
     });
   });
 
-  test('goes on later where the state answers later', async () => {
+  test('continues later if the state answers later', async () => {
     const { admitted, exchange } = admitting(Promise.resolve(admission()));
     const answer = admitted();
     expect(answer).toBeInstanceOf(Promise);
@@ -88,7 +88,7 @@ describe('a limited request', () => {
     expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
   });
 
-  test('gets the very same refusal again, until the wait is another', () => {
+  test('gets the identical refusal again, until the wait changes', () => {
     const answers = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
     const state = { admit: () => answers.shift()! } as unknown as State;
     const admit = createAdmit({ state, bans: { note() {}, begun() {} }, observe: () => {} });
@@ -112,7 +112,7 @@ describe('a banned request', () => {
     expect(events).toEqual([]);
   });
 
-  test('is told to listeners when the ban begins with it', () => {
+  test('is reported to listeners when the ban begins with it', () => {
     const { admitted, events, begun } = admitting(
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until, banBegins: true }),
     );
@@ -122,7 +122,7 @@ describe('a banned request', () => {
     expect(begun).toEqual([]);
   });
 
-  test('has the ban recorded where its answer says all of it, with the operation of the request', () => {
+  test('records the ban if the admission has all of it, with the operation of the request', () => {
     const { admitted, begun, exchange } = admitting(
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until, violated: minute, banBegins: true, rung: 2 }),
     );

@@ -56,12 +56,12 @@ function authenticating({
   return { by, clock, lookedUp, failed };
 }
 
-describe('a good key', () => {
+describe('a valid key', () => {
   test.each([
     ['X-API-Key', { 'X-API-Key': SECRET }],
     ['Authorization: Bearer', { Authorization: `Bearer ${SECRET}` }],
     ['both, the same', { 'X-API-Key': SECRET, Authorization: `bearer ${SECRET}` }],
-  ])('in %s gives its client at once where it is known', (_where, headers) => {
+  ])('in %s returns its client synchronously if it is known', (_where, headers) => {
     const { by, lookedUp, failed } = authenticating();
     const { answer, exchange } = by(headers);
     expect(answer).toEqual(foundClient());
@@ -70,13 +70,13 @@ describe('a good key', () => {
     expect(failed).toEqual([]);
   });
 
-  test('is looked up where it is not known', async () => {
+  test('is looked up if it is not known', async () => {
     const { by, lookedUp } = authenticating({ later: true });
     expect(await by({ 'X-API-Key': SECRET }).answer).toEqual(foundClient());
     expect(lookedUp).toEqual([hashSecret(SECRET)]);
   });
 
-  test('of another system is taken only where some were imported', async () => {
+  test('of another system is accepted only after an import', async () => {
     const keys = { 'an old key': foundClient() };
     const headers = { 'X-API-Key': 'an old key' };
     expect(await authenticating({ keys, later: true }).by(headers).answer).toMatchObject({ code: 'invalid_api_key' });
@@ -85,7 +85,7 @@ describe('a good key', () => {
   });
 });
 
-describe('a request without a good key', () => {
+describe('a request without a valid key', () => {
   test.each<[string, Record<string, string>, string]>([
     ['none', {}, 'missing_api_key'],
     ['another scheme', { Authorization: 'Basic YTpi' }, 'missing_api_key'],
@@ -104,13 +104,13 @@ describe('a request without a good key', () => {
     expect(exchange.standing?.readings).toHaveLength(1);
   });
 
-  test('costs no look-up where the form or the checksum is wrong', async () => {
+  test('costs no look-up if the form or the checksum is wrong', async () => {
     const { by, lookedUp } = authenticating();
     await by({ 'X-API-Key': `${SECRET.slice(0, -1)}${SECRET.endsWith('0') ? '1' : '0'}` }).answer;
     expect(lookedUp).toEqual([]);
   });
 
-  test('is 429 once its address failed too often', async () => {
+  test('is 429 after too many failures of its address', async () => {
     const { by } = authenticating({ failuresLeft: 1 });
     await by({}).answer;
     expect(await by({}).answer).toMatchObject({
@@ -131,7 +131,7 @@ const listed = (allow: readonly string[], deny: readonly string[]): Plan => ({
 test.each([
   { key: null, plan: listed(['192.0.2.0/24'], []) },
   { key: ['192.0.2.1/32'], plan: listed(['192.0.2.0/24'], ['192.0.2.2']) },
-])('a key is taken where it and its plan may be used: %j', async (addresses) => {
+])('a key is accepted if its addresses and those of its plan allow it: %j', async (addresses) => {
   const { by } = authenticating({ keys: { [SECRET]: foundClient({ addresses }) } });
   expect(await by({ 'X-API-Key': SECRET }).answer).toMatchObject({ keyId: 'key_1' });
 });

@@ -84,8 +84,8 @@ async function refusal(check: () => unknown): Promise<Refusal> {
   throw new Error('nothing was refused');
 }
 
-describe('a request that fits', () => {
-  test('without a body is checked at once', () => {
+describe('a valid request', () => {
+  test('without a body is checked synchronously', () => {
     const { asked, client } = checking();
     expect(asked({ url: '/pets?limit=1' }, to({ body: null }))).toMatchObject({
       client,
@@ -95,14 +95,14 @@ describe('a request that fits', () => {
     });
   });
 
-  test('goes on with the very bytes that came, in however many pieces', async () => {
+  test('is forwarded with the same bytes, in however many pieces they came', async () => {
     const { asked } = checking();
     const { body } = await asked({ headers: json, pieces: ['{"a"', ':', '1 }'] });
     expect(body?.toString()).toBe('{"a":1 }');
   });
 });
 
-describe('a request that does not fit is refused', () => {
+describe('an invalid request is refused', () => {
   test('with every fault of parameters and body', async () => {
     const { asked } = checking();
     const refused = await refusal(() => asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }));
@@ -167,15 +167,15 @@ describe('a request that does not fit is refused', () => {
   });
 });
 
-test('an operation past its sunset is served where the operator says so', () => {
+test('an operation past its sunset is served if the operator chose so', () => {
   const { asked } = checking({ refuseAfterSunset: false });
   expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({ operation: { sunset: 1 } });
 });
 
-describe('an operation that passes because the contract has mistakes in it', () => {
+describe('an operation that passes because of mistakes in the contract', () => {
   const passing = to({ exempt: 'pass', body: null, checkParameters: () => [] });
 
-  test('takes whatever comes, and tells nothing', async () => {
+  test('accepts everything, and reports nothing', async () => {
     const { asked, reports } = checking();
     const headers = { 'Content-Type': 'odd', 'Content-Encoding': 'gzip' };
     const checked = await asked({ headers, pieces: ['wrong'], url: '/pets?wrong' }, passing);
@@ -189,7 +189,7 @@ describe('an operation that passes because the contract has mistakes in it', () 
 });
 
 describe('an operation that only reports', () => {
-  test('lets every fault go on, and tells each once', async () => {
+  test('forwards every fault, and reports each once', async () => {
     const { asked, reports } = checking();
     const checked = await asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }, to({ reportOnly: true }));
     expect(checked.body?.toString()).toBe('wrong');
@@ -221,7 +221,7 @@ describe('an operation that needs scopes', () => {
     });
   });
 
-  test('takes a key that has all of them, in any order and with others', async () => {
+  test('accepts a key that has all of them, in any order and with others', async () => {
     const { asked } = checking({ scopes: ['write', 'other', 'read'] });
     expect(await asked({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({ body: Buffer.from('{}') });
   });
@@ -246,7 +246,7 @@ describe('an operation that needs scopes', () => {
         },
       },
     ],
-  ])('refuses it before all else, also where it %s', async (_what, given) => {
+  ])('refuses it before all other checks, also if it %s', async (_what, given) => {
     const { asked, reports } = checking();
     const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, needing(given)));
     expect([refused.code, reports]).toEqual(['scope_missing', []]);

@@ -120,7 +120,7 @@ async function gathered(body: BodyStream): Promise<string> {
 }
 
 describe('the store is asked', () => {
-  test('with the canonical target, the checked bytes, and who asks', async () => {
+  test('with the canonical target, the checked bytes, and the client', async () => {
     const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
     await ask(exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }), Buffer.from('{}'));
     expect(sent).toHaveLength(1);
@@ -135,8 +135,8 @@ describe('the store is asked', () => {
   });
 });
 
-describe('its answer is a value', () => {
-  test('with the whole body where that came with the head', async () => {
+describe('and returns its response as a value', () => {
+  test('with the whole body if that came with the head', async () => {
     const answer = `HTTP/1.1 200 OK\r\ncontent-length: 4\r\nX-Own: 1\r\nX-Own: 2\r\nConnection: keep-alive\r\n\r\nbody`;
     const { ask, opened } = forwarding([answers(answer), answers(OK)]);
     const exchange = exchangeOf();
@@ -168,7 +168,7 @@ describe('its answer is a value', () => {
   test.each([
     ['of unknown length', { 'transfer-encoding': 'chunked' }, ['3\r\none\r\n', '3\r\ntwo\r\n0\r\n\r\n']],
     ['that comes in pieces', { 'content-length': '6' }, ['one', 'two']],
-  ])('with a stream for a body %s', async (_what, fields, [first = '', ...others]) => {
+  ])('and returns a stream %s', async (_what, fields, [first = '', ...others]) => {
     const { ask, opened } = forwarding([answers(text(200, fields, first), ...others), answers(OK)]);
     const { body } = await ask();
     expect(body).toBeInstanceOf(BodyStream);
@@ -177,7 +177,7 @@ describe('its answer is a value', () => {
     expect(opened()).toBe(1);
   });
 
-  test('whose connection waits while nobody takes the body', async () => {
+  test('and its connection waits while nothing reads the body', async () => {
     let more = (): void => {};
     const { ask, flow } = forwarding([
       (far) => {
@@ -194,7 +194,7 @@ describe('its answer is a value', () => {
     expect(flow).toEqual(['pause', 'resume']);
   });
 
-  test('that breaks off fails whoever takes its body', async () => {
+  test('and an aborted body fails its reader', async () => {
     const { ask } = forwarding([
       (far) => {
         far.send(text(200, { 'content-length': '9' }, 'one'));
@@ -206,7 +206,7 @@ describe('its answer is a value', () => {
   });
 });
 
-describe('no answer is an outage', () => {
+describe('a missing response is an outage', () => {
   test.each<[string, Store, Behaviour, string]>([
     ['ECONNREFUSED', fails('ECONNREFUSED'), { connects: false }, 'upstream_unavailable'],
     ['no connection in time', () => {}, { connects: false, connectTimeout: 20 }, 'upstream_unavailable'],
@@ -214,7 +214,7 @@ describe('no answer is an outage', () => {
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
     ['what is no answer', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
-  ])('%s is told as it is', async (_what, store, behaviour, outage) => {
+  ])('%s is reported as such', async (_what, store, behaviour, outage) => {
     const { ask, opened } = forwarding([store, store], behaviour);
     // The second request shows that the first has released its slot.
     for (const place of [1, 2]) {
@@ -223,13 +223,13 @@ describe('no answer is an outage', () => {
     }
   });
 
-  test('and so are too many questions at once', async () => {
+  test('and so are too many requests at once', async () => {
     const { ask } = forwarding([() => {}]);
     ask().catch(() => {});
     await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: 'upstream_busy' });
   });
 
-  test('and a caller that leaves ends the question', async () => {
+  test('and a client that leaves aborts the request', async () => {
     const { ask } = forwarding([() => {}]);
     const exchange = exchangeOf();
     const answer = ask(exchange);
@@ -238,10 +238,10 @@ describe('no answer is an outage', () => {
   });
 });
 
-describe('a connection that died idle', () => {
+describe('a connection that was closed while idle', () => {
   const dies = fails('ECONNRESET');
 
-  test('is replaced once, and told', async () => {
+  test('is replaced once, and reported', async () => {
     const { ask, events, opened } = forwarding([answers(OK), dies, answers(OK)]);
     await ask();
     expect((await ask()).body).toEqual(Buffer.from('ok'));
@@ -258,7 +258,7 @@ describe('a connection that died idle', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('is not replaced for a method that may not be repeated', async () => {
+  test('is not replaced for a non-idempotent method', async () => {
     const { ask, sent } = forwarding([answers(OK), dies]);
     await ask();
     await expect(ask(exchangeOf('POST'))).rejects.toMatchObject({ code: 'upstream_error' });

@@ -45,7 +45,7 @@ function flying({ look = async () => standing(1) }: { look?: () => Promise<Readi
   return { flights, send, admitted, looks: () => looks };
 }
 
-test('without a plan that bounds them, it is the admission itself', () => {
+test('without a limit of the plan it is the admission itself', () => {
   const parts = { flights: new Flights(), state: { look: () => Promise.reject() }, admit: () => admittedClient() };
   expect(createInFlight({ ...parts, plans: plansWith({}) })).toBe(parts.admit);
   expect(createInFlight({ ...parts, plans: plansWith({ concurrency: 1 }) })).not.toBe(parts.admit);
@@ -53,7 +53,7 @@ test('without a plan that bounds them, it is the admission itself', () => {
   expect(createInFlight({ ...parts, plans: ofAccount })).not.toBe(parts.admit);
 });
 
-test('as many go on at once as the plan says, the next one when one of them has ended in any way', async () => {
+test('the plan limits concurrent requests, and the next continues when one has ended in any way', async () => {
   const { flights, send, admitted } = flying();
   const [first, second] = [send(), send()];
   const third = await send().answer;
@@ -69,7 +69,7 @@ test('as many go on at once as the plan says, the next one when one of them has 
   expect(admitted).toHaveLength(4);
 });
 
-test('each is counted by itself, an account as one, and who has no bound is not counted', async () => {
+test('each key is counted separately, an account as one, and clients without a limit are not counted', async () => {
   const { flights, send } = flying();
   for (const keyId of ['a', 'b']) {
     for (let i = 0; i < 2; i++) expect(await send({ subject: `key:${keyId}` }).answer).not.toBeInstanceOf(Refusal);
@@ -81,7 +81,7 @@ test('each is counted by itself, an account as one, and who has no bound is not 
   expect(((await send(account).answer) as Refusal).message).toContain('(max 1 for all keys of this account)');
 });
 
-test('who left before is not counted, because it will not end again', async () => {
+test('a client that left before is not counted, because it does not end again', async () => {
   const { flights, send, admitted } = flying();
   for (let i = 0; i < 3; i++) {
     const { call } = looseCall('GET');
@@ -101,7 +101,7 @@ test('who left before is not counted, because it will not end again', async () =
   expect(admitted).toHaveLength(1);
 });
 
-test('a refused one has the standing of the last request of its key, without asking the state', async () => {
+test('a refused request has the quota of the last request of its key, without a query of the state', async () => {
   const { send, looks } = flying();
   send();
   const last = send();
@@ -113,7 +113,7 @@ test('a refused one has the standing of the last request of its key, without ask
   expect(looks()).toBe(0);
 });
 
-test('where that is not known or old, the state is looked at once for all who are refused within a second', async () => {
+test('if the quota is unknown or old, one query serves all requests that are refused within a second', async () => {
   const { send, looks } = flying();
   send();
   const last = send();
@@ -128,7 +128,7 @@ test('where that is not known or old, the state is looked at once for all who ar
   }
 });
 
-test('a state that is away is an outage and not a standing, and is asked anew by the next one', async () => {
+test('an unavailable state is an outage and not a quota, and the next request asks again', async () => {
   let away = true;
   const { send, looks } = flying({
     look: async () => {

@@ -8,7 +8,7 @@ const gone = () => new Unwanted();
 const wanted = () => true;
 
 describe('checks of large bodies', () => {
-  test('are done one at a time, owners in turns, each owner in its order', async () => {
+  test('run one at a time, keys in turns, each key in its order', async () => {
     const checks = new LargeChecks();
     const done: string[] = [];
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
@@ -16,7 +16,7 @@ describe('checks of large bodies', () => {
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  test('leave the event loop to others for as long as they took', async () => {
+  test('yield to the event loop for as long as they took', async () => {
     const checks = new LargeChecks();
     const gaps: number[] = [];
     let last = 0;
@@ -30,7 +30,7 @@ describe('checks of large bodies', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(19);
   });
 
-  test('continue with the next one after a check that fails or is not wanted any more', async () => {
+  test('continue after a check that fails or is cancelled', async () => {
     const checks = new LargeChecks();
     const fails = () => {
       throw new Error('unfit');

@@ -15,7 +15,7 @@ function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: 
   for (const [name, inner] of Object.entries(value)) yield* reachedFrom(inner, `${path}.${name}`);
 }
 
-test('the event of a request holds plain values, and nothing that the caller sent', () => {
+test('the event of a request holds plain values, and no data of the client', () => {
   const events: Event[] = [];
   const tell = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
   const door = createRequestGuard({

@@ -35,7 +35,7 @@ function sharesOf(all: readonly { weight: number; load: number }[], times: numbe
 }
 
 describe('the choice', () => {
-  test('is one of them, whatever the weights and the random numbers', () => {
+  test('is one of the backends, whatever the weights and the random numbers', () => {
     fc.assert(
       fc.property(fc.array(store, { minLength: 2, maxLength: 9 }), fc.infiniteStream(places), (all, random) => {
         expect(all).toContain(pickCandidate(all, () => random.next().value as number));
@@ -52,12 +52,12 @@ describe('the choice', () => {
     );
   });
 
-  test('never is the busiest of many', () => {
+  test('is never the busiest of many', () => {
     const all = [0, 1, 2, 3].map((load) => ({ weight: 1, load }));
     expect(sharesOf(all, 10_000)[3]).toBe(0);
   });
 
-  test.each([[[1, 1]], [[1, 3]], [[1, 2, 5, 2]]])('with nothing to do shares by the weights %j', (weights) => {
+  test.each([[[1, 1]], [[1, 3]], [[1, 2, 5, 2]]])('follows the weights %j without load', (weights) => {
     const sum = weights.reduce((all, weight) => all + weight, 0);
     const shares = sharesOf(
       weights.map((weight) => ({ weight, load: 0 })),
@@ -73,7 +73,7 @@ describe('the choice', () => {
     [[1, 99], 2],
     [[1, 99], 10],
     [[0.1, 1, 1], 3],
-  ])('shares by the weights %j with %i requests under way', (weights, underWay) => {
+  ])('follows the weights %j with %i requests in flight', (weights, underWay) => {
     const sum = weights.reduce((all, weight) => all + weight, 0);
     const least = weights[0]! / sum;
     const [share] = sharesUnderWay(weights, underWay, 50_000);

@@ -41,7 +41,7 @@ function lookup(of: DnsResolver): Promise<string[]> {
 }
 
 describe('the addresses of a name', () => {
-  test('are looked up once for all connections, and taken in turn', async () => {
+  test('are resolved once for all connections, and used in turn', async () => {
     answer = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
     const some = names();
     const found = await Promise.all([lookup(some), lookup(some), lookup(some), lookup(some)]);
@@ -50,7 +50,7 @@ describe('the addresses of a name', () => {
     expect(found[1]).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.1']);
   });
 
-  test('are looked up again in time, and who has connections is told what is new', async () => {
+  test('are resolved again in time, and pools with connections get the changes', async () => {
     jest.useFakeTimers();
     answer = () => at('10.0.0.1');
     const some = names();
@@ -65,7 +65,7 @@ describe('the addresses of a name', () => {
     expect(await lookup(some)).toEqual(['10.0.0.2']);
   });
 
-  test('are looked up again after a failed connection, a second later at the soonest', async () => {
+  test('are resolved again after a failed connection, after a second at the earliest', async () => {
     jest.useFakeTimers();
     answer = () => at('10.0.0.1');
     const some = names();
@@ -78,7 +78,7 @@ describe('the addresses of a name', () => {
     expect(asked).toBe(2);
   });
 
-  test('stay as they were while nobody can tell them', async () => {
+  test('stay unchanged while the name cannot be resolved', async () => {
     jest.useFakeTimers();
     answer = () => at('10.0.0.1');
     const some = names();
@@ -91,7 +91,7 @@ describe('the addresses of a name', () => {
     expect([asked, moves]).toEqual([3, []]);
   });
 
-  test('are an error while there never were any, and asked for again', async () => {
+  test('are an error until the first resolution, which is repeated', async () => {
     answer = () => Promise.reject(new Error('EAI_AGAIN'));
     const some = names();
     await expect(lookup(some)).rejects.toThrow('EAI_AGAIN');
@@ -136,7 +136,7 @@ function ask(pool: Pool): Promise<string> {
   });
 }
 
-test('connections go to the next address where one takes none, and leave one that the name has no more', async () => {
+test('connections use the next address after a refusal, and leave an address that was removed from the name', async () => {
   const first = await serverAt('127.0.0.1', 0);
   const { port } = first.address() as AddressInfo;
   await serverAt('127.0.0.2', port);
@@ -160,7 +160,7 @@ test('connections go to the next address where one takes none, and leave one tha
   expect(await ask(pool)).toBe('127.0.0.2');
 });
 
-test('checks leave an address that the name has no more, too', async () => {
+test('health checks leave an address that was removed from the name, too', async () => {
   const first = await serverAt('127.0.0.1', 0);
   const { port } = first.address() as AddressInfo;
   const second = await serverAt('127.0.0.2', port);

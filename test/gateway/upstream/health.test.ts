@@ -38,7 +38,7 @@ function return_(): void {
   expect(health.state).toBe('returning');
 }
 
-describe('a store is away', () => {
+describe('a backend is down', () => {
   test.each<[string, Failure, number]>([
     ['after five requests in a row that found no connection', 'unreachable', 5],
     ['after five in a row without a usable answer', 'broken', 5],
@@ -52,7 +52,7 @@ describe('a store is away', () => {
     expect(health.takes(true, now)).toBe(false);
   });
 
-  test('after five responses in a row whose bodies break off, though their heads are good', () => {
+  test('after five truncated responses in a row, though their heads are good', () => {
     for (let i = 0; i < 5; i++) {
       expect(health.state).toBe('up');
       const epoch = health.begin();
@@ -63,7 +63,7 @@ describe('a store is away', () => {
     expect([health.state, health.reason]).toEqual(['away', 'broken']);
   });
 
-  test('when it returns and its bodies break off again', () => {
+  test('if it returns and truncates responses again', () => {
     return_();
     const epochs = Array.from({ length: 3 }, () => health.begin());
     for (const epoch of epochs) health.begun(epoch, now);
@@ -72,7 +72,7 @@ describe('a store is away', () => {
     expect(health.state).toBe('away');
   });
 
-  test('not after as many that a good one stands between', () => {
+  test('not after as many with a good response between them', () => {
     for (let i = 0; i < 20; i++) {
       several(2, 'hanging');
       now += 2_000;
@@ -81,7 +81,7 @@ describe('a store is away', () => {
     expect(health.state).toBe('up');
   });
 
-  test('not by one bad operation among good ones: within a second of a good answer no row counts', () => {
+  test('not because of one bad operation among good ones: a good response suspends the rule for a second', () => {
     for (let i = 0; i < 200; i++) {
       one('good');
       several(4, i % 2 === 0 ? 'hanging' : 'broken', nobody);
@@ -90,13 +90,13 @@ describe('a store is away', () => {
     expect(health.state).toBe('up');
   });
 
-  test("but connections that are refused are no operation's doing", () => {
+  test('but refused connections count for all operations', () => {
     one('good');
     several(5, 'unreachable', nobody);
     expect(health.state).toBe('away');
   });
 
-  test('if half of the last requests failed and others are left, and not if nobody is', () => {
+  test('if half of the last requests failed and another backend is up, and not without another one', () => {
     for (const [mayGo, state] of [
       [nobody, 'up'],
       [others, 'away'],
@@ -110,27 +110,27 @@ describe('a store is away', () => {
     }
   });
 
-  test('not for a share of too few', () => {
+  test('not for a share of too few requests', () => {
     one('good');
     several(4, 'broken');
     expect(health.state).toBe('up');
   });
 
-  test('never, if that is switched off', () => {
+  test('never, if ejection is off', () => {
     health = new Health({ ...USUAL, enabled: false }, now);
     several(100, 'unreachable');
     several(100, 'hanging');
     expect(health.state).toBe('up');
   });
 
-  test('after three bad checks in a row', () => {
+  test('after three failed checks in a row', () => {
     for (const verdict of ['silent', 'good', 'silent', 'bad'] as const)
       expect(health.checked(verdict, now, others)).toBe(false);
     expect(health.checked('silent', now, others)).toBe(true);
     expect([health.state, health.reason]).toEqual(['away', 'check']);
   });
 
-  test('for its answers to checks only if enough others are left: a wrong path must not take all away', () => {
+  test('because of wrong responses to checks only if enough others are up: a wrong path must not remove all', () => {
     for (let i = 0; i < 9; i++) health.checked('bad', now, nobody);
     expect(health.state).toBe('up');
     health.checked('silent', now, nobody);
@@ -138,7 +138,7 @@ describe('a store is away', () => {
   });
 });
 
-describe('a store that is away', () => {
+describe('a backend that is down', () => {
   test('is not judged by requests that began before', () => {
     const epochs = Array.from({ length: 9 }, () => health.begin());
     return_();
@@ -146,7 +146,7 @@ describe('a store that is away', () => {
     expect(health.state).toBe('returning');
   });
 
-  test('is not judged by their number either, once it is back', () => {
+  test('is not judged by their number either, once it is up', () => {
     health = new Health({ ...USUAL, slowStart: 0 }, now);
     const epochs = Array.from({ length: 40 }, () => health.begin());
     return_();
@@ -156,7 +156,7 @@ describe('a store that is away', () => {
     expect(one('broken')).toBe(false);
   });
 
-  test('returns after as many good checks in a row as are asked for', () => {
+  test('is up after the configured number of successful checks in a row', () => {
     health = new Health({ ...USUAL, healthy: 2 }, now);
     goAway();
     for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
@@ -166,8 +166,8 @@ describe('a store that is away', () => {
   });
 });
 
-describe('a store that returns', () => {
-  test('takes one safe request first, and more with each good answer', () => {
+describe('a half-open backend', () => {
+  test('gets one safe request first, and more with each good response', () => {
     return_();
     expect([health.isTrial, health.takes(false, now), health.takes(true, now)]).toEqual([true, false, true]);
     const epoch = health.begin();
@@ -181,7 +181,7 @@ describe('a store that returns', () => {
     expect(health.takes(false, now)).toBe(false);
   });
 
-  test('takes a first request of each of a few operations, and one that hangs leaves it to the others', () => {
+  test('gets a first request of each of a few operations, and one that hangs does not block the others', () => {
     return_();
     const hanging = health.begin('a');
     expect(['a', 'b'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
@@ -195,7 +195,7 @@ describe('a store that returns', () => {
     expect(health.bad('hanging', hanging, now, nobody)).toBe(false);
   });
 
-  test('tries an operation again whose first request was given up', () => {
+  test('tries an operation again whose first request was cancelled', () => {
     return_();
     health.cancelled(health.begin('a'));
     expect(health.takes(true, now, 'a')).toBe(true);
@@ -203,13 +203,13 @@ describe('a store that returns', () => {
     expect(health.takes(true, now, 'a')).toBe(false);
   });
 
-  test('takes any request once no safe one came for a second', () => {
+  test('gets any request if no safe one came for a second', () => {
     return_();
     now += 1_000;
     expect(health.takes(false, now)).toBe(true);
   });
 
-  test('takes several at once if somebody chose what its checks ask for', () => {
+  test('gets several at once if the path of its checks is configured', () => {
     health = new Health({ ...USUAL, trusted: true }, now);
     return_();
     expect([health.isTrial, health.takes(false, now)]).toEqual([false, true]);
@@ -219,7 +219,7 @@ describe('a store that returns', () => {
     expect(health.isTrial).toBe(true);
   });
 
-  test('is away again at its first failure, and is asked less often each time', () => {
+  test('is down again at its first failure, and is tried at longer intervals', () => {
     return_();
     for (const times of [1, 2, 3]) {
       expect(one('hanging')).toBe(true);
@@ -229,7 +229,7 @@ describe('a store that returns', () => {
     expect(health.awaySince).toBe(1_000_000);
   });
 
-  test('is not away again by one bad operation while it answers others', () => {
+  test('is not down again because of one bad operation while it answers others', () => {
     health = new Health({ ...USUAL, alone: false }, now);
     return_();
     for (let i = 0; i < 40; i++) {
@@ -244,13 +244,13 @@ describe('a store that returns', () => {
     expect([health.state, health.reason]).toEqual(['away', 'hanging']);
   });
 
-  test('is away again at once if it refuses a connection, whatever it answered', () => {
+  test('is down again at once if it refuses a connection, whatever it answered', () => {
     return_();
     one('good');
     expect(one('unreachable')).toBe(true);
   });
 
-  test('gets its share little by little, and all of it in the end', () => {
+  test('gets its share gradually, up to all of it', () => {
     return_();
     one('good');
     const shares = [0, 1_000, 5_000, 9_000].map((after) => health.share(now + after));
@@ -260,7 +260,7 @@ describe('a store that returns', () => {
     expect([health.state, health.reason, health.share(now), health.failedReturns]).toEqual(['up', null, 1, 0]);
   });
 
-  test('has returned after some good answers if it is alone, as nobody has a share beside it', () => {
+  test('is up after some good responses if it is the only one', () => {
     return_();
     several(63, 'good');
     expect(health.state).toBe('returning');
@@ -268,20 +268,20 @@ describe('a store that returns', () => {
     expect(health.state).toBe('up');
   });
 
-  test('has returned in time if nobody asks', () => {
+  test('is up after a time without requests', () => {
     return_();
     expect(health.tick(now + 9_999)).toBe(false);
     expect(health.tick(now + 10_000)).toBe(true);
   });
 
-  test('has room again when a caller gives up', () => {
+  test('has capacity again when a client leaves', () => {
     return_();
     health.cancelled(health.begin());
     expect(health.takes(true, now)).toBe(true);
   });
 });
 
-test('whatever happens, it is in one of its states, takes requests when it is up, and comes back when all is well', () => {
+test('is always in a valid state, gets requests if it is up, and recovers if all is well', () => {
   const step = fc.record({
     after: fc.integer({ min: 0, max: 5_000 }),
     what: fc.constantFrom(

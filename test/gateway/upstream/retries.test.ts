@@ -4,7 +4,7 @@ import { Retries } from '../../../src/gateway/upstream/retries.ts';
 
 const USUAL = { budget: 0.1, maxRetries: 2, on: ['connect', 'reset'], timeouts: false } as const;
 
-describe('a request may be sent again', () => {
+describe('a retry is allowed', () => {
   test.each([
     ['without a connection, whatever it is', USUAL, 'unreachable', 'POST', 0, true],
     ['after a reset, if it may be repeated', USUAL, 'broken', 'GET', 0, true],
@@ -25,7 +25,7 @@ describe('a request may be sent again', () => {
 });
 
 describe('the budget', () => {
-  test('lets no more than its share through beside ten a second, at any ten seconds', () => {
+  test('admits no more than its share besides ten a second, in any ten seconds', () => {
     const events = fc.array(fc.record({ after: fc.integer({ min: 0, max: 700 }), retry: fc.boolean() }), {
       maxLength: 400,
     });
@@ -49,7 +49,7 @@ describe('the budget', () => {
     );
   });
 
-  test('is spent by a flood of failures, and there again later', () => {
+  test('is used up by a flood of failures, and refilled later', () => {
     const retries = new Retries(USUAL);
     let taken = 0;
     for (let i = 0; i < 1_000; i++) {
@@ -60,7 +60,7 @@ describe('the budget', () => {
     expect(retries.take(70_000)).toBe(true);
   });
 
-  test('of nothing is nothing', () => {
+  test('of 0 admits no retry', () => {
     const retries = new Retries({ ...USUAL, budget: 0 });
     retries.count(1);
     expect(retries.take(1)).toBe(false);

@@ -30,7 +30,7 @@ const stripped = rewriting('/files', '', 'http://store.example:3001');
 const moved = rewriting('/files', '/v2', 'http://store.example:3001');
 const based = rewriting('/files', '/v2', 'https://a.example/base', 'https://b.example');
 
-test('a mount without a rewrite has none', () => {
+test('a mount without a rewrite has no rewriting', () => {
   expect(createRewriting({ path: '/files', rewrite: null } as Mount, ['http://a'])).toBeNull();
 });
 
@@ -47,7 +47,7 @@ describe('the path at the target', () => {
     [moved, '/files?c', '/v2?c'],
   ])('%# is, of %s', (one, target, there) => expect(atTarget(one, target)).toBe(there));
 
-  test('is canonical and below the prefix, whatever path the door takes', () => {
+  test('is canonical and below the prefix, for every accepted path', () => {
     const pieces = fc.constantFrom(
       '/',
       '.',
@@ -96,7 +96,7 @@ describe('the path at the target', () => {
   });
 });
 
-describe('places in an answer', () => {
+describe('locations in a response', () => {
   test.each<[string, Rewriting, string, string]>([
     ['a path', stripped, '/a/b?c#d', '/files/a/b?c#d'],
     ['the root', stripped, '/', '/files/'],
@@ -140,7 +140,7 @@ describe('places in an answer', () => {
     [moved, 'a=b; Path=/', 'a=b; Path=/'],
     [moved, 'path=/v2; Max-Age=1', 'path=/v2; Max-Age=1'],
     [moved, 'a=b', 'a=b'],
-  ])('cookie %# is %s there and %s here', (one, there, here) => {
+  ])('cookie %# is %s at the target and %s at the gateway', (one, there, here) => {
     expect(returned(one, 'set-cookie', there)).toBe(here);
   });
 });

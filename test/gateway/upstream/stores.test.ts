@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Upstreams } from '../../../src/gateway/upstream/stores.ts';
 import { until } from '../../support/until.ts';
 
-test('upstreams of earlier settings leave memory', async () => {
+test('upstreams of earlier settings are released from memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const config = loadConfig({ env: {}, cwd: import.meta.dirname });

@@ -32,7 +32,7 @@ function begun(owner = 'key_1') {
 const held = (bytes: number) => until(`${bytes} bytes are held`, () => bodies.held === bytes);
 
 describe('a body', () => {
-  test('is read whole, and holds its bytes until its request is answered', async () => {
+  test('is read whole, and its bytes are reserved until its request is answered', async () => {
     open();
     const { read, send, end, answered } = begun();
     send(300);
@@ -44,7 +44,7 @@ describe('a body', () => {
     expect(bodies.held).toBe(0);
   });
 
-  test('that is too large is refused, and holds nothing any more', async () => {
+  test('that is too large is refused, and its bytes are released', async () => {
     open();
     const { read, send, answered } = begun();
     send(MOST);
@@ -55,7 +55,7 @@ describe('a body', () => {
     expect(bodies.held).toBe(0);
   });
 
-  test('that breaks off is its caller leaving', async () => {
+  test('that is truncated means that its client has left', async () => {
     open();
     const { read, send, fail, answered } = begun();
     send(10);
@@ -68,7 +68,7 @@ describe('a body', () => {
 });
 
 describe('all bodies together', () => {
-  test('of one key hold a quarter of the budget: what comes then is told to come again, and others are not touched', async () => {
+  test('of one key may use a quarter of the budget: further ones are asked to retry, and other keys are not affected', async () => {
     open();
     const first = [begun(), begun()];
     for (const { send } of first) send(MOST);
@@ -91,7 +91,7 @@ describe('all bodies together', () => {
     expect((await again.read)?.length).toBe(10);
   });
 
-  test('hold no more than the budget, however many keys send them', async () => {
+  test('never exceed the budget, however many keys send them', async () => {
     open();
     const all = Array.from({ length: 20 }, (_, i) => begun(`key_${i}`));
     for (const { send } of all) send(MOST);
@@ -120,7 +120,7 @@ describe('a body that arrives too slowly', () => {
     expect(bodies.held).toBe(0);
   });
 
-  test('is not one that is whole and waits for its answer', async () => {
+  test('does not include a complete one that waits for its response', async () => {
     open({ minRate: 1_000_000, every: 5 });
     const { read, send, end } = begun();
     send(1);

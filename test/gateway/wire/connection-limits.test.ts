@@ -23,16 +23,16 @@ describe('open connections', () => {
   const taken = (...addresses: readonly (string | undefined)[]) =>
     addresses.map((address) => limits.take(from(address)));
 
-  test('of one address are bounded, and those of another are not touched', () => {
+  test('of one address are limited, and those of another are not affected', () => {
     expect(taken('192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2')).toEqual([true, true, false, true]);
     expect(refused).toEqual([{ type: 'connection.refused', reason: 'address', address: '192.0.2.1' }]);
   });
 
-  test('of one IPv4 address are the same ones on an IPv6 socket', () => {
+  test('of one IPv4 address are the same on an IPv6 socket', () => {
     expect(taken('192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1')).toEqual([true, true, false]);
   });
 
-  test('of one /64 are those of one caller, however many addresses it has', () => {
+  test('of one /64 count as one client, however many addresses it has', () => {
     expect(taken('2001:db8::1', '2001:db8:0:0:9::2', '2001:db8::3', '2001:db8:0:1::3')).toEqual([
       true,
       true,
@@ -42,11 +42,11 @@ describe('open connections', () => {
     expect(refused).toMatchObject([{ address: '2001:db8::3' }]);
   });
 
-  test('that broke before anybody could ask for their address are bounded too', () => {
+  test('that broke before their address was read are limited too', () => {
     expect(taken(undefined, undefined, undefined)).toEqual([true, true, false]);
   });
 
-  test('of all callers are bounded, also those of trusted proxies', () => {
+  test('of all clients are limited, also those of trusted proxies', () => {
     limits.use({ ...LIMITS, maxConnections: 2, trustedProxies: ['10.0.0.0/8'] });
     expect(taken('192.0.2.1', '10.0.0.1', '192.0.2.2', '10.0.0.1')).toEqual([true, true, false, false]);
     expect(refused).toMatchObject([
@@ -55,7 +55,7 @@ describe('open connections', () => {
     ]);
   });
 
-  test('of a trusted proxy may be as many as all together, from the reload on that names it', () => {
+  test('of a trusted proxy may use the total limit, as soon as a reload names it', () => {
     expect(taken('10.0.0.1', '10.0.0.1', '10.0.0.1')).toEqual([true, true, false]);
     limits.use({ ...LIMITS, trustedProxies: ['10.0.0.0/8'] });
     expect(taken('10.0.0.1', '10.0.0.1', '192.0.2.1')).toEqual([true, true, true]);
@@ -77,7 +77,7 @@ describe('open connections', () => {
   });
 });
 
-describe('sockets as a server accepts them', () => {
+describe('sockets accepted by a server', () => {
   let server: Server;
   const callers: Socket[] = [];
   afterEach(async () => {
@@ -86,7 +86,7 @@ describe('sockets as a server accepts them', () => {
     await once(server, 'close');
   });
 
-  test('are closed when they are too many, even if their caller is sending, and the others count until they close', async () => {
+  test('are closed beyond the limit, even while the client sends, and the others count until they close', async () => {
     const limits = new ConnectionLimits(LIMITS, () => {});
     const taken: boolean[] = [];
     server = createServer((socket) => {
@@ -114,7 +114,7 @@ describe('sockets as a server accepts them', () => {
   });
 });
 
-describe('auto leaves an address', () => {
+describe('auto gives one address', () => {
   test.each([
     [10_000, 1_000],
     [1_000_000, 100_000],
@@ -126,7 +126,7 @@ describe('auto leaves an address', () => {
     expect(mostPerAddress({ maxConnections, maxConnectionsPerAddress: 'auto' })).toBe(most);
   });
 
-  test('what is written, where a number is', () => {
+  test('the configured number, if there is one', () => {
     expect(mostPerAddress({ maxConnections: 10, maxConnectionsPerAddress: 50 })).toBe(50);
   });
 });

@@ -92,21 +92,21 @@ class Door {
 const doors: Door[] = [];
 afterEach(() => Promise.all(doors.splice(0).map((door) => door.stop())));
 
-test('connections between two requests, and those that were never used, do not hold up a stop', async () => {
+test('idle and unused connections do not delay a stop', async () => {
   const door = await Door.open();
   const [used, unused] = [await door.used(), await door.connect()];
   expect(await door.drain()).toBe(0);
   expect([await used.ended(), await unused.ended()]).toEqual(['', '']);
 });
 
-test('a caller that does not end its side of an idle connection does not hold up a stop', async () => {
+test('a client that does not end its side of an idle connection does not delay a stop', async () => {
   const door = await Door.open();
   const used = await door.used();
   used.socket.pause();
   expect(await door.drain()).toBe(0);
 });
 
-test('an answer that is under way says that its connection ends, and ends it', async () => {
+test('a response in progress announces the end of its connection, and ends it', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD);
@@ -118,7 +118,7 @@ test('an answer that is under way says that its connection ends, and ends it', a
   expect(await drained).toBe(0);
 });
 
-test('an answer whose head is gone is finished, and its connection ends then', async () => {
+test('a response whose head was sent is finished, and its connection then ends', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD);
@@ -134,7 +134,7 @@ test('an answer whose head is gone is finished, and its connection ends then', a
   expect(await drained).toBe(0);
 });
 
-test('an answer that begins to stream after that says that its connection ends, too', async () => {
+test('a response that begins to stream after that announces the end of its connection, too', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD);
@@ -171,7 +171,7 @@ test('a request whose head has only begun is awaited and answered', async () => 
   expect(await drained).toBe(0);
 });
 
-test('requests that wait behind one that is under way are answered, and the last one says that it is the last', async () => {
+test('pipelined requests behind one in progress are answered, and the last response announces the end', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD + GET + HELD);
@@ -187,7 +187,7 @@ test('requests that wait behind one that is under way are answered, and the last
   expect(await drained).toBe(0);
 });
 
-test('requests that are in the buffers when a stop begins are answered', async () => {
+test('requests in the buffers at the beginning of a stop are answered', async () => {
   const door = await Door.open();
   const wires = await Promise.all(Array.from({ length: 20 }, () => door.used()));
   const unused = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
@@ -197,7 +197,7 @@ test('requests that are in the buffers when a stop begins are answered', async (
   expect(await drained).toBe(0);
 });
 
-test('connections that the system has made and nobody has accepted yet are answered', async () => {
+test('connections in the backlog of the system are answered', async () => {
   const door = await Door.open();
   const wires = Array.from({ length: 20 }, async () => (await door.connect()).send(GET));
   // The listener cannot accept a connection in this turn of the event loop.
@@ -208,7 +208,7 @@ test('connections that the system has made and nobody has accepted yet are answe
   expect(await drained).toBe(0);
 });
 
-test('clients that keep connecting while the listener closes are answered or refused, and none is reset', async () => {
+test('clients that keep connecting while the listener closes are answered or refused, and never reset', async () => {
   const clients = new Worker(new URL('../../support/connecting-clients.ts', import.meta.url));
   const lost: (readonly string[])[] = [];
   clients.on('message', (outcomes) => lost.push(outcomes));
@@ -224,7 +224,7 @@ test('clients that keep connecting while the listener closes are answered or ref
   expect(lost.flat()).toEqual([]);
 });
 
-test('bytes behind the last answer do not reset its connection', async () => {
+test('bytes behind the last request do not reset its connection', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD);
@@ -242,7 +242,7 @@ test('bytes behind the last answer do not reset its connection', async () => {
   expect(reset).toBe(false);
 });
 
-test('everything is answered while the delay lasts, and each answer says that its connection ends', async () => {
+test('everything is answered during the delay, and each response announces the end of its connection', async () => {
   const door = await Door.open({ drainDelay: 2_000 });
   const [used, idle] = [await door.used(), await door.used()];
   let over = false;
@@ -259,7 +259,7 @@ test('everything is answered while the delay lasts, and each answer says that it
   expect(await drained).toBe(0);
 });
 
-test('where others accept at the same address, it stops accepting before the delay', async () => {
+test('stops accepting before the delay if other processes accept at the same address', async () => {
   const door = await Door.open({ drainDelay: 2_000 });
   const used = await door.used();
   const drained = door.drain({ accepting: false });
@@ -276,7 +276,7 @@ test('where others accept at the same address, it stops accepting before the del
   expect(await drained).toBe(0);
 });
 
-test('what is not finished in time is cut off and counted', async () => {
+test('unfinished responses are cut off after the timeout and counted', async () => {
   const door = await Door.open({ drainTimeout: 50 });
   const wire = await door.connect();
   wire.send(HELD);

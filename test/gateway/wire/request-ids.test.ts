@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { requestIds } from '../../../src/gateway/wire/request-ids.ts';
 
-test('every id has the form of a UUID, and none is made twice, across the end of a series', () => {
+test('every id has the form of a UUID, and none is repeated, across the end of a series', () => {
   const next = requestIds();
   const ids = new Set<string>();
   const count = 2 ** 20 + 1_000;

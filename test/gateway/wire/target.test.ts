@@ -71,7 +71,7 @@ describe('a request target', () => {
     );
   });
 
-  test('has one form only: what was read once is read the same again', () => {
+  test('has one canonical form: parsing it again changes nothing', () => {
     fc.assert(
       fc.property(fc.webPath(), fc.webQueryParameters(), (path, query) => {
         let first: ReturnType<typeof parseTarget>;

@@ -11,12 +11,12 @@ const traceIn = (...fields: string[]) => {
 };
 const traceparentIn = (...fields: string[]) => traceIn(...fields).traceparent;
 
-test('a traceparent is taken in the form that W3C Trace Context gives it, and goes on', () => {
+test('a traceparent is accepted in the form of W3C Trace Context, and forwarded', () => {
   expect(traceIn('Traceparent', GOOD)).toMatchObject({ traceparent: GOOD, forwardable: ['Traceparent', GOOD] });
   expect(traceparentIn()).toBeUndefined();
 });
 
-test('of a later version the part that all have is taken, and all of it goes on', () => {
+test('the common part of a later version is used, and the whole value is forwarded', () => {
   const later = GOOD.replace('00-', 'cc-');
   expect(traceparentIn('TRACEPARENT', later)).toBe(later);
   expect(traceIn('traceparent', `${later}-more`)).toMatchObject({
@@ -35,7 +35,7 @@ test.each([
   ['with something behind it', `${GOOD}-secret`],
   ['of a later version with something behind it that is no part', `${GOOD.replace('00-', 'cc-')}secret`],
   ['with something before it', ` ${GOOD}`],
-])('one %s is as none, and neither it nor its tracestate goes on', (_what, value) => {
+])('%s is ignored, and neither it nor its tracestate is forwarded', (_what, value) => {
   expect(traceIn('A', 'b', 'traceparent', value, 'tracestate', 'a=b')).toEqual({
     traceparent: undefined,
     tracestate: undefined,
@@ -43,7 +43,7 @@ test.each([
   });
 });
 
-test('more than one is none, whichever is good', () => {
+test('several are ignored, whichever is valid', () => {
   expect(traceIn('traceparent', GOOD, 'traceparent', GOOD)).toMatchObject({ traceparent: undefined, forwardable: [] });
   expect(traceparentIn('traceparent', GOOD, 'traceparent', 'x', 'traceparent', GOOD)).toBeUndefined();
 });
@@ -60,7 +60,7 @@ describe('a tracestate', () => {
     ['32 members', Array.from({ length: 32 }, (_, i) => `k${i}=v`).join(',')],
     ['the longest key and value', `${'k'.repeat(256)}=${'v'.repeat(256)}`],
     ['all characters that a value may have', 'a= !"#$%&\'()*+-./:;<>?@[\\]^_`{|}~'],
-  ])('is taken with %s, and goes on', (_what, value) => {
+  ])('is accepted with %s, and forwarded', (_what, value) => {
     expect(stateIn(value)).toBe(value);
     expect(traceIn('traceparent', GOOD, 'tracestate', value).forwardable).toContain(value);
   });
@@ -83,7 +83,7 @@ describe('a tracestate', () => {
     ['a character that no value has', 'a=é'],
     ['33 members', Array.from({ length: 33 }, (_, i) => `k${i}=v`).join(',')],
     ['one wrong member behind many empty ones', `a=1${','.repeat(500)}B=2`],
-  ])('with %s counts for nothing and stays here, and the traceparent goes on', (_what, value) => {
+  ])('with %s is ignored and dropped, and the traceparent is forwarded', (_what, value) => {
     expect(traceIn('traceparent', GOOD, 'tracestate', value)).toEqual({
       traceparent: GOOD,
       tracestate: undefined,
@@ -91,12 +91,12 @@ describe('a tracestate', () => {
     });
   });
 
-  test('without a traceparent stays here', () => {
+  test('without a traceparent is dropped', () => {
     expect(traceIn('tracestate', 'a=1')).toEqual({ traceparent: undefined, tracestate: undefined, forwardable: [] });
   });
 });
 
-test('whatever a caller sends, what goes on is well-formed', () => {
+test('forwarded headers are well-formed, whatever a client sends', () => {
   const piece = fc.oneof(fc.constantFrom(GOOD, 'a=1', ',', '=', '-', '00', 'ff', ' '), fc.string({ maxLength: 4 }));
   const value = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
   fc.assert(

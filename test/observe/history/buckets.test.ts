@@ -12,7 +12,7 @@ function counted(durations: readonly number[]): Uint32Array {
 }
 
 describe('durations in buckets', () => {
-  test('are told with an error of 5 % at most', () => {
+  test('are reported with an error of 5 % at most', () => {
     fc.assert(
       fc.property(duration, (duration) => {
         expect(Math.abs(durationIn(bucketOf(duration)) - duration)).toBeLessThanOrEqual(ERROR * duration);
@@ -28,13 +28,13 @@ describe('durations in buckets', () => {
     );
   });
 
-  test.each([0, -1, 0.1, Number.NaN])('%d is as short as any', (duration) => expect(bucketOf(duration)).toBe(0));
+  test.each([0, -1, 0.1, Number.NaN])('%d is in the first bucket', (duration) => expect(bucketOf(duration)).toBe(0));
 
-  test.each([80_000, 1e12, Number.POSITIVE_INFINITY])('%d is as long as any', (duration) => {
+  test.each([80_000, 1e12, Number.POSITIVE_INFINITY])('%d is in the last bucket', (duration) => {
     expect(bucketOf(duration)).toBe(BUCKETS - 1);
   });
 
-  test('have quantiles within the same error, also after they were added', () => {
+  test('have quantiles within the same error, also after a merge', () => {
     const q = fc.constantFrom(0.01, 0.5, 0.95, 0.99, 1);
     const some = fc.array(duration, { minLength: 1, maxLength: 100 });
     fc.assert(
@@ -47,5 +47,5 @@ describe('durations in buckets', () => {
     );
   });
 
-  test('have none where nothing was counted', () => expect(quantile(new Uint32Array(BUCKETS), 0.5)).toBeNull());
+  test('have no quantiles without values', () => expect(quantile(new Uint32Array(BUCKETS), 0.5)).toBeNull());
 });

@@ -53,7 +53,7 @@ describe('a row', () => {
     );
   });
 
-  test('is never more than its columns, whatever bytes are read', () => {
+  test('is never more than its columns, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         for (const read of [() => addPacked(new Float64Array(COLUMNS), bytes), () => void unpackMinute(bytes)]) {
@@ -70,7 +70,7 @@ describe('a row', () => {
 });
 
 describe('a minute', () => {
-  test('has a row of all, one for each operation and for each plan', async () => {
+  test('has a total row, and one for each operation and for each plan', async () => {
     const { recorder, read } = recording();
     recorder.observe(requestEvent({ operation: 'listPets', plan: 'free' }));
     recorder.observe(requestEvent({ operation: 'listPets', plan: 'pro' }));
@@ -84,7 +84,7 @@ describe('a minute', () => {
     expect(await requests(planRow('listPets'))).toBe(0);
   });
 
-  test('ends with the first look behind it, also where nothing happened in it', async () => {
+  test('ends with the first read after it, also if nothing happened in it', async () => {
     const { clock, recorder, read } = recording();
     recorder.turn();
     expect(await read()).toEqual([]);
@@ -103,7 +103,7 @@ describe('a minute', () => {
     ]);
   });
 
-  test('says by which policy it was decided alone, until the state is back', async () => {
+  test('names the outage policy in use, until the state is up', async () => {
     const { clock, recorder, read } = recording();
     const next = () => clock.pass(MINUTE);
     next();
@@ -118,7 +118,7 @@ describe('a minute', () => {
     expect((await read()).map(({ policies }) => policies)).toEqual([0, 4, 4, 1]);
   });
 
-  test('has at most so many rows, however many operations there are, and misses no request', async () => {
+  test('has a limited number of rows, however many operations there are, and misses no request', async () => {
     const { recorder, read, history } = recording();
     for (let i = 0; i < 5_000; i++) recorder.observe(requestEvent({ operation: `op${i}`, plan: `plan${i}` }));
     recorder.close();
@@ -133,7 +133,7 @@ describe('a history', () => {
     packMinute({ start, policies, rows: new Map(Object.entries(counts).map(([name, count]) => [name, rowOf(count)])) });
   const rowOf = (count: number) => new Uint32Array(COLUMNS).fill(count, 3, 4);
 
-  test('adds what several processes say of one minute', async () => {
+  test('merges one minute of several processes', async () => {
     const history = new History();
     history.add(minute(NOON, { [ALL]: 2, 'o a': 2 }, 1));
     history.add(minute(NOON, { [ALL]: 3, 'o b': 3 }, 2));
@@ -159,21 +159,21 @@ describe('a history', () => {
     ]);
   });
 
-  test('keeps no memory but that of its minutes', () => {
+  test('keeps only the memory of its minutes', () => {
     const history = new History();
     for (let i = 0; i < 3; i++) history.add(minute(NOON, { [ALL]: 1 }));
     const kept = history.get(NOON)!;
     expect(kept.buffer.byteLength).toBe(kept.length);
   });
 
-  test('is a day long', () => {
+  test('covers a day', () => {
     const history = new History();
     for (let i = 0; i < 1_500; i++) history.add(minute(NOON + i * MINUTE, { [ALL]: 1 }));
     expect(history.size).toBe(1_440);
     expect(Math.min(...history.starts())).toBe(NOON + 60 * MINUTE);
   });
 
-  test('refuses what is no minute, and is as before', () => {
+  test('refuses an invalid minute, and stays unchanged', () => {
     const history = new History();
     history.add(minute(NOON, { [ALL]: 1 }));
     const before = history.bytes;
@@ -182,7 +182,7 @@ describe('a history', () => {
     expect([history.size, history.bytes]).toEqual([1, before]);
   });
 
-  test('stays within its budget: the oldest minutes lose operations and plans, and keep what is of all', async () => {
+  test('stays within its budget: the oldest minutes lose operations and plans, and keep the total', async () => {
     const budget = 100_000;
     const { clock, recorder, history, read } = recording(new History(budget));
     for (let at = 0; at < DAY / MINUTE; at += 10) {
@@ -200,7 +200,7 @@ describe('a history', () => {
   });
 });
 
-test('an operation and a plan that are called as what is beyond the bound lose no count', async () => {
+test('counts an operation and a plan with the name of the overflow row', async () => {
   const { recorder, read } = recording();
   const names = Array.from({ length: MOST_OPERATIONS + 5 }, (_, i) => `o${i}`);
   for (const name of [OTHER, ...names]) recorder.observe(requestEvent({ operation: name, plan: name }));

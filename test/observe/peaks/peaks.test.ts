@@ -60,7 +60,7 @@ function refusedBy(one: Window, requests: readonly { at: number; cost: number }[
   return refused.reduce((sum, { cost }) => sum + cost, 0);
 }
 
-describe('what a smaller limit would have refused', () => {
+describe('simulated refusals of a smaller limit', () => {
   const request = fc.record({
     pause: fc.oneof(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: 0, max: 200 * SECOND })),
     subject: fc.constantFrom(...SUBJECTS),
@@ -75,7 +75,7 @@ describe('what a smaller limit would have refused', () => {
     budget: fc.constantFrom(undefined, 12, 60),
   };
 
-  test('is within what is told, however requests come and are split, and whatever is forgotten', () => {
+  test('are within the reported range, for any distribution of requests and dropped data', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, kind, limit, smaller, budget }) => {
         const inForce = [window(limit, MINUTE, kind), window(3 * limit, HOUR)];
@@ -108,7 +108,7 @@ describe('what a smaller limit would have refused', () => {
     );
   });
 
-  test('is exact for a fixed window, where every request costs one and nothing is forgotten', () => {
+  test('are exact for a fixed window, if every request costs one and nothing was dropped', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, limit, smaller }) => {
         const one = window(smaller, MINUTE);
@@ -132,7 +132,7 @@ describe('what a smaller limit would have refused', () => {
     );
   });
 
-  test('tells the peak, when it was, and how often', () => {
+  test('include the peak, its time, and the number of peaks', () => {
     const { clock, send, known } = carrying([window(10, MINUTE)]);
     for (const units of [4, 9, 6]) {
       for (let i = 0; i < units; i++) send();
@@ -144,7 +144,7 @@ describe('what a smaller limit would have refused', () => {
     expect(simulateLimit(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
   });
 
-  test('is not known where a request costs more than the limit, for it opens no window', () => {
+  test('are unknown if a request costs more than the limit, because it opens no window', () => {
     const uses = [{ at: NOON, used: 8 }];
     expect(simulateLimit(window(3, MINUTE), uses, { floor: 0, costliest: 4 })).toMatchObject({
       refused: { least: 0, most: null },
@@ -152,8 +152,8 @@ describe('what a smaller limit would have refused', () => {
   });
 });
 
-describe('what is known', () => {
-  test('is the highest use of each window, whichever process read it', () => {
+describe('recorded peaks', () => {
+  test('have the highest use of each window, from all processes', () => {
     const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
     for (let i = 0; i < 7; i++) send({ process: i % 2 });
     clock.pass(MINUTE);
@@ -164,7 +164,7 @@ describe('what is known', () => {
     expect(known([window(6, MINUTE)]).windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 7]]]);
   });
 
-  test('is of one plan, and of windows that it has', () => {
+  test('belong to one plan and its windows', () => {
     const { send, known } = carrying([window(100, MINUTE)]);
     send();
     send({ plan: 'pro' });
@@ -174,7 +174,7 @@ describe('what is known', () => {
     expect(rows('free', window(1, MINUTE, 'sliding'))).toBe(0);
   });
 
-  test('is nothing of what was refused, and nothing before the start', () => {
+  test('exclude refused requests, and everything before the start', () => {
     const { clock, send, known } = carrying([window(2, MINUTE)]);
     expect([send(), send(), send()]).toEqual(['admitted', 'admitted', 'limited']);
     const first = known([window(1, MINUTE)]);
@@ -184,7 +184,7 @@ describe('what is known', () => {
     expect(known([window(1, MINUTE)])).toMatchObject({ since: NOON + DAY, costliest: 0, windows: [{ rows: [] }] });
   });
 
-  test('is of the last day, and of the rest of its first hour', () => {
+  test('cover the last day, and the rest of its first hour', () => {
     const { clock, send, known } = carrying([window(2, MINUTE)]);
     send();
     clock.pass(DAY);
@@ -195,7 +195,7 @@ describe('what is known', () => {
   });
 });
 
-test('of more windows than it may hold it keeps the highest, and says what it may lack', () => {
+test('keep the highest of too many windows, and report what may be missing', () => {
   const table = new HighestUses();
   for (let i = 0; i < 1_000; i++) table.note(`key:${i % 10}`, i, (i * 7) % 1_000);
   table.shrink(100);
@@ -206,7 +206,7 @@ test('of more windows than it may hold it keeps the highest, and says what it ma
   expect(table.note('key:1', 1, table.floor)).toBe(0);
 });
 
-test('of more windows than it may hold that were used the same, it keeps some', () => {
+test('keep some of too many windows with equal use', () => {
   const table = new HighestUses();
   for (let i = 0; i < 1_000; i++) table.note(`key:${i}`, 1, 60);
   table.shrink(100);

@@ -5,7 +5,7 @@ import { top } from '../../../src/observe/peers/top.ts';
 /** A whole number, and later than any date. */
 const NEVER = 9e15;
 
-test('an answer with a moment that no date has is not understood', () => {
+test('a response with an impossible date is not understood', () => {
   const about = { keyId: null, account: null, plan: null, operation: null };
   const counted = (since: number, last: number) => ({
     ...{ since, missing: 0 },

@@ -13,7 +13,7 @@ test.each<[unknown, boolean]>([
   [{ plan: 'free', windows: [{ ...window, span: -1 }] }, false],
   [{ plan: 'free', windows: [{ ...window, above: '3' }] }, false],
   [null, false],
-])('%j is a question: %s', (asked, is) => {
+])('%j as a query: %s', (asked, is) => {
   expect(peaks.isArgument(asked)).toBe(is);
 });
 
@@ -38,11 +38,11 @@ test.each<[unknown, boolean]>([
   [{ ...answer, countedSince: [9e15] }, false],
   [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],
   [null, false],
-])('%j is an answer about one window: %s', (told, is) => {
+])('%j as a response about one window: %s', (told, is) => {
   expect(peaks.isAnswer(told, QUESTION)).toBe(is);
 });
 
-test('what the workers of a gateway know together is no more than gateways may say, the highest uses', async () => {
+test('merged peaks of the workers stay within the limit for gateways, with the highest uses', async () => {
   const used = 4_000_000_000;
   const workers = Array.from({ length: 16 }, (_, worker) => {
     const readings = Array.from({ length: 23_000 }, (_, i) => [1_700_000_000_000 + i, used + worker]).flat();

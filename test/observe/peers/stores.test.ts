@@ -14,7 +14,7 @@ const process = (worker: number | null, ...stores: StoreStatus[]) => ({ worker, 
 const away = (since: number) => store({ state: 'away', since, reason: 'hanging' });
 const gateways = (...processes: ReturnType<typeof process>[]) => [{ gateway: 'one', processes }];
 
-test('a store is up since the last process sees it so, and its counts are those of all', () => {
+test('a backend is up since the last process reported it, and its counts are sums', () => {
   const [told] = storesOfAll(gateways(process(1, store()), process(2, store({ since: 200, waiting: 3 }))));
   expect(told).toMatchObject({
     ...{ upstream: 'default', store: 's1:80', state: 'up', since: 200, reason: null, of: 2, away: 0 },
@@ -40,13 +40,13 @@ test.each([
     [store({ state: 'returning', since: 400, reason: 'check' }), away(250)],
     { state: 'partly', since: 250, reason: 'hanging', away: 1 },
   ],
-])('a store is %s', (_how, seen, expected) => {
+])('a backend is %s', (_how, seen, expected) => {
   const [told, ...rest] = storesOfAll(gateways(...seen.map((one, i) => process(i + 1, one))));
   expect(told).toMatchObject({ ...expected, of: 2 });
   expect(rest).toEqual([]);
 });
 
-test('stores of one upstream stand together, also those that only one gateway has, and old gateways tell of none', () => {
+test('backends of one upstream are adjacent, also those of one gateway only, and old gateways report none', () => {
   const other = store({ upstream: 'orders' });
   const told = storesOfAll([
     { gateway: 'one', processes: [process(null, store(), other)] },

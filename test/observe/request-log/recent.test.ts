@@ -75,8 +75,8 @@ function keeping(requests: number, sample = 1) {
   };
 }
 
-describe('good requests', () => {
-  test('say after their time in the columns what they said before', () => {
+describe('successful requests', () => {
+  test('keep their values in the columns after their time', () => {
     const someWindows = fc.integer({ min: 1, max: 7 }).map((n) => {
       return Array.from({ length: n }, (_, i) => ({ ...window(60 + i, MINUTE + i), name: `w${i}` }));
     });
@@ -112,7 +112,7 @@ describe('good requests', () => {
     );
   });
 
-  test('are the last ones, as many as there is room for, whatever comes, and through changes of that room', () => {
+  test('are the last ones, up to the size of the buffer, also through changes of that size', () => {
     const step = fc.oneof(
       { weight: 20, arbitrary: fc.constant('request' as const) },
       { weight: 1, arbitrary: fc.integer({ min: 0, max: 20 }) },
@@ -138,13 +138,13 @@ describe('good requests', () => {
     );
   });
 
-  test('are kept in the share that is wished', () => {
+  test('are kept at the configured rate', () => {
     const { recent, has } = keeping(200, 0.25);
     for (let i = 0; i < 100; i++) recent.observe(eventOf(i));
     expect(Array.from({ length: 100 }, (_, i) => i).filter(has)).toHaveLength(25);
   });
 
-  test('drive out no refusal', () => {
+  test('displace no refusal', () => {
     const { recent, kept } = keeping(10);
     recent.observe(refused(1, 'not_found'));
     for (let i = 2; i < 1_000; i++) recent.observe(eventOf(i));
@@ -153,7 +153,7 @@ describe('good requests', () => {
 });
 
 describe('refusals and failures', () => {
-  test('that are left out in a flood are explained by the one that was kept before them', () => {
+  test('that are skipped in a flood refer to the kept one before them', () => {
     const { recent, pass } = keeping(100);
     for (let i = 0; i < 40; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
     recent.observe(refused(50, 'rate_limit_exceeded', 'key_other'));
@@ -167,7 +167,7 @@ describe('refusals and failures', () => {
     expect(recent.explain(idOf(61)).request).toMatchObject({ id: idOf(60), more: 30 });
   });
 
-  test('that are left out have bounded memory: the newest ids of each are known', () => {
+  test('that are skipped have bounded memory: the newest ids of each are known', () => {
     const { recent } = keeping(100);
     for (let i = 0; i < 1_000; i++) recent.observe(refused(i, 'key_banned', 'key_flood'));
     expect(recent.explain(idOf(999)).request).toMatchObject({ id: idOf(9) });
@@ -175,7 +175,7 @@ describe('refusals and failures', () => {
     expect(recent.explain(idOf(999 - 128)).request).toBeNull();
   });
 
-  test('are never more than there is room for, and where there is none a code with few of them loses none', () => {
+  test('never exceed the buffer, and if it is full a code with few of them loses none', () => {
     const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'seldom'), {
       maxLength: 300,
     });
@@ -197,7 +197,7 @@ describe('refusals and failures', () => {
     );
   });
 
-  test('of one key and code are ten at once and then one a second, and say how many were left out', () => {
+  test('of one key and code are ten at once and then one a second, with the number of skipped ones', () => {
     const { recent, pass, kept } = keeping(1_000);
     for (let i = 0; i < 20_000; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
     recent.observe(refused(20_001, 'rate_limit_exceeded', 'key_calm'));
@@ -211,7 +211,7 @@ describe('refusals and failures', () => {
     expect(recent.explain(idOf(60_000)).request?.more).toBe(19_999);
   });
 
-  test('of one code from everywhere are bounded in each second', () => {
+  test('of one code are limited per second over all clients', () => {
     const { recent, pass, kept } = keeping(100_000);
     for (let i = 0; i < 5_000; i++) recent.observe(refused(i, 'invalid_api_key'));
     expect(kept()).toHaveLength(200);
@@ -220,7 +220,7 @@ describe('refusals and failures', () => {
     expect(kept()).toHaveLength(400);
   });
 
-  test('are told apart by address where no key was found', () => {
+  test('without a key are distinguished by address', () => {
     const { recent, kept } = keeping(1_000);
     for (let i = 0; i < 100; i++) {
       const address = i % 2 === 0 ? '192.0.2.1' : '192.0.2.2';
@@ -229,7 +229,7 @@ describe('refusals and failures', () => {
     expect(kept()).toHaveLength(20);
   });
 
-  test('say since when none had to go', () => {
+  test('have a time since which none was dropped', () => {
     const { recent, pass } = keeping(4);
     expect(recent.explain('').memory).toEqual({ requests: 4, sample: 1, goodSince: NOW, othersSince: NOW });
     for (let i = 0; i < 3; i++) {
@@ -241,7 +241,7 @@ describe('refusals and failures', () => {
   });
 });
 
-test('what other events say of a request is told with it, and forgotten with 0', () => {
+test('other events of a request are shown with it, and dropped with size 0', () => {
   const { recent } = keeping(10);
   const store = { upstream: 'default', store: 'b:80' };
   const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), { code: 'ECONNREFUSED' });
@@ -263,14 +263,14 @@ test('what other events say of a request is told with it, and forgotten with 0',
   expect(recent.explain(idOf(2))).toMatchObject({ request: null, memory: { requests: 0 } });
 });
 
-test('bytes that never became a request are told with what is known of them', () => {
+test('bytes that are not a request are shown with the known fields', () => {
   const { recent } = keeping(10);
   const { trace, ...event } = eventOf(1, { status: 400, code: 'malformed_request', method: 'other' });
   recent.observe(event);
   expect(recent.explain(idOf(1)).request).toMatchObject({ step: 'door', key: null, decision: null, windows: [] });
 });
 
-test('a queue gives what came first', () => {
+test('a queue is first in, first out', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(), { nil: null })), (steps) => {
       const queue = new Queue<number>();
@@ -288,7 +288,7 @@ test('a queue gives what came first', () => {
   );
 });
 
-test('an operation of the contract may be called as a page of the gateway is', () => {
+test('an operation of the contract may have the name of a page of the gateway', () => {
   const { recent } = keeping(10);
   for (const [i, operation] of ['usage', 'reference'].entries()) {
     recent.observe(eventOf(i, { operation, status: 400, code: 'invalid_request', trace: traceOf({ path: '/own' }) }));
@@ -296,7 +296,7 @@ test('an operation of the contract may be called as a page of the gateway is', (
   }
 });
 
-test('with room for one, that is for a refusal, and no good one is promised', () => {
+test('a buffer of one is for a refusal, and promises no successful request', () => {
   const { recent, has } = keeping(1);
   recent.observe(eventOf(1, { status: 200 }));
   recent.observe(refused(2, 'not_found'));

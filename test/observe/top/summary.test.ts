@@ -48,7 +48,7 @@ describe('counting the most frequent', () => {
     expect(floor).toBe(0);
   });
 
-  test('gives a new key the place, and the count, of the one that came least', () => {
+  test('gives a new key the slot, and the count, of the least frequent one', () => {
     const { items, floor } = counted(['a', 'a', 'a', 'b', 'b', 'c'], 2);
     expect(items.map(({ key, count, error, last }) => [key, count, error, last]).sort()).toEqual([
       ['a', 3, 0, 2],
@@ -57,11 +57,11 @@ describe('counting the most frequent', () => {
     expect(floor).toBe(3);
   });
 
-  test('never counts too little, says by how much too much, and misses nobody who came often', () => {
+  test('never counts too little, reports the error, and misses no frequent key', () => {
     fc.assert(fc.property(keys, size, (keys, size) => expectPromises(counted(keys, size), keys, size)));
   });
 
-  test('begins anew when it was emptied', () => {
+  test('starts over after a clear', () => {
     const counters = new SpaceSaving<string>(2);
     for (const key of ['a', 'b', 'c']) counters.add(key, 1);
     counters.empty();
@@ -74,8 +74,8 @@ describe('counting the most frequent', () => {
   });
 });
 
-describe('merging what several have counted', () => {
-  test('adds counts, and the floor of those who have no counter for it', () => {
+describe('merging several summaries', () => {
+  test('adds counts, and the floor of summaries without a counter for it', () => {
     const one = { total: 9, floor: 2, items: [item('a', 7, 0), item('b', 2, 1)] };
     const other = { total: 5, floor: 1, items: [item('a', 3, 1), item('c', 2, 0)] };
     const { total, floor, items } = mergeSummaries([one, other], 2);
@@ -86,17 +86,17 @@ describe('merging what several have counted', () => {
     ]);
   });
 
-  test('keeps what was told last of an item', () => {
+  test('keeps the last data of an item', () => {
     const of = (last: number, about: string) => ({ total: 1, floor: 0, items: [{ ...item('a', 1, 0), last, about }] });
     expect(mergeSummaries([of(5, 'new'), of(4, 'old')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
     expect(mergeSummaries([of(4, 'old'), of(5, 'new')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
   });
 
-  test('of nothing is nothing', () => {
+  test('of nothing is empty', () => {
     expect(mergeSummaries([], 3)).toEqual({ total: 0, floor: 0, items: [] });
   });
 
-  test('keeps every promise, and keeps them again when the result is merged', () => {
+  test('keeps every guarantee, also when the result is merged again', () => {
     fc.assert(
       fc.property(fc.array(fc.array(keys, { maxLength: 4 }), { maxLength: 4 }), size, (groups, size) => {
         const merged = groups.map((parts) =>

@@ -39,7 +39,7 @@ describe('what is counted', () => {
     expect((Object.keys(COUNTERS) as TopBy[]).filter((by) => total('minute', by) > 0)).toEqual(counted);
   });
 
-  test('is told with account, plan, and the time of the last one', () => {
+  test('has account, plan, and the time of the last one', () => {
     const { send, clock, top } = counting();
     send();
     clock.pass(3 * SECOND);
@@ -55,7 +55,7 @@ describe('what is counted', () => {
     ]);
   });
 
-  test('of deprecated operations each apart', () => {
+  test('of deprecated operations is separate for each', () => {
     const { send, top, keys } = counting();
     for (const operation of ['oldPets', 'oldOrders', 'oldPets']) send({ deprecated: true, operation });
     expect(keys('deprecated')).toEqual([
@@ -68,14 +68,14 @@ describe('what is counted', () => {
     });
   });
 
-  test('is nothing of other events', () => {
+  test('excludes other events', () => {
     const { top, total } = counting();
     top.observe({ type: 'stopping', inFlight: 1 });
     expect(total('day')).toBe(0);
   });
 });
 
-describe('how far it looks back', () => {
+describe('the period', () => {
   test.each<[TopWindow, number, number]>([
     ['minute', MINUTE, 10 * SECOND],
     ['hour', HOUR, 10 * MINUTE],
@@ -91,7 +91,7 @@ describe('how far it looks back', () => {
     expect(total(window)).toBe(0);
   });
 
-  test('with every request in each window once, however they are spread', () => {
+  test('includes every request in each window once, however they are distributed', () => {
     const { send, clock, total } = counting();
     for (let i = 0; i < 2_500; i++) {
       send();
@@ -108,7 +108,7 @@ describe('how far it looks back', () => {
     }
   });
 
-  test('and not to before the start', () => {
+  test('does not begin before the start', () => {
     const { top, clock } = counting();
     expect(top.counts('day', 'requests').since).toBe(NOON);
     clock.pass(2 * DAY);
@@ -118,7 +118,7 @@ describe('how far it looks back', () => {
     expect(top.counts('minute', 'requests').since).toBe(NOON + 2 * DAY + 29 * MINUTE);
   });
 
-  test('also when the clock was set back: what it calls the future is left out until then', () => {
+  test('excludes the future after the clock was set back', () => {
     const { send, clock, total } = counting();
     clock.pass(5 * MINUTE);
     send();
@@ -131,7 +131,7 @@ describe('how far it looks back', () => {
   });
 });
 
-test('however many keys there are, it holds a few hundred of them and finds the busy one', () => {
+test('holds a few hundred keys of any number, and finds the busiest', () => {
   const { send, clock, top } = counting();
   for (let i = 0; i < 60_000; i++) {
     send({ keyId: i % 50 === 0 ? 'busy' : `key_${i}`, nearLimit: true });

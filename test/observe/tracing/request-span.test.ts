@@ -12,7 +12,7 @@ const sdk = await loadSdk();
 const callers = (flags: string, tracestate?: string) => ({ traceparent: `00-${TRACE}-${CALLER}-${flags}`, tracestate });
 
 describe('ids', () => {
-  test('are as W3C Trace Context wants them, and none comes twice', () => {
+  test('have the form of W3C Trace Context, and none is repeated', () => {
     const traces = Array.from({ length: 5_000 }, () => newTraceId());
     const spans = Array.from({ length: 5_000 }, () => newSpanId());
     for (const id of traces) expect(id).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
@@ -31,22 +31,19 @@ describe('the span of a request', () => {
     ['03', '03', true],
     ['ff', '03', true],
     ['fe', '02', false],
-  ])(
-    'of a caller with the flags %s has %s: whether it is kept, whether its id is random, and no bit that nobody knows',
-    (given, sent, kept) => {
-      const span = begin(callers(given), false, 0);
-      expect(span).toMatchObject({ traceId: TRACE, parentId: CALLER, sampled: kept, flags: sent, attempts: [] });
-      expect(span.id).not.toBe(CALLER);
-      expect(traceparentAt(span, span.id)).toBe(`00-${TRACE}-${span.id}-${sent}`);
-    },
-  );
+  ])('of a client with the flags %s has %s: sampled, random id, and no unknown bit', (given, sent, kept) => {
+    const span = begin(callers(given), false, 0);
+    expect(span).toMatchObject({ traceId: TRACE, parentId: CALLER, sampled: kept, flags: sent, attempts: [] });
+    expect(span.id).not.toBe(CALLER);
+    expect(traceparentAt(span, span.id)).toBe(`00-${TRACE}-${span.id}-${sent}`);
+  });
 
-  test('of a caller of a later version goes on in ours', () => {
+  test('of a client of a later version is continued in our version', () => {
     const span = begin({ traceparent: `cc-${TRACE}-${CALLER}-01`, tracestate: undefined }, false, 0);
     expect(traceparentAt(span, span.id)).toMatch(/^00-/);
   });
 
-  test('begins a trace with a random id where there is no other', () => {
+  test('begins a trace with a random id without a parent', () => {
     expect(begin({ traceparent: undefined, tracestate: undefined }, false, 0)).toMatchObject({
       parentId: null,
       flags: '03',
@@ -70,7 +67,7 @@ describe('the span of a request', () => {
 
   const stateOf = (begin: BeginSpan, state: string) => begin(callers('01', state), false, 0).state;
 
-  test('keeps a tracestate of 512 characters whole; of a longer one large members go first, then the last', () => {
+  test('keeps a tracestate of 512 characters whole; a longer one loses large members first, then the last', () => {
     const member = (key: string, length: number) => `${key}=${'v'.repeat(length - key.length - 1)}`;
     const whole = [member('a', 255), member('b', 256)].join(',');
     expect(whole).toHaveLength(512);
@@ -82,7 +79,7 @@ describe('the span of a request', () => {
     expect(stateOf(begin, six.join(','))).toBe(small.join(','));
   });
 
-  test('never sends a tracestate on that is longer, and never a part of a member', () => {
+  test('never forwards a longer tracestate, and never a part of a member', () => {
     const member = fc.tuple(fc.nat({ max: 99 }), fc.integer({ min: 1, max: 200 }));
     fc.assert(
       fc.property(fc.array(member, { minLength: 1, maxLength: 32 }), (members) => {
@@ -112,7 +109,7 @@ describe('a sampler', () => {
     ['parentbased_traceidratio', 0, [0, 1, 0]],
     ['parentbased_traceidratio', 1, [1, 1, 0]],
   ] as const)(
-    '%s with %d takes these shares without a parent, with one that is kept, and with one that is not',
+    '%s with %d samples these shares without a parent, with a sampled one, and with an unsampled one',
     (sampler, ratio, expected) => {
       const shares = [null, true, false].map((parent) => share(sampler, ratio, parent));
       for (const [i, one] of expected.entries()) expect(shares[i]).toBeCloseTo(one, 1);

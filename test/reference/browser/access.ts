@@ -15,7 +15,7 @@ const FORMS = [
 const ANSWERS = ['.live-responses-table', '.standing', '#announcement'];
 
 export function accessTests(stand: ReferenceStand): void {
-  describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark', () => {
+  describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark mode', () => {
     let it: Reader;
     let pets: Locator;
     let pet: Locator;
@@ -26,7 +26,7 @@ export function accessTests(stand: ReferenceStand): void {
       await stand.useKey('single');
     });
 
-    test('and follows a deprecated operation, at which the address lands, to its successor', async () => {
+    test('and follows a deprecated operation, the target of the URL, to its successor', async () => {
       const notice = it.operation('Animals', 'getPet').locator('.deprecation');
       expect(await notice.textContent()).toMatch(/1 October 2026.*Served until 1 October 2027/);
       await notice.getByRole('link', { name: /List pets/ }).click();
@@ -42,7 +42,7 @@ export function accessTests(stand: ReferenceStand): void {
       expect(await it.accessibilityFindings('.opblock.is-open')).toEqual([]);
     });
 
-    test('in forms, in one that lacks something, and in a refusal', async () => {
+    test('in forms, in an incomplete one, and in a refusal', async () => {
       categories = await it.openOperation('Categories', 'listCategories');
       await it.tryIt(categories);
       await it.send(categories);
@@ -58,7 +58,7 @@ export function accessTests(stand: ReferenceStand): void {
       expect(await categories.locator('.standing.refused').count()).toBe(1);
     });
 
-    test('in an answer, in an error, and where no answer came', async () => {
+    test('in a response, in an error, and without a response', async () => {
       await stand.useKey('free');
       await it.send(pets);
       await pet.locator(PET_ID).fill('4711');

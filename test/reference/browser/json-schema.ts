@@ -20,7 +20,7 @@ export function jsonSchemaTests(stand: ReferenceStand): void {
     });
     afterAll(() => garden?.stop());
 
-    test('sees its schemas, and can reach what is in one', async () => {
+    test('sees its schemas, and can reach the content of each', async () => {
       const operation = await reader.openOperation('default', 'addPlant');
       await operation.getByRole('tab', { name: 'Schema' }).first().click();
       const schema = operation.locator('.json-schema-2020-12').first();

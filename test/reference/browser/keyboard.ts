@@ -21,7 +21,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       throw new Error(`The tab key does not lead to ${selector}.`);
     }
 
-    test('skips to the content, and is there', async () => {
+    test('skips to the content', async () => {
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.className')).toBe('skip');
       await page.keyboard.press('Enter');
@@ -30,7 +30,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       expect(await page.evaluate('document.activeElement.id')).toBe('key-secret');
     });
 
-    test('gives the key, opens, tries and sends by keyboard', async () => {
+    test('enters the key, opens, tries and sends by keyboard', async () => {
       const { secret } = await stand.brief.key();
       await page.keyboard.type(secret);
       await page.keyboard.press('Enter');
@@ -45,7 +45,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       expect(await standing.textContent()).toMatch(/Remaining\s*59/);
     });
 
-    test('keeps the focus when a request is sent and its answer cleared, and hears what came back', async () => {
+    test('keeps the focus when a request is sent and its response cleared, and hears the response', async () => {
       await stand.useKey('single');
       const announced = page.locator('#announcement');
       await pets.locator('.execute').focus();
@@ -62,7 +62,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       expect(await focused()).toBe('Execute');
     });
 
-    test('sends nothing twice while an answer is on its way', async () => {
+    test('sends nothing twice while a response is pending', async () => {
       await stand.useKey('free');
       let sent = 0;
       const held = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import type { ReferenceStand } from './stand.ts';
 
 export function readingTests(stand: ReferenceStand): void {
   describe('a reader of the page', () => {
-    test('gets it from this origin alone, without a complaint of the policy, light and without a jump', async () => {
+    test('gets it from this origin only, without a violation of the policy, small and without a layout shift', async () => {
       const { shipped, desk, complaints } = stand;
       const origins = new Set<string>();
       desk.page.on('request', (request) => void origins.add(new URL(request.url()).origin));
@@ -24,11 +24,11 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await groups.nth(1).locator('.opblock-tag > a').allTextContents()).toEqual(['Orders', 'Inventory']);
     });
 
-    test('meets no serious barrier on it, on a screen and on a phone, in light and in dark', async () => {
+    test('meets no serious barrier on it, on a screen and on a phone, in light and in dark mode', async () => {
       expect(await stand.desk.accessibilityFindings()).toEqual([]);
     });
 
-    test('finds no button, and nothing to fill in, at an operation that cannot be tried', async () => {
+    test('finds no button and no field at an operation that cannot be tried', async () => {
       const orders = await stand.desk.openOperation('Orders', 'listOrders');
       expect(await orders.textContent()).toContain('It cannot be tried from this page.');
       expect(await orders.locator('.parameter__name').count()).toBe(2);
@@ -36,7 +36,7 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await orders.locator('.opblock-body').locator(CONTROLS).count()).toBe(0);
     });
 
-    test('finds every operation that is drawn in the list of contents, and gets there', async () => {
+    test('finds every shown operation in the table of contents, and gets there', async () => {
       const { desk } = stand;
       const contents = desk.page.getByRole('navigation', { name: 'Contents' });
       const listed = await contents.locator('.group a').evaluateAll((links) => links.map((link) => link.hash));
@@ -47,7 +47,7 @@ export function readingTests(stand: ReferenceStand): void {
       await desk.operation('Usage', 'getUsage').locator('.opblock-body').waitFor();
     });
 
-    test('sees what is beta, what is experimental and what an operation costs', async () => {
+    test('sees beta and experimental operations, and the cost of an operation', async () => {
       const { desk } = stand;
       expect(await desk.operation('Inventory', 'listInventory').locator('.badge').allTextContents()).toEqual(['beta']);
       const operation = await desk.openOperation('Inventory', 'setInventory');
@@ -55,7 +55,7 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await operation.locator('.facts').textContent()).toContain('Counts as 1 request.');
     });
 
-    test('comes from a refusal of an operation to what can be done about it', async () => {
+    test('follows a refusal of an operation to its remedy', async () => {
       const { page } = stand.desk;
       const operation = stand.desk.operation('Orders', 'listOrders');
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
@@ -63,7 +63,7 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain('count towards a ban');
     });
 
-    test('has the list beside the operations where there is room, and needs no button for it', async () => {
+    test('has the list beside the operations on a wide screen, without a button for it', async () => {
       const { page } = stand.desk;
       expect(await page.getByRole('navigation', { name: 'Contents' }).isVisible()).toBe(true);
       expect(await page.getByRole('button', { name: 'Contents' }).isVisible()).toBe(false);
@@ -89,7 +89,7 @@ export function readingTests(stand: ReferenceStand): void {
       await phone.open(stand.shipped.url, '#retrying');
     });
 
-    test('lands where the address says, also below the operations, without a jump', async () => {
+    test('gets to the target of the URL, also below the operations, without a layout shift', async () => {
       await page.waitForFunction(`(() => {
         const { top } = document.getElementById('retrying').getBoundingClientRect();
         return top >= 0 && top < innerHeight / 2;
@@ -97,7 +97,7 @@ export function readingTests(stand: ReferenceStand): void {
       expect(await page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.1);
     });
 
-    test('jumps from the list of operations, which then is out of the way', async () => {
+    test('jumps from the list of operations, which then closes', async () => {
       const contents = page.getByRole('navigation', { name: 'Contents' });
       const button = page.getByRole('button', { name: 'Contents' });
       expect(await contents.isVisible()).toBe(false);

@@ -4,7 +4,7 @@ import type { ReferenceStand } from './stand.ts';
 
 export function tryingTests(stand: ReferenceStand): void {
   describe('a reader with a key', () => {
-    test('tries an operation and sees the answer with its limit headers', async () => {
+    test('tries an operation and sees the response with its limit headers', async () => {
       const it = await stand.load(stand.brief);
       await stand.useKey('free');
       const operation = await it.openOperation('Animals', 'listPets');
@@ -18,7 +18,7 @@ export function tryingTests(stand: ReferenceStand): void {
       expect(stand.complaints).toEqual([]);
     });
 
-    test('tries until the 429 arrives, is told how long to wait, and sees all headers as they were received', async () => {
+    test('tries until the 429 arrives, sees how long to wait, and all headers as received', async () => {
       const { desk: it } = stand;
       await stand.useKey('tiny');
       const operation = await it.openOperation('Categories', 'listCategories');
@@ -65,7 +65,7 @@ export function tryingTests(stand: ReferenceStand): void {
       await it.page.unrouteAll();
     });
 
-    test('finds the key in no address, no shown command and no storage that outlives the tab', async () => {
+    test('finds the key in no URL, no shown command and no storage that outlives the tab', async () => {
       const { desk: it } = stand;
       const { page } = it;
       const secret = await stand.useKey('free');
@@ -81,7 +81,7 @@ export function tryingTests(stand: ReferenceStand): void {
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
     });
 
-    test('is remembered on the device when asked for, and forgotten everywhere when told', async () => {
+    test('is remembered on the device on request, and forgotten everywhere on request', async () => {
       const { page } = stand.desk;
       const secret = await stand.useKey('free');
       await page.getByLabel('Remember it on this device').check();
@@ -101,7 +101,7 @@ export function tryingTests(stand: ReferenceStand): void {
         secret = await stand.useKey('free');
       });
 
-      test('is not interrupted while a key is typed, until it is whole', async () => {
+      test('is not interrupted while typing a key, until it is complete', async () => {
         const note = page.locator('#key-note');
         const before = await note.textContent();
         await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
@@ -110,7 +110,7 @@ export function tryingTests(stand: ReferenceStand): void {
         expect(await note.textContent()).toBe('This has the form of a key.');
       });
 
-      test('is told when what was pasted can be no key, and keeps the one before', async () => {
+      test('is notified if the pasted text cannot be a key, and keeps the previous one', async () => {
         await page.getByLabel('Your API key').fill('no key at all');
         expect(await page.locator('#key-note').textContent()).toContain('not a key');
         await page.getByRole('button', { name: 'Use this key' }).click();
@@ -118,7 +118,7 @@ export function tryingTests(stand: ReferenceStand): void {
         expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
       });
 
-      test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
+      test('is notified at once whether the pasted text has the form of a key, and may use a key of another system', async () => {
         const field = page.getByLabel('Your API key');
         const note = async () => (await page.locator('#key-note').textContent())!;
         await field.fill(secret);

@@ -24,7 +24,7 @@ async function processOf(loader: ContractLoader): Promise<number> {
   return loader.reading[0]!;
 }
 
-test('a contract that another process has read is the same as one that is read here', async () => {
+test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
     loader.load(order(shippedFiles.contract)),
@@ -53,14 +53,14 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
   },
 );
 
-test('mistakes that are tolerated arrive here', async () => {
+test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
   const { contract } = await new ContractLoader().load(tolerant);
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
 
-describe('a process that does not answer', () => {
+describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
     const loading = loader.load(order(shippedFiles.contract));
@@ -72,7 +72,7 @@ describe('a process that does not answer', () => {
     await expect(loader.load(order(shippedFiles.contract))).rejects.toThrow(LoadingEnded);
   });
 
-  test('is told by how it ended', async () => {
+  test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
     await expect(reader('crashing').load(order('a'))).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
@@ -82,7 +82,7 @@ describe('a process that does not answer', () => {
   });
 });
 
-test('a bug of the process arrives here', async () => {
+test('a bug of the process is rethrown', async () => {
   await expect(reader('mistaken').load(order('a'))).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',

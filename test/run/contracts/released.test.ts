@@ -28,7 +28,7 @@ class Noting extends ContractLoader {
   }
 }
 
-test('each contract leaves memory with the next reload', async () => {
+test('each contract is released from memory with the next reload', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const file = join(folder(), 'openapi.yaml');

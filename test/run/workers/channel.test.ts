@@ -36,14 +36,14 @@ function pair() {
 }
 
 describe('a call', () => {
-  test('brings its argument there and the answer back, in both directions and many at once', async () => {
+  test('sends its argument and returns the response, in both directions and concurrently', async () => {
     const { one, other } = pair();
     const values = [1n, new Map([['a', [1, 2]]]), null, undefined, { deep: { er: Number.POSITIVE_INFINITY } }];
     expect(await Promise.all(values.map((value) => one.call('echo', value, 1_000)))).toEqual(values);
     expect(await other.call('echo', 'back', 1_000)).toBe('back');
   });
 
-  test('throws what was thrown there, and says whether anybody expected that', async () => {
+  test('rethrows errors of the other side, and reports whether they were expected', async () => {
     const { one } = pair();
     const told = await one.call('fail', 'expected', 1_000).catch((error: unknown) => error);
     expect(told).toBeInstanceOf(RemoteError);
@@ -53,13 +53,13 @@ describe('a call', () => {
     expect(bug.stack).toContain('channel.test.ts');
   });
 
-  test('ends without an answer when its time is over', async () => {
+  test('ends without a response after its timeout', async () => {
     const { one } = pair();
     const call = one.call('never', null, 20);
     await expect(call).rejects.toThrow(new NoAnswer('worker 2 did not answer within 20 ms'));
   });
 
-  test('ends without an answer when the other side goes away, and so does every later one', async () => {
+  test('ends without a response when the other side closes, and so does every later one', async () => {
     const { one } = pair();
     const waiting = one.call('never', null, 60_000);
     one.close('signal SIGKILL');
@@ -67,7 +67,7 @@ describe('a call', () => {
     await expect(one.call('echo', 1, 60_000)).rejects.toThrow('worker 2 is gone: signal SIGKILL');
   });
 
-  test('ends at once when it cannot be sent, or what it brings cannot', async () => {
+  test('ends at once if it or its argument cannot be sent', async () => {
     const broken = new Channel<Calls, Calls>({
       peer: 'worker 1',
       handlers: HANDLERS,
@@ -77,7 +77,7 @@ describe('a call', () => {
     await expect(pair().one.call('echo', () => {}, 60_000)).rejects.toThrow(/could not be cloned/);
   });
 
-  test('is not disturbed by other messages, by late answers or by answers to nobody', async () => {
+  test('ignores other messages, late responses and unexpected responses', async () => {
     const { one } = pair();
     for (const message of [null, 'text', { cmd: 'NODE_x' }, { storegate: 'answer', id: 999, value: 1 }])
       one.receive(message);

@@ -26,7 +26,7 @@ function workersOf(primary: ReturnType<typeof primaryProcess>, failures: number)
 }
 
 describe('the guard of a worker', () => {
-  test('counts in one window with that of every other', async () => {
+  test('counts in one window with the guards of all others', async () => {
     const { one, other } = workersOf(primaryProcess(3), 3);
     const told = [];
     for (const guard of [one, other, one, other]) told.push((await guard.fail('198.51.100.1')).exhausted);
@@ -35,7 +35,7 @@ describe('the guard of a worker', () => {
     expect((await one.look('198.51.100.2')).readings[0]!.remaining).toBe(3);
   });
 
-  test('asks no more about a caller that is known to be exhausted, whichever address of its network it uses', async () => {
+  test('sends no more queries about a client that is known to be exhausted, whichever address of its network it uses', async () => {
     const primary = primaryProcess(1);
     const { one } = workersOf(primary, 1);
     await one.fail('2001:db8::1');
@@ -49,7 +49,7 @@ describe('the guard of a worker', () => {
     expect(primary.asked).toHaveLength(asked);
   });
 
-  test('counts its share by itself while the primary process is silent, says so once, and goes on with it later', async () => {
+  test('counts its share by itself while the primary process is silent, reports it once, and continues with it later', async () => {
     const primary = primaryProcess(6);
     const { one, other, events } = workersOf(primary, 6);
     primary.silent = true;

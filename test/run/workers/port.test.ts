@@ -29,14 +29,14 @@ function worker(port: number): { readonly server: Server; listen(options?: { bes
   };
 }
 
-test('a worker listens beside workers of a killed primary process, and nowhere else where somebody is', async () => {
+test('a worker listens beside workers of a killed primary process, and at no other port in use', async () => {
   const shared = worker(await holder(true));
   await expect(listenInTurn(shared)).resolves.toMatch(/^\d+$/);
   expect(shared.server.listening).toBe(true);
   await expect(listenInTurn(worker(await holder(false)))).rejects.toThrow(ListenError);
 });
 
-test('a worker takes over the address when it is free, and gives up when somebody else has it', async () => {
+test('a worker takes over the address when it is free, and gives up if another process has it', async () => {
   const free = await holder(false);
   servers.pop()!.close();
   expect(await takeOver(worker(free))).toBe(true);
@@ -58,6 +58,6 @@ test('the wait for a new primary process ends when it is ready, and not before',
   await admin.close();
 });
 
-test('the wait for a new primary process ends when nobody comes', async () => {
+test('the wait for a new primary process ends if none comes', async () => {
   await untilReady('http://127.0.0.1:1', 50);
 });

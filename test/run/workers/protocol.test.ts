@@ -21,7 +21,7 @@ function withContract(paths: object): typeof config {
   return { ...config, contract: { ...config.contract, file } };
 }
 
-test('settings arrive at a worker as they were sent, but for the admin token', () => {
+test('settings arrive at a worker unchanged, without the admin token', () => {
   const sent = structuredClone(packed({ config, certificates, prepared }));
   expect(JSON.stringify(sent)).not.toContain(token);
   const arrived = unpacked(sent);
@@ -31,7 +31,7 @@ test('settings arrive at a worker as they were sent, but for the admin token', (
   expect(arrived.contract.operations.map(({ id }) => id)).toEqual(contract.operations.map(({ id }) => id));
 });
 
-test('a contract that is the same is not compiled again, one that is read in another way is', async () => {
+test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
   const { prepared } = await new ContractLoader().loadFirst(ours.contract);
   const before = unpacked(structuredClone(packed({ config: ours, certificates, prepared })));
@@ -60,7 +60,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
   expect([operation!.exempt, operation!.checkParameters([], 'odd', [])]).toEqual(['pass', []]);
 });
 
-test('workers share the connections of the gateway, never to less than one', () => {
+test('workers share the connection limit of the gateway, with at least one each', () => {
   const share = shareOf(config, 3);
   const { maxConnections, maxConnectionsPerAddress } = share.http;
   expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([3334, 334, 43]);

@@ -213,7 +213,7 @@ async function findingsOf(one: Asked): Promise<Record<string, unknown>> {
   return found;
 }
 
-test('two workers answer what one process answers, before and after a reload', async () => {
+test('two workers answer like one process, before and after a reload', async () => {
   await send();
   expect(await findings()).toMatchObject({
     status: { readiness: 'ready', most: 10, reload: null },
@@ -250,7 +250,7 @@ test('two workers answer what one process answers, before and after a reload', a
   });
 });
 
-test('two workers hand all their minutes on at a stop, as one process does', async () => {
+test('two workers hand over all their minutes at a stop, like one process', async () => {
   for (const { gateway } of all) {
     await gateway.close();
     await gateway.open();

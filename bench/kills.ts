@@ -76,7 +76,7 @@ async function killAgainAndAgain(): Promise<Crash[]> {
   let counted = 0;
   for (let i = 0; i < kills; i++) {
     const load = new Load(gateway.url, large.key, callers);
-    const operating = acts.goOn();
+    const operating = acts.run();
     const exhausting = exhaust(small.key);
     await pause(Math.random() * LONGEST);
     const killedAt = performance.now();

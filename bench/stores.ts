@@ -86,7 +86,7 @@ async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promis
   // While it is away as long as before it failed.
   await pause(Math.max(0, (away ?? failed) + seconds * 1_000 - performance.now()));
   const mended = performance.now();
-  await store.mend();
+  await store.recover();
   const back = away === null ? null : await moment(async () => (await isUp()) === 1, mended + BACK_WITHIN);
   return { failed, away, mended, back };
 }

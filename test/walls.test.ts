@@ -118,7 +118,7 @@ const walls: readonly Wall[] = [
 ];
 
 const imports = FILES.flatMap((file) => importsIn(file, textOf(file)));
-const told = ({ from, to }: Import) => `${from} imports ${to}`;
+const described = ({ from, to }: Import) => `${from} imports ${to}`;
 
 describe('the layers', () => {
   test('are checked with every kind of import, types too', () => {
@@ -144,7 +144,7 @@ describe('the layers', () => {
   });
 
   test.each(walls)('$name', ({ breaks, planted }) => {
-    expect(imports.filter(breaks).map(told)).toEqual([]);
+    expect(imports.filter(breaks).map(described)).toEqual([]);
     expect(breaks(planted)).toBe(true);
   });
 
@@ -279,7 +279,7 @@ const words: readonly {
     planted: "const name = 'sg:other';",
   },
   {
-    name: 'only the table of kinds tells kinds of windows apart: all others ask it what they want to know',
+    name: 'only the table of kinds compares kinds of windows',
     pattern: new RegExp(`[!=]==?\\s*${KIND}|${KIND}\\s*[!=]==?|\\bcase\\s+${KIND}`),
     allowed: (file) => file === 'limits/kinds.ts',
     planted: "if (window.kind === 'fixed') open();",

@@ -32,7 +32,7 @@ const entryOf = (actor: string, action: string, until: number | null, { target =
   ...{ at: 1, actor, action, target, before: null, requestId: `request ${++requests}` },
   after: { plan, until: until === null ? null : new Date(until).toISOString(), reason: `of ${actor}` },
 });
-const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {
+const record = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {
   const entry = entryOf(actor, action, until, of);
   await auditLog.append({ entry, idempotent: null });
   return entry;
@@ -40,8 +40,8 @@ const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) =
 const found = async (subject = `key:${KEY}`, until = UNTIL) => await banAuthorOf(auditLog, subject, until);
 
 test('the author of a ban is the last entry that fits its end, whatever happened since', async () => {
-  await tell('anna', 'bans.add', UNTIL);
-  for (let i = 0; i < 120; i++) await tell('bob', 'keys.update', null);
+  await record('anna', 'bans.add', UNTIL);
+  for (let i = 0; i < 120; i++) await record('bob', 'keys.update', null);
   expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
   expect(await found(`key:${KEY}`, UNTIL + 9_000)).toEqual({ by: 'anna', reason: 'of anna' });
   expect(await found(`key:${KEY}`, LATER)).toBeNull();
@@ -49,18 +49,18 @@ test('the author of a ban is the last entry that fits its end, whatever happened
 });
 
 test('a ban after a lifted one has no author, even if both end at the same time', async () => {
-  await tell('anna', 'bans.add', UNTIL);
-  await tell('bob', 'bans.lift', null);
+  await record('anna', 'bans.add', UNTIL);
+  await record('bob', 'bans.lift', null);
   expect(await found()).toBeNull();
 });
 
 test('a failed change has no effect, unless the ban exists', async () => {
-  await tell('anna', 'bans.add', UNTIL);
+  await record('anna', 'bans.add', UNTIL);
   for (const [action, until] of [
     ['bans.extend', LATER],
     ['bans.lift', null],
   ] as const) {
-    const entry = await tell('bob', action, until);
+    const entry = await record('bob', action, until);
     await auditLog.append({ entry: failedEntry(entry), idempotent: null });
   }
   expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
@@ -68,9 +68,9 @@ test('a failed change has no effect, unless the ban exists', async () => {
 });
 
 test('bans of an account are distinguished by plan', async () => {
-  await tell('anna', 'bans.add', UNTIL, { target: 'acme', plan: 'team' });
-  await tell('bob', 'bans.add', UNTIL, { target: 'acme', plan: 'crew' });
-  await tell('eve', 'bans.add', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
+  await record('anna', 'bans.add', UNTIL, { target: 'acme', plan: 'team' });
+  await record('bob', 'bans.add', UNTIL, { target: 'acme', plan: 'crew' });
+  await record('eve', 'bans.add', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
   expect(await found('account:team:acme')).toMatchObject({ by: 'anna' });
   expect(await found('account:crew:acme')).toMatchObject({ by: 'bob' });
   expect(await found('account:old:acme')).toMatchObject({ by: 'eve' });

@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 /** `at` and `until`: minutes from now. */
-async function tell(
+async function record(
   actor: string,
   action: string,
   at: number,
@@ -57,35 +57,35 @@ async function ends(): Promise<string[]> {
 }
 
 test('a ban expires, is lifted, or is replaced by the next one', async () => {
-  await tell('storegate', 'start', -60, -50);
-  await tell('storegate', 'start', -40, -10);
-  await tell('alice', 'lift', -30, null);
-  await tell('storegate', 'start', -25, -20);
-  await tell('bob', 'extend', -22, 10);
-  await tell('bob', 'add', -5, 60);
+  await record('storegate', 'start', -60, -50);
+  await record('storegate', 'start', -40, -10);
+  await record('alice', 'lift', -30, null);
+  await record('storegate', 'start', -25, -20);
+  await record('bob', 'extend', -22, 10);
+  await record('bob', 'add', -5, 60);
   expect(await ends()).toEqual(['1 expired - -50', '2 lifted alice -30', '4 extended bob -22', '5 replaced bob -5']);
 });
 
 test('lifting an expired ban does not end it', async () => {
-  await tell('storegate', 'start', -60, -50);
-  await tell('alice', 'lift', -30, null);
+  await record('storegate', 'start', -60, -50);
+  await record('alice', 'lift', -30, null);
   expect(await ends()).toEqual(['1 expired - -50']);
 });
 
 test('a failed entry ends no ban and is not a ban', async () => {
-  await tell('storegate', 'start', -10, 10);
-  const pardon = await tell('alice', 'lift', -5, null);
-  await log.append({ entry: failedEntry(pardon), idempotent: null });
-  const imposed = await tell('alice', 'add', -4, 60);
-  await log.append({ entry: failedEntry(imposed), idempotent: null });
+  await record('storegate', 'start', -10, 10);
+  const lift = await record('alice', 'lift', -5, null);
+  await log.append({ entry: failedEntry(lift), idempotent: null });
+  const added = await record('alice', 'add', -4, 60);
+  await log.append({ entry: failedEntry(added), idempotent: null });
   expect(await ends()).toEqual(['4 failed - -4']);
   expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
 });
 
 test('bans of other subjects, and of the account under another plan, end no ban', async () => {
-  await tell('storegate', 'start', -10, 10, { target: 'acme', plan: 'team' });
-  await tell('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
-  await tell('alice', 'lift', -5, null);
+  await record('storegate', 'start', -10, 10, { target: 'acme', plan: 'team' });
+  await record('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
+  await record('alice', 'lift', -5, null);
   expect(await ends()).toEqual([]);
   const recent = await RecentBans.since(log, NOW - DAY);
   expect(recent.of('account:team:acme')).toEqual({ bans: 1, lifted: null });
@@ -93,10 +93,10 @@ test('bans of other subjects, and of the account under another plan, end no ban'
 });
 
 test('finds bans across several pages of entries, from a given time on', async () => {
-  await tell('storegate', 'start', -40 * 1_440, -39 * 1_440);
-  await tell('storegate', 'start', -29 * 1_440, 10);
-  for (let i = 0; i < 1_100; i++) await tell('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
-  await tell('alice', 'lift', -1, null);
+  await record('storegate', 'start', -40 * 1_440, -39 * 1_440);
+  await record('storegate', 'start', -29 * 1_440, 10);
+  for (let i = 0; i < 1_100; i++) await record('storegate', 'start', -20 * 1_440, 10, { target: `key_${i}` });
+  await record('alice', 'lift', -1, null);
   const second = await log.list({ above: 1, limit: 1 });
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
     { at: new Date(NOW - MINUTE).toISOString(), how: 'lifted', by: 'alice' },
@@ -111,8 +111,8 @@ test('finds bans across several pages of entries, from a given time on', async (
 });
 
 test('finds an entry of an outage among newer ones', async () => {
-  await tell('storegate', 'start', -60, 10);
-  await tell('storegate', 'start', -600, -550, { target: 'key_other' });
+  await record('storegate', 'start', -60, 10);
+  await record('storegate', 'start', -600, -550, { target: 'key_other' });
   const found = [];
   for await (const { number } of entriesSince(log, NOW - 100 * MINUTE)) found.push(number);
   expect(found).toEqual([1]);

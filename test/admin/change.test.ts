@@ -17,17 +17,17 @@ let folder: string;
 let db: DatabaseSync;
 let auditLog: AuditLog;
 let changes: Changes;
-let away: boolean;
+let isDown: boolean;
 let steps: string[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-change-'));
   db = openStateFile(folder);
   const kept = recordsInFile(db, KEPT).auditLog;
-  away = false;
+  isDown = false;
   steps = [];
   const reach = () => {
-    if (away) throw new Outage('state_unavailable');
+    if (isDown) throw new Outage('state_unavailable');
   };
   auditLog = {
     ...kept,
@@ -48,7 +48,7 @@ beforeEach(() => {
   changes = createChanges(auditLog);
 });
 afterEach(async () => {
-  away = false;
+  isDown = false;
   await changes.close();
   db.close();
   rmSync(folder, { recursive: true });
@@ -143,22 +143,22 @@ describe('a change', () => {
 
 describe('while the audit log is unavailable', () => {
   const loseIt = () => {
-    away = true;
+    isDown = true;
     throw new Outage('state_unavailable');
   };
 
   test('records a failed change as soon as the log is available again, without a further call', async () => {
     await expect(make([part('one', loseIt)])).rejects.toBeInstanceOf(Outage);
     expect(steps).toEqual(['test one', 'makes one']);
-    away = false;
-    await until('it is told', () => steps.includes('test.failed one'));
+    isDown = false;
+    await until('it is recorded', () => steps.includes('test.failed one'));
   });
 
   test('makes no other change; then records the failed one first, and allows it again', async () => {
     const key = 'k'.repeat(16);
     await expect(make([part('one', loseIt)], { key })).rejects.toBeInstanceOf(Outage);
     await expect(make([part('two')])).rejects.toBeInstanceOf(Outage);
-    away = false;
+    isDown = false;
     expect(await make([part('one')], { key })).toEqual(ok('made'));
     expect(steps).toEqual(['test one', 'makes one', 'test.failed one', 'test one', 'makes one']);
   });

@@ -79,15 +79,15 @@ test('an existing key stays although its expiry has passed', async () => {
 });
 
 describe('an invalid key', () => {
-  const SECRET = 'do-not-tell';
+  const SECRET = 'do-not-show';
 
   test.each([
     ['an unknown plan', { plan: SECRET }, 'plan', 'there is no such plan; there are free, pro'],
     ['a custom plan without limits', { plan: 'enterprise' }, 'limits', 'give the key some'],
-    ['limits that are none', { limits: SECRET }, 'limits', 'limits look like'],
-    ['an account that is none', { account: `/${SECRET}` }, 'account', 'an account is'],
-    ['an address that is none', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
-    ['a scope that is none', { scopes: ['a', `${SECRET},`] }, 'scopes', 'scope 2 is not a valid scope name'],
+    ['invalid limits', { limits: SECRET }, 'limits', 'limits look like'],
+    ['an invalid account', { account: `/${SECRET}` }, 'account', 'an account is'],
+    ['an invalid address', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
+    ['an invalid scope', { scopes: ['a', `${SECRET},`] }, 'scopes', 'scope 2 is not a valid scope name'],
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expires', 'in the past'],
     ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'not a SHA-256'],
@@ -175,7 +175,7 @@ test('a call with an Idempotency-Key returns its first response', async () => {
 test.each([
   ['no key', []],
   ['more than a thousand', Array.from({ length: 1_001 }, () => ({ account: 'a', plan: 'b', hash: 'c'.repeat(64) }))],
-  ['a field that is none', [keyOf({ expiresIn: '90d' })]],
+  ['an unknown field', [keyOf({ expiresIn: '90d' })]],
 ])('%s is refused', async (_what, keys) => {
   expect(await importMany(keys)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
 });

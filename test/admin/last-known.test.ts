@@ -7,7 +7,7 @@ import { CountersError } from '../../src/state/state.ts';
 import { keyRecord } from '../support/records.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';
-const away = () => Promise.reject(new Outage('state_unavailable'));
+const down = () => Promise.reject(new Outage('state_unavailable'));
 const record = keyRecord({ id: 'key_0123456789abcdef', createdAt: Date.parse(AT) });
 const copy: KeysAsOf = {
   asOf: Date.parse(AT),
@@ -19,7 +19,7 @@ const copy: KeysAsOf = {
 const ban = { subject: `key:${record.id}`, until: Date.parse(AT) + 1, limit: null };
 const bans = { asOf: Date.parse(AT), bans: [ban, { ...ban, subject: 'account:pro:acme', until: Date.parse(AT) }] };
 
-function api(lastKnown: AdminContext['lastKnown'], failing: () => Promise<never> = away) {
+function api(lastKnown: AdminContext['lastKnown'], failing: () => Promise<never> = down) {
   const keys = { get: failing, read: () => ({ [Symbol.asyncIterator]: () => ({ next: failing }) }) };
   const context = { keys, state: () => ({ bans: failing }), auditLog: { list: failing }, clock: () => 0, lastKnown };
   const operator = { name: 'anna', role: 'admin' } as const;

@@ -64,11 +64,11 @@ describe('bans', () => {
 
   test('are added with a reason, extended, and expire', async () => {
     const { id, key } = await create();
-    const imposed = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
-    expect(imposed.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
+    const added = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
+    expect(added.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
     const listed = async () =>
       (await admin('GET', '/bans')).body.bans.map(({ history: _, ...ban }: Record<string, unknown>) => ban);
-    expect(await listed()).toEqual(imposed.body.bans);
+    expect(await listed()).toEqual(added.body.bans);
     gateway.clock.pass(MINUTE);
     expect(await status(key)).toBe(403);
     const extended = await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'still' });
@@ -107,7 +107,7 @@ describe('bans', () => {
   });
 
   test('of an unknown key or account are refused', async () => {
-    expect((await admin('PUT', '/bans/nobody', { duration: '1h', reason: 'x' })).status).toBe(404);
+    expect((await admin('PUT', '/bans/unknown', { duration: '1h', reason: 'x' })).status).toBe(404);
     expect((await admin('DELETE', '/bans/key_0000000000000000')).status).toBe(404);
   });
 });
@@ -164,7 +164,7 @@ describe('accounts', () => {
       ['other', 1, 1],
     ]);
     expect((await admin('GET', '/accounts/acme/keys')).body.keys).toHaveLength(1);
-    expect((await admin('GET', '/accounts/nobody')).status).toBe(404);
+    expect((await admin('GET', '/accounts/unknown')).status).toBe(404);
   });
 });
 
@@ -281,7 +281,7 @@ describe('the audit log', () => {
   test('cannot be rewritten, not even in the file', async () => {
     await create();
     const db = new DatabaseSync(join(gateway.config.data, 'state.db'));
-    expect(() => db.exec("UPDATE audit SET actor = 'nobody'")).toThrow('append-only');
+    expect(() => db.exec("UPDATE audit SET actor = 'other'")).toThrow('append-only');
     expect(() => db.exec('DELETE FROM audit')).toThrow('append-only');
     db.close();
   });

@@ -45,7 +45,7 @@ test('the lock file is empty, stays, and has the mode of the plans file', async 
 });
 
 test('a folder that cannot hold a lock is reported', async () => {
-  writeFileSync(`${file}.lock`, 'this is no lock file');
+  writeFileSync(`${file}.lock`, 'not a lock file');
   await expect(whileUnchanged(file, 'as read', async () => {})).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(`${file}.lock (file is not a database)`),

@@ -64,7 +64,7 @@ describe('a reason', () => {
   test.each([
     ['has more than 500 characters', encodeURIComponent('ä'.repeat(501)), 'more than 500 characters'],
     ['has a line break', 'one%0Atwo', 'control character'],
-    ['is no UTF-8', '%FF', 'percent-encoded'],
+    ['is not UTF-8', '%FF', 'percent-encoded'],
     ['has a secret', encodeURIComponent(`it was ${makeSecret('live')}`), 'give the id'],
     ["has an operator's token", encodeURIComponent(`it was ${makeToken().slice(0, -4)}`), 'give its name'],
   ])('that %s is refused, and nothing is changed', async (_what, header, words) => {

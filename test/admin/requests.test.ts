@@ -20,7 +20,7 @@ const LISTED: ListedRequest = {
   address: '127.0.0.1',
   more: 0,
 };
-const TOLD: RequestView = {
+const VIEW: RequestView = {
   ...LISTED,
   path: '/pets',
   reason: null,
@@ -46,7 +46,7 @@ const TOLD: RequestView = {
   times: { authenticated: 0.1, admitted: 0.2, forwarded: null, answered: null, total: 0.3 },
 };
 
-const told = (changes: object): unknown => ({ request: { ...TOLD, ...changes }, memory: null });
+const viewWith = (changes: object): unknown => ({ request: { ...VIEW, ...changes }, memory: null });
 const ODD: readonly unknown[] = [
   null,
   1,
@@ -54,14 +54,14 @@ const ODD: readonly unknown[] = [
   {},
   { request: null },
   { request: {}, memory: null },
-  told({ at: 9e15 }),
-  told({ windows: [null] }),
-  told({ windows: [{ ...TOLD.windows[0], resetAt: '2026' }] }),
-  told({ decision: {} }),
-  told({ faults: [{ side: 'request', reportOnly: false, count: 1, faults: [{}] }] }),
-  told({ key: 'sg_live' }),
-  told({ step: '\u001b[2J' }),
-  told({ times: null }),
+  viewWith({ at: 9e15 }),
+  viewWith({ windows: [null] }),
+  viewWith({ windows: [{ ...VIEW.windows[0], resetAt: '2026' }] }),
+  viewWith({ decision: {} }),
+  viewWith({ faults: [{ side: 'request', reportOnly: false, count: 1, faults: [{}] }] }),
+  viewWith({ key: 'sg_live' }),
+  viewWith({ step: '\u001b[2J' }),
+  viewWith({ times: null }),
   { request: null, memory: { requests: 1, sample: 1, goodSince: 1e300, othersSince: 1 } },
 ];
 
@@ -77,7 +77,7 @@ function operationsWith(own: unknown, odd: unknown) {
 const task = { path: { id: ID }, query: {} } as unknown as Task;
 
 test.each(ODD)('a gateway that explains a request as %j does not affect responses of the others', async (odd) => {
-  const own: Explained = { request: TOLD, memory: null };
+  const own: Explained = { request: VIEW, memory: null };
   const { body } = await operationsWith(own, odd).explainRequest!(task);
   expect(body).toMatchObject({ gateway: 'one', id: ID });
 });

@@ -23,7 +23,7 @@ const ODD: readonly unknown[] = [
   otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } } }),
 ];
 
-async function toldOf(answer: unknown) {
+async function reportOf(answer: unknown) {
   const answers = [
     { gateway: 'one', answer: STATUS },
     { gateway: 'two', answer },
@@ -35,11 +35,11 @@ async function toldOf(answer: unknown) {
 }
 
 test('a gateway with an invalid response is reported as silent, and does not affect the others', async () => {
-  for (const odd of ODD) expect(await toldOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
+  for (const odd of ODD) expect(await reportOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
 });
 
 test('ignores extra fields of a newer version, and accepts missing ones of an older version', async () => {
   const [{ stores: _stores, ...older }] = STATUS.processes as [(typeof STATUS.processes)[0]];
-  expect(await toldOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
-  expect(await toldOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+  expect(await reportOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+  expect(await reportOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
 });

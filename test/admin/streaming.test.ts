@@ -42,7 +42,7 @@ class Followed {
 }
 
 const noBug = (event: unknown) => {
-  throw new Error(`told ${JSON.stringify(event)}`);
+  throw new Error(`unexpected event ${JSON.stringify(event)}`);
 };
 
 test('does not subscribe for a client that left before the stream began', async () => {

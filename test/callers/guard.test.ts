@@ -6,12 +6,12 @@ import { until } from '../support/until.ts';
 describe('the guard', () => {
   test('counts failures per address and reports when the limit is exceeded', async () => {
     const guard = createGuard({ failures: 2, window: 60_000 });
-    const told: unknown[] = [];
+    const results: unknown[] = [];
     for (let i = 0; i < 3; i++) {
       const { exhausted, readings } = await guard.fail('198.51.100.1');
-      told.push([exhausted, readings[0]!.remaining]);
+      results.push([exhausted, readings[0]!.remaining]);
     }
-    expect(told).toEqual([
+    expect(results).toEqual([
       [false, 1],
       [false, 0],
       [true, 0],

@@ -7,7 +7,7 @@ import { COMPILED } from '../support/storegate.ts';
 
 const main = resolve(import.meta.dirname, '../../src/main.js');
 
-function told(env: Readonly<Record<string, string>> = {}, file = main): string {
+function cacheLog(env: Readonly<Record<string, string>> = {}, file = main): string {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', file, '--version'],
@@ -18,14 +18,14 @@ function told(env: Readonly<Record<string, string>> = {}, file = main): string {
 }
 
 test('a command uses modules that an earlier command compiled', () => {
-  told();
-  const second = told();
+  cacheLog();
+  const second = cacheLog();
   expect(second).toMatch(/V8 code cache for ESM \S+\/src\/cli\/run\.ts was accepted/);
   expect(second).toContain(COMPILED);
 });
 
 test('a command compiles nothing if the environment disables it', () => {
-  expect(told({ NODE_DISABLE_COMPILE_CACHE: '1' })).not.toContain('was accepted');
+  expect(cacheLog({ NODE_DISABLE_COMPILE_CACHE: '1' })).not.toContain('was accepted');
 });
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
@@ -39,10 +39,10 @@ asRoot('root leaves nothing in the folder of somebody else, who could not remove
     copyFileSync(resolve(main, '../../package.json'), join(folder, 'package.json'));
     const cache = join(folder, 'node_modules/.cache');
     chownSync(join(folder, 'node_modules'), 65_534, 65_534);
-    told({}, copy);
+    cacheLog({}, copy);
     expect(existsSync(cache)).toBe(false);
     chownSync(join(folder, 'node_modules'), 0, 0);
-    told({}, copy);
+    cacheLog({}, copy);
     expect(existsSync(cache)).toBe(true);
   } finally {
     rmSync(folder, { recursive: true, force: true });

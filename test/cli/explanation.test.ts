@@ -6,7 +6,7 @@ import { Page } from '../../src/cli/output.ts';
 const inSteps = (request: ExplainedRequest, asked = request.id) =>
   explainedView.text({ asked, ...request }, new Page({ isTerminal: false, env: {} }, {}));
 
-const TOLD: ExplainedRequest = {
+const EXPLAINED: ExplainedRequest = {
   id: 'a',
   gateway: 'one',
   worker: null,
@@ -29,7 +29,7 @@ const TOLD: ExplainedRequest = {
 test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
   'shows an operation called %s like any other',
   (operation) => {
-    const text = inSteps({ ...TOLD, operation });
+    const text = inSteps({ ...EXPLAINED, operation });
     expect(text).toMatch(/\nadmit .*\ncontract .*\nstore /);
     expect(text).not.toContain('answered by the gateway');
   },
@@ -43,13 +43,13 @@ test.each([
     '3 attempts; o1:80 of orders returned 200',
   ],
 ])('names the store that responded: %j', (store, words) => {
-  const times = { ...TOLD.times, forwarded: 1, answered: 3 };
-  expect(inSteps({ ...TOLD, store, times })).toContain(`\nstore         ${words} (2.000 ms)\n`);
+  const times = { ...EXPLAINED.times, forwarded: 1, answered: 3 };
+  expect(inSteps({ ...EXPLAINED, store, times })).toContain(`\nstore         ${words} (2.000 ms)\n`);
 });
 
 test('names the store that failed, or that none was called', () => {
   const failed = {
-    ...TOLD,
+    ...EXPLAINED,
     status: 504,
     step: 'store' as const,
     code: 'upstream_timeout',
@@ -59,21 +59,27 @@ test('names the store that failed, or that none was called', () => {
   expect(inSteps({ ...failed, store })).toContain(
     '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
-  const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_down', outage: 'upstream_down' };
-  expect(inSteps({ ...away, store: { attempts: 0, target: null, head: null } })).toContain(
+  const unavailable = {
+    ...EXPLAINED,
+    status: 503,
+    step: 'store' as const,
+    code: 'upstream_down',
+    outage: 'upstream_down',
+  };
+  expect(inSteps({ ...unavailable, store: { attempts: 0, target: null, head: null } })).toContain(
     '\nstore         FAILED: not called: upstream_down\n',
   );
 });
 
 test('shows a usage request without limits', () => {
-  const text = inSteps({ ...TOLD, operation: 'usage', path: null });
+  const text = inSteps({ ...EXPLAINED, operation: 'usage', path: null });
   expect(text).toMatch(/\nusage +answered by the gateway/);
   expect(text).not.toContain('\nstore');
 });
 
 test('escapes names in violations', () => {
   const faults = [{ in: 'body' as const, pointer: '/\u001b[2J', rule: 'type' }];
-  const text = inSteps({ ...TOLD, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] });
+  const text = inSteps({ ...EXPLAINED, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] });
   expect(text).toContain('body /?[2J: type');
 });
 
@@ -93,12 +99,12 @@ test('shows no retry time for a cost above the limit', () => {
       level: null,
     },
   } as const;
-  const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision });
+  const text = inSteps({ ...EXPLAINED, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision });
   expect(text).toMatch(/\nadmit +REFUSED: limited; minute has less than 100 units left; 0 of 10 strikes\n/);
 });
 
 test('names the requested id before the identical request', () => {
   const id = '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e';
-  expect(inSteps(TOLD, id)).toMatch(new RegExp(`^${id} was not kept\\. Below is .*\n\nid +`));
-  expect(inSteps(TOLD, TOLD.id.toUpperCase())).toMatch(/^id +/);
+  expect(inSteps(EXPLAINED, id)).toMatch(new RegExp(`^${id} was not kept\\. Below is .*\n\nid +`));
+  expect(inSteps(EXPLAINED, EXPLAINED.id.toUpperCase())).toMatch(/^id +/);
 });

@@ -135,18 +135,18 @@ describe.each([
     expect((await sg('bans', 'lift', id)).out).toMatch(
       new RegExp(`^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
     );
-    const [pardon, extended, imposed] = await json('bans', 'history', id);
-    expect(pardon).toMatchObject({ action: 'bans.lift', target: id, ended: null });
-    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'lifted', by: pardon.actor } });
-    expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
+    const [lifted, extended, added] = await json('bans', 'history', id);
+    expect(lifted).toMatchObject({ action: 'bans.lift', target: id, ended: null });
+    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'lifted', by: lifted.actor } });
+    expect(added).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
     expect(text).toMatch(/^number +time +target +action +by +until +level +ended +reason\n/);
-    expect(text).toContain(`lifted by ${pardon.actor} at ${pardon.at.slice(0, 19)}Z`);
+    expect(text).toContain(`lifted by ${lifted.actor} at ${lifted.at.slice(0, 19)}Z`);
     expect(text.trim().split('\n')).toHaveLength(3);
-    expect(await json('bans', 'history', '--below', String(imposed.number + 1), '--limit', '1')).toEqual([imposed]);
+    expect(await json('bans', 'history', '--below', String(added.number + 1), '--limit', '1')).toEqual([added]);
     expect(await json('bans', 'history', id, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
     expect((await sg('usage', 'get', id)).out).toContain(
-      `Bans of key:${id}: 1 ban in 30 days, last lifted by ${pardon.actor} at `,
+      `Bans of key:${id}: 1 ban in 30 days, last lifted by ${lifted.actor} at `,
     );
     expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
     expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');
@@ -226,13 +226,13 @@ describe.each([
     ],
     [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
     [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 2, 'hash'],
-    [['accounts', 'get', 'nobody'], 1, 'There is no account "nobody"'],
-    [['bans', 'add', 'nobody', '--duration', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
+    [['accounts', 'get', 'unknown'], 1, 'There is no account "unknown"'],
+    [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
     [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
-    [['bans', 'lift', 'nobody'], 1, 'nobody'],
+    [['bans', 'lift', 'unknown'], 1, 'unknown'],
     [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
     [['bans', 'history', '--below', '0'], 2, 'from 1'],
-    [['usage', 'get', 'nobody'], 1, 'nobody'],
+    [['usage', 'get', 'unknown'], 1, 'unknown'],
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
     [['plans', 'get', 'gold'], 1, 'There is no plan "gold"'],
     [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
@@ -243,7 +243,7 @@ describe.each([
     [['audit', 'list', '--limit', '5000'], 2, 'limit'],
     [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
     [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
-    [['tokens', 'revoke', 'nobody'], 1, 'There is no token'],
+    [['tokens', 'revoke', 'unknown'], 1, 'There is no token'],
     [['keys', 'creat'], 2, 'Did you mean create?'],
     [['kyes'], 2, 'Did you mean keys?'],
   ])('get a reason for the failure of %j', async (args, code, message) => {
@@ -265,18 +265,18 @@ describe.each([
     ['tokens', 'revoke'],
   ])('never see a secret that they use as a name: %s %s', async (...args) => {
     const { key } = await create();
-    const told = await sg(...args, key);
-    expect(told).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys identify') });
-    expect(told.err).not.toContain(key.slice(0, 16));
+    const result = await sg(...args, key);
+    expect(result).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys identify') });
+    expect(result.err).not.toContain(key.slice(0, 16));
   });
 
   test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'add', 'a', '--duration', 'KEY']]])(
     'never see a secret of an invalid command line: %j',
     async (words) => {
       const { key } = await create();
-      const told = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
-      expect(told).toMatchObject({ code: 2, out: '' });
-      expect(told.err).not.toContain(key.slice(0, 16));
+      const result = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
+      expect(result).toMatchObject({ code: 2, out: '' });
+      expect(result.err).not.toContain(key.slice(0, 16));
     },
   );
 });
@@ -372,12 +372,12 @@ describe('the gateway of a command', () => {
       const { id } = await gateway.key();
       const kept = readFileSync(announced(), 'utf8');
       const other = await TestGateway.start();
-      for (const told of [
+      for (const announcement of [
         { ...JSON.parse(kept), url: other.adminUrl },
         { ...JSON.parse(kept), url: 'http://127.0.0.1:9' },
         {},
       ]) {
-        writeFileSync(announced(), JSON.stringify(told));
+        writeFileSync(announced(), JSON.stringify(announcement));
         const result = await storegate(['usage', 'get', id], { env: beside() });
         expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
       }

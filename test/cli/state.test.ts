@@ -10,7 +10,7 @@ import { HOUR, limits, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
 
-const PASSWORD = 'a-password-that-nobody-may-see';
+const PASSWORD = 'a-password-to-hide';
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await startRedis({ password: PASSWORD });
@@ -121,9 +121,9 @@ describe('storegate state', () => {
     [['copy', '--from', 'data', '--to', 'new.ndjson', '--dry-run'], /A dry run writes no file/],
     [['copy', '--from', 'data', '--to', `redis://:${PASSWORD}@127.0.0.1:x`], /Invalid Redis URL/],
     [['copy', '--from', 'data', '--to', `rediss://:${PASSWORD}@127.0.0.1:1`], /cannot use Redis at 127\.0\.0\.1:1/],
-  ])('refuses %j', async (args, told) => {
+  ])('refuses %j', async (args, message) => {
     await fill('data', 1);
-    expect(await state(args)).toMatchObject({ code: 1, err: expect.stringMatching(told) });
+    expect(await state(args)).toMatchObject({ code: 1, err: expect.stringMatching(message) });
   });
 
   test('refuses a folder that a gateway uses as a target', async () => {
@@ -185,7 +185,7 @@ describe('storegate state', () => {
 
   test('reports an unreadable or full folder in one line', async () => {
     mkdirSync(at('broken'));
-    writeFileSync(at('broken/state.db'), 'this is no database, however long it goes on and on and on');
+    writeFileSync(at('broken/state.db'), 'this text is not a database, however long it gets');
     expect((await state(['copy', '--from', 'broken', '--to', 'other'])).err).toMatch(
       /^cannot read the data folder .*\n$/,
     );

@@ -10,7 +10,7 @@ import { storegate } from '../support/storegate.ts';
 import { movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
-const PASSWORD = 'a-password-that-nobody-may-see';
+const PASSWORD = 'a-password-to-hide';
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await startRedis({ password: PASSWORD });
@@ -63,15 +63,15 @@ test('a start with Redis reports unmigrated keys, and its command copies them', 
     env: { ...env(), STOREGATE_DATA: data },
   });
   await gateway.stop();
-  const told = gateway.log.find(({ msg }) => msg === 'state.unmigrated_keys')!;
-  expect(told).toMatchObject({ level: 40, folder: data, keys: 2, unknown: 2 });
+  const report = gateway.log.find(({ msg }) => msg === 'state.unmigrated_keys')!;
+  expect(report).toMatchObject({ level: 40, folder: data, keys: 2, unknown: 2 });
 
   const checked = await here('check');
   expect(checked.code).toBe(0);
   expect(checked.err).toMatch(/^note: .* has 2 keys/);
-  expect(checked.err).toContain(told.command);
-  expect(shown).toContain(told.command);
-  expect(told.command).toBe(`storegate state copy --from '${data}' --to redis`);
+  expect(checked.err).toContain(report.command);
+  expect(shown).toContain(report.command);
+  expect(report.command).toBe(`storegate state copy --from '${data}' --to redis`);
   expect(await here('state', 'copy', '--from', data, '--to', 'redis')).toMatchObject({ code: 0 });
   expect((await here('check')).err).toBe('');
   expect(await shownAtStart()).not.toContain('does not know');
@@ -81,8 +81,8 @@ test('check creates no state, and accepts an unreachable Redis', async () => {
   expect(await shownAtStart()).not.toContain('does not know');
   expect(existsSync(join(folder.path, 'old data', 'state.db'))).toBe(false);
   await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(join(folder.path, 'old data'), targetOptions()));
-  const away = { ...env(), REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` };
-  const { code, err } = await commandLine(folder.path)(['check'], { env: away });
+  const offline = { ...env(), REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` };
+  const { code, err } = await commandLine(folder.path)(['check'], { env: offline });
   expect(code).toBe(0);
   expect(err).toMatch(/has keys that may be missing in Redis: cannot use Redis at 127\.0\.0\.1:1/);
   expect(err).not.toContain(PASSWORD);

@@ -45,7 +45,7 @@ describe('a file of addresses', () => {
   });
 
   test('may be empty if it denies', () => {
-    expect(folderOf(DENY, '# nobody yet\n').load().addresses.deny[1]!.entries).toEqual([]);
+    expect(folderOf(DENY, '# empty\n').load().addresses.deny[1]!.entries).toEqual([]);
   });
 
   test.each([

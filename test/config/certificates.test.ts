@@ -147,9 +147,9 @@ describe('reports', () => {
       '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
       'has a broken certificate, number 1',
     ],
-  ])('a file with %s for certificates', (_, text, told) => {
+  ])('a file with %s for certificates', (_, text, message) => {
     const [line] = mistakes({ ca: 'ca.crt' }, { 'ca.crt': text });
-    expect(line).toMatch(new RegExp(`^upstream\\.tls\\.ca: .*ca\\.crt ${told}$`));
+    expect(line).toMatch(new RegExp(`^upstream\\.tls\\.ca: .*ca\\.crt ${message}$`));
   });
 
   test('a broken key, without its content', () => {
@@ -217,9 +217,9 @@ describe('warns', () => {
     ['that ends in 13 days', -10, 13, ['the certificate in it.crt ends on 1970-04-24', 'a note']],
     ['that ends in 14 days', -10, 14, ['a note']],
     ['that does not hold yet', 1, 90, ['the certificate in it.crt holds only from 1970-04-12 on', 'a note']],
-  ])('of a certificate %s', (_, from, to, told) => {
+  ])('of a certificate %s', (_, from, to, warnings) => {
     const now = 100 * DAY;
-    expect(warningsOf(at(now + from * DAY, now + to * DAY), now)).toEqual(told);
+    expect(warningsOf(at(now + from * DAY, now + to * DAY), now)).toEqual(warnings);
     expect(firstEnd(at(0, now + to * DAY))).toBe(now + to * DAY);
   });
 

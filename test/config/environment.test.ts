@@ -126,8 +126,8 @@ describe('a wrong variable', () => {
   });
 
   test('is reported with all the others', () => {
-    const told = wrong({ STOREGATE_PORT: 'x', LOG_LEVEL: 'x', STOREGATE_NOSE: 'x' });
-    expect(told.map((line) => line.split(':')[0])).toEqual(['STOREGATE_NOSE', 'STOREGATE_PORT', 'LOG_LEVEL']);
+    const mistakes = wrong({ STOREGATE_PORT: 'x', LOG_LEVEL: 'x', STOREGATE_NOSE: 'x' });
+    expect(mistakes.map((line) => line.split(':')[0])).toEqual(['STOREGATE_NOSE', 'STOREGATE_PORT', 'LOG_LEVEL']);
   });
 
   test('is named in a conflict with other settings', () => {
@@ -168,10 +168,10 @@ describe('the admin listener', () => {
 });
 
 describe('an unknown variable', () => {
-  const told = (name: string, text = 'x') => mistakesOf(() => setUp('{}').load({ [name]: text }));
+  const mistakes = (name: string, text = 'x') => mistakesOf(() => setUp('{}').load({ [name]: text }));
 
   test('is a mistake if its name starts with STOREGATE_', () => {
-    expect(told('STOREGATE_COLOUR')).toEqual([
+    expect(mistakes('STOREGATE_COLOUR')).toEqual([
       `STOREGATE_COLOUR: is unknown; known are ${[...variables.keys()].join(', ')}`,
     ]);
   });
@@ -186,14 +186,14 @@ describe('an unknown variable', () => {
     );
     fc.assert(
       fc.property(slip, ({ name, slipped }) => {
-        expect(told(slipped)).toEqual([`${slipped}: is unknown; did you mean ${name}?`]);
+        expect(mistakes(slipped)).toEqual([`${slipped}: is unknown; did you mean ${name}?`]);
       }),
       { numRuns: 30 },
     );
   });
 
   test('is explained if Kubernetes set it', () => {
-    expect(told('STOREGATE_PORT_8080_TCP_ADDR')).toEqual([
+    expect(mistakes('STOREGATE_PORT_8080_TCP_ADDR')).toEqual([
       'STOREGATE_PORT_8080_TCP_ADDR: was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod',
     ]);
   });
@@ -204,7 +204,7 @@ describe('an unknown variable', () => {
   });
 
   test('cannot write to the terminal', () => {
-    expect(told('STOREGATE_\u001b[31m\n')[0]).toMatch(/^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/);
+    expect(mistakes('STOREGATE_\u001b[31m\n')[0]).toMatch(/^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/);
   });
 
   test.each([
@@ -213,8 +213,8 @@ describe('an unknown variable', () => {
     ['REDIS_SENTINEL_PASWORD', 'REDIS_SENTINEL_PASSWORD'],
     ['STORE_URI', 'STORE_URL'],
     ['LOG_LEVLE', 'LOG_LEVEL'],
-  ])('%s, one slip away from %s, is a mistake', (name, meant) => {
-    expect(told(name)).toEqual([`${name}: is unknown; did you mean ${meant}?`]);
+  ])('%s, one typo from %s, is a mistake', (name, meant) => {
+    expect(mistakes(name)).toEqual([`${name}: is unknown; did you mean ${meant}?`]);
   });
 
   test.each([
@@ -264,9 +264,9 @@ describe.each([
   });
 
   test('is checked by the same rules, under the name of its variable, and never shown', () => {
-    const told = mistakesOf(() => setUpWith(`${secret} ${secret}`)({ [file]: 'secrets/one' }));
-    expect(told).toEqual([expect.stringMatching(`^${file}: must be `)]);
-    expect(told.join()).not.toContain('s3cr3t');
-    expect(told.join()).not.toContain(otherToken);
+    const mistakes = mistakesOf(() => setUpWith(`${secret} ${secret}`)({ [file]: 'secrets/one' }));
+    expect(mistakes).toEqual([expect.stringMatching(`^${file}: must be `)]);
+    expect(mistakes.join()).not.toContain('s3cr3t');
+    expect(mistakes.join()).not.toContain(otherToken);
   });
 });

@@ -62,7 +62,7 @@ describe('a reload keeps values from the start:', () => {
     expect(upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
   });
 
-  test('the stores in use, if the file no longer names any', () => {
+  test('the stores in use, if the file names none after a change', () => {
     const cwd = folderWith();
     const [running, loaded] = [loadSettings(cwd, { 'upstream.url': 'http://store.example' }), loadSettings(cwd, {})];
     const config = inForce(running, loaded);
@@ -94,6 +94,6 @@ test('applies those of many changes that need no restart', () => {
   expect(inForce(loaded, running).redis).toEqual(loaded.redis);
 });
 
-test('there is no setting of another name', () => {
+test('an unknown setting throws', () => {
   expect(() => needsRestart('http.colour')).toThrow('there is no setting http.colour');
 });

@@ -60,7 +60,7 @@ function faultsIn(expr: string, exposition: Exposition): string[] {
 
 function faultsOf({ metric, matchers }: Selector, exposition: Exposition): string[] {
   const known = labelsOf(metric, exposition);
-  if (!known) return [`there is no metric ${metric}`];
+  if (!known) return [`the metric ${metric} does not exist`];
   return matchers.flatMap(({ label, value }) => {
     if (!known.has(label)) return [`${metric} has no label ${label}`];
     const values = [...known.get(label)!, ...(POSSIBLE.get(label) ?? [])];
@@ -122,7 +122,7 @@ test.each([
 });
 
 test.each([
-  ['storegate_request_total', 'there is no metric storegate_request_total'],
+  ['storegate_request_total', 'the metric storegate_request_total does not exist'],
   ['storegate_requests_total{code="x"}', 'storegate_requests_total has no label code'],
   [
     'storegate_refusals_total{code=~"upstream_busy|upstream_bussy"}',

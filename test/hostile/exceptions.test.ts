@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 import { isAnError } from './stand.ts';
 import { Wire } from './wire.ts';
 
-const PRIVATE = "a detail that is nobody's business";
+const PRIVATE = 'a private detail';
 const broken = (): never => {
   throw new TypeError(PRIVATE);
 };
@@ -132,7 +132,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
     ]);
     expect(await ask('/docs/nothing')).toMatchObject({ status: 404, code: 'not_found' });
     expect((await ask('/openapi.json')).status).toBe(200);
-    await until('all three are told', () => events.filter(({ type }) => type === 'request').length === 3);
+    await until('all three are reported', () => events.filter(({ type }) => type === 'request').length === 3);
     expect(events.filter(({ type }) => type === 'request')).toEqual([
       expect.objectContaining({ status: 500, code: 'internal_error' }),
       expect.objectContaining({ status: 404, code: 'not_found' }),

@@ -13,7 +13,7 @@ const chunked = (body: string, extension = '', trailers = '') =>
   `${body.length.toString(16)}${extension}\r\n${body}\r\n0\r\n${trailers}\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-describe('two ways to tell where a body ends', () => {
+describe('two body lengths', () => {
   test.each<[what: string, headers: string[], statuses: number[]]>([
     ['Content-Length before Transfer-Encoding', ['Content-Length: 5', CHUNKED], [400]],
     ['Transfer-Encoding before Content-Length', [CHUNKED, 'Content-Length: 5'], [400]],
@@ -67,7 +67,7 @@ describe('an invalid length', () => {
 
 describe('chunks', () => {
   test.each<[what: string, body: string, statuses: number[]]>([
-    ['a size that is no number', `zz\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a size that is not a number', `zz\r\n${PET}\r\n0\r\n\r\n`, [400]],
     ['a negative size', `-1\r\n${PET}\r\n0\r\n\r\n`, [400]],
     ['a size with 0x', `0x1d\r\n${PET}\r\n0\r\n\r\n`, [400]],
     ['a size past 64 bits', `1000000000000001d\r\n${PET}\r\n0\r\n\r\n`, [400]],
@@ -248,8 +248,8 @@ describe('several requests on one connection', () => {
     // More than the socket buffers hold of unread requests, and later of unread responses.
     wire.send(stand.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000));
     const start = stand.store.requests.length;
-    await until('the first ones go on', () => stand.store.requests.length > start);
-    await until('no request of it goes on', async () => {
+    await until('the first ones are forwarded', () => stand.store.requests.length > start);
+    await until('no request of it is forwarded', async () => {
       const before = stand.store.requests.length;
       expect(await stand.ask(stand.probe)).toMatchObject({ status: 200 });
       return stand.store.requests.length === before + 1;

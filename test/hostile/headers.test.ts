@@ -159,8 +159,8 @@ describe('exactly one key', () => {
         stand.ask(withKeys(`X-API-Key: ${key}`)),
       ),
     );
-    const told = answers.map(({ status, body, headers }) => ({ status, body, names: Object.keys(headers) }));
-    for (const one of told) expect(one).toEqual(told[0]);
+    const compared = answers.map(({ status, body, headers }) => ({ status, body, names: Object.keys(headers) }));
+    for (const one of compared) expect(one).toEqual(compared[0]);
   });
 
   test('no secret, valid or not, is in the log', async () => {

@@ -74,8 +74,8 @@ function judgedGroups(): [name: string, group: Group, judge: Judge | null][] {
       judgesOf([one.group], text(one).includes('localhost:1234') ? { schemas: { ...served, ...own } } : {}),
     ),
   ];
-  const told = [...plain, ...alone!, ...remote, ...refused];
-  return told.map(({ file, group }, i) => [file, group, judges[i] ?? null]);
+  const listed = [...plain, ...alone!, ...remote, ...refused];
+  return listed.map(({ file, group }, i) => [file, group, judges[i] ?? null]);
 }
 
 const cases = Object.values(files).flatMap((groups) => groups.flatMap(({ tests }) => tests));

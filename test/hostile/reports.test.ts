@@ -82,7 +82,7 @@ describe('a response that violates the contract', () => {
     const before = await metric('response');
     const answer = await stand.ask(stand.request('GET /items'));
     expect(answer.status).toBeLessThan(300);
-    await until('it is told', () => faults().length === 1);
+    await until('it is reported', () => faults().length === 1);
     expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
     expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
     expect((await metric('response')) - before).toBe(1);
@@ -130,7 +130,7 @@ describe('an operation that is report-only', () => {
   test.each<[what: string, line: string, body: string, type: string]>([
     ['a wrong body', 'POST /items', `{"n":"${PRIVATE}"}`, JSON_TYPE],
     ['a member too many', 'POST /items', `{"n":1,"${PRIVATE}":1}`, JSON_TYPE],
-    ['a body that is no JSON', 'POST /items', PRIVATE, JSON_TYPE],
+    ['a body that is not JSON', 'POST /items', PRIVATE, JSON_TYPE],
     ['a body of another kind', 'POST /items', PRIVATE, 'text/plain'],
     ['a wrong query', `POST /items?limit=${PRIVATE}`, '{"n":1}', JSON_TYPE],
     ['an unknown parameter', `POST /items?${PRIVATE}=1`, '{"n":1}', JSON_TYPE],

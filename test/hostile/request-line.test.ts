@@ -244,7 +244,7 @@ describe('Expect', () => {
     ['for too large a body', () => post('Expect: 100-continue').replace('Length: 29', 'Length: 9999999'), 413],
     ['for a path that is not there', () => post('Expect: 100-continue').replace('/pets', '/nowhere'), 404],
     ['for a body of the wrong kind', () => post('Expect: 100-continue').replace('/json', '/xml'), 415],
-  ])('%s there is no 100, and the connection ends', async (_what, bytes, status) => {
+  ])('%s gets no 100, and the connection ends', async (_what, bytes, status) => {
     const wire = await stand.connect();
     expect((await wire.send(bytes()).answer()).status).toBe(status);
     expect(await wire.ended()).toBe('');

@@ -136,7 +136,7 @@ describe('connections beyond the limit are refused, and those within it continue
     for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
   }
 
-  const told = () => capped.gateway.log.filter(({ msg }) => msg === 'connection.refused');
+  const refusedLines = () => capped.gateway.log.filter(({ msg }) => msg === 'connection.refused');
   const counted = async (reason: string) =>
     (await capped.gateway.admin.get('/metrics')).text.match(
       new RegExp(`storegate_connections_refused_total{reason="${reason}"} (.*)`),
@@ -163,7 +163,7 @@ describe('connections beyond the limit are refused, and those within it continue
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await fillsUp('127.0.0.2');
     expect(await counted('address')).toBe('4');
-    expect(told()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
+    expect(refusedLines()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
   });
 
   test('except from a trusted proxy, as soon as a reload names it', async () => {

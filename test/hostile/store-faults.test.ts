@@ -39,7 +39,7 @@ describe('a response that cannot be forwarded becomes 502', () => {
     ['nothing', ''],
     ['half a head', 'HTTP/1.1 200 OK\r\nContent-Ty'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n[]'],
-    ['a length that is none', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n[]'],
+    ['an invalid length', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n[]'],
     [
       'a length beside chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
@@ -50,8 +50,8 @@ describe('a response that cannot be forwarded becomes 502', () => {
     ['a control character in the reason', 'HTTP/1.1 200 Sp\x01lit\r\nContent-Length: 2\r\n\r\n[]'],
     ['NUL in a header', 'HTTP/1.1 200 OK\r\nX-A: a\0b\r\nContent-Length: 2\r\n\r\n[]'],
     ['a bare LF in its head', 'HTTP/1.1 200 OK\nContent-Length: 2\n\n[]'],
-    ['a status that is none', 'HTTP/1.1 999 OK\r\nContent-Length: 2\r\n\r\n[]'],
-    ['a switch of protocols nobody asked for', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+    ['an invalid status', 'HTTP/1.1 999 OK\r\nContent-Length: 2\r\n\r\n[]'],
+    ['an unrequested switch of protocols', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
     ['100 and no more', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ])('%s', async (_what, bytes) => {
     answerOnce(bytes);
@@ -215,7 +215,7 @@ test('a client that leaves cancels its request at the backend', async () => {
   wire.close();
   await until('the store sees the end of it', () => closed.length === 1);
   const left = (line: Record<string, unknown>) => line.msg === 'request' && line.code === 'client_closed_request';
-  await until('its end is told', () => stand.gateway.log.some(left));
+  await until('its end is logged', () => stand.gateway.log.some(left));
   expect(stand.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
 });
 

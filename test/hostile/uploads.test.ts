@@ -160,7 +160,7 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     ],
     ['XML nested without end', 'application/xml', '<item>'.repeat(50_000), '', 'depth'],
     ['XML with a comment in a value', 'application/xml', '<item><name>ad<!-- -->min</name></item>', '/name', 'style'],
-    ['XML that is none', 'application/xml', '<item><name>a</name>', '', 'syntax'],
+    ['invalid XML', 'application/xml', '<item><name>a</name>', '', 'syntax'],
     [
       'XML with an unknown element',
       'application/xml',

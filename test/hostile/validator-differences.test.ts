@@ -49,7 +49,7 @@ const get = (name: string, target: string): Case => ({ name, line: `GET ${target
 const CASES: readonly Case[] = [
   pet('a good body', '{"name":"a","categoryId":1}'),
   pet('a good body with every member', '{"name":"a","categoryId":1,"status":"sold"}'),
-  pet('a member nobody described', '{"name":"a","categoryId":1,"more":true}'),
+  pet('an undocumented member', '{"name":"a","categoryId":1,"more":true}'),
   pet('a required member missing', '{"name":"a"}'),
   pet('a member of another type', '{"name":7,"categoryId":1}'),
   pet('a number as text', '{"name":"a","categoryId":"1"}'),
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
   pet('an array for an object', '[]'),
   pet('null for an object', 'null'),
   pet('a text for an object', '"a"'),
-  pet('a body that is no JSON', '{"name":'),
+  pet('a body that is not JSON', '{"name":'),
   pet('a body of blanks', '  '),
   pet('no body', ''),
   pet('a body of another type', '{"name":"a","categoryId":1}', 'text/plain'),
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
   get('a list in a query', '/pets?ids=1,2,3'),
   get('an empty list in a query', '/pets?ids='),
   get('a wrong entry in a list', '/pets?ids=1,x'),
-  get('a query parameter nobody described', '/pets?colour=red'),
+  get('an undocumented query parameter', '/pets?colour=red'),
   get('a query parameter twice', '/pets?limit=5&limit=6'),
   get('a query parameter without a value', '/pets?limit'),
   get('a number with a leading zero', '/pets?limit=05'),
@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
   get('a slash behind a path', '/pets/'),
   get('a path with an encoded slash', '/pets%2f1'),
   get('a path with a dot segment', '/pets/../pets'),
-  get('a path nobody described', '/nowhere'),
+  get('an undocumented path', '/nowhere'),
 ];
 
 async function passes(url: string, { line, body, type }: Case): Promise<boolean> {

@@ -54,9 +54,9 @@ test('a denied address gets one response to everything, which charges no client 
     .set({ Origin: 'https://shop.example', 'Access-Control-Request-Method': 'GET' });
   isTheError(preflight, 403, 'address_denied');
   const { headers } = await gateway.client.get('/pets').set('X-API-Key', secret);
-  const told = await explained(headers['x-request-id']!);
-  expect(told).toMatchObject({ step: 'http', code: 'address_denied', key: null });
-  expect(told.reason).toBe('addresses.deny has 127.0.0.0/8');
+  const explanation = await explained(headers['x-request-id']!);
+  expect(explanation).toMatchObject({ step: 'http', code: 'address_denied', key: null });
+  expect(explanation.reason).toBe('addresses.deny has 127.0.0.0/8');
   expect(gateway.log.at(-1)).toMatchObject({ code: 'address_denied', reason: 'addresses.deny has 127.0.0.0/8' });
   for (let i = 0; i < 70; i++) expect((await gateway.client.get('/pets').set('X-API-Key', 'wrong')).status).toBe(403);
   expect((await gateway.admin.get(`/keys`)).body.keys[0]).toMatchObject({ lastUsed: null });
@@ -158,11 +158,11 @@ test('a list in a file takes effect when it changes, under load, and a broken on
   const reloads = gateway.log.filter(({ msg }) => msg === 'reload.done');
   expect(reloads.at(-1)).toMatchObject({ changed: ['addresses.deny'], needRestart: [] });
   writeFileSync(blocked, '203.0.113.1/24\n');
-  await until('the mistake is told', () => gateway.log.some(({ msg }) => msg === 'reload.failed'));
+  await until('the mistake is logged', () => gateway.log.some(({ msg }) => msg === 'reload.failed'));
   expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.failed'))).toContain('blocked.txt:1:1');
   expect(await status('10.1.2.3')).toBe(403);
   writeFileSync(blocked, '');
-  await until('nobody is denied any more', async () => (await status('203.0.113.9')) === 200);
+  await until('the address is allowed again', async () => (await status('203.0.113.9')) === 200);
   isOver = true;
   await load;
   expect([...seen]).toEqual([200]);
@@ -184,8 +184,8 @@ test('the lists of a plan apply to its keys, before anything is charged, and are
   for (const path of ['/pets', '/usage']) {
     const answer = await from('203.0.113.1', path, secret);
     isTheError(answer, 403, 'address_not_allowed');
-    const told = await explained(answer.headers['x-request-id']!);
-    expect(told).toMatchObject({
+    const explanation = await explained(answer.headers['x-request-id']!);
+    expect(explanation).toMatchObject({
       step: 'authenticate',
       reason: 'plan office: addresses.allow does not have the address',
     });

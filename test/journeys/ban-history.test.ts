@@ -54,8 +54,8 @@ describe('an embedded gateway', () => {
     const begin = gateway.clock.now;
     await getBanned(secret, [gateway]);
     await ask(gateway, secret);
-    const told = async () => (await historyOf(adminOf(gateway.adminUrl), 1))[0]!;
-    const entry = await told();
+    const newest = async () => (await historyOf(adminOf(gateway.adminUrl), 1))[0]!;
+    const entry = await newest();
     expect(entry).toEqual({
       number: 1,
       at: new Date(begin).toISOString(),
@@ -83,7 +83,7 @@ describe('an embedded gateway', () => {
     expect(JSON.stringify([await history(admin), gateway.log])).not.toContain(secret);
     await gateway.close();
     await gateway.open();
-    expect(await told()).toEqual(entry);
+    expect(await newest()).toEqual(entry);
     expect(await history(adminOf(gateway.adminUrl))).toHaveLength(1);
   });
 
@@ -103,15 +103,15 @@ describe('an embedded gateway', () => {
       'bans.start extended',
     ]);
     gateway.clock.now += 2 * MINUTE;
-    const [imposed, pardon, extended] = await history(admin);
-    expect(imposed).toMatchObject({
+    const [added, lifted, extended] = await history(admin);
+    expect(added).toMatchObject({
       actor: 'local',
       after: { reason: 'scrapes' },
       ended: { how: 'expired', by: null },
     });
-    expect(extended!.ended).toEqual({ at: pardon!.at, how: 'lifted', by: 'local' });
+    expect(extended!.ended).toEqual({ at: lifted!.at, how: 'lifted', by: 'local' });
     const { usage } = (await admin('GET', `/usage/${id}`)).body;
-    expect(usage[0].history).toEqual({ bans: 2, lifted: { at: pardon!.at, by: 'local' } });
+    expect(usage[0].history).toEqual({ bans: 2, lifted: { at: lifted!.at, by: 'local' } });
     expect((await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action)).toEqual([
       'bans.add',
       'bans.lift',
@@ -132,7 +132,7 @@ describe('an embedded gateway', () => {
     expect(await targets('acme')).toEqual([one.id]);
     expect(await targets('crew')).toEqual(['crew']);
     expect(await targets(team.id)).toEqual(['crew']);
-    expect(await targets('nobody')).toEqual([]);
+    expect(await targets('unknown')).toEqual([]);
     expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({ plan: 'team', level: 1 });
     expect((await admin('GET', `/ban-history?subject=${one.secret}`)).status).toBe(400);
   });

@@ -106,7 +106,7 @@ async function untilCopied(
   reader.close();
 }
 
-const told = (log: readonly Line[], type: string) => log.filter(({ msg }) => msg === type);
+const logged = (log: readonly Line[], type: string) => log.filter(({ msg }) => msg === type);
 
 test('a start without Redis is refused without a copy', async () => {
   await redis.stop();
@@ -121,7 +121,7 @@ describe('a gateway that was killed', () => {
   const keys = { served: '', unseen: '', revoked: '' };
 
   async function servesItsCopy(gateway: Called, log: readonly Line[]): Promise<void> {
-    expect(told(log, 'state.unavailable_at_start')).toEqual([
+    expect(logged(log, 'state.unavailable_at_start')).toEqual([
       expect.objectContaining({ level: 40, reason: expect.stringContaining('ECONNREFUSED') }),
     ]);
     expect(await limitOf(gateway, keys.unseen)).toBe('100');
@@ -183,7 +183,7 @@ describe('a gateway that was killed', () => {
     await redis.stop();
     const [killed, other] = first.pids;
     process.kill(killed!, 'SIGKILL');
-    await until('there is another one', () => first.told('worker.started').length === 3);
+    await until('there is another one', () => first.logged('worker.started').length === 3);
     expect(first.pids).not.toContain(killed);
     expect(first.pids).toContain(other);
     for (const { status } of await first.fromEveryWorker('/categories', { 'X-API-Key': keys.served }))
@@ -198,14 +198,14 @@ describe('a gateway that was killed', () => {
     expect((await commandLine(first.folder)(['keys', 'list'], { env: environment('data') })).code).not.toBe(0);
 
     redis = await startAgain('secret');
-    await until('it is told', () => second.told('state.incompatible').length > 0);
-    expect(second.told('state.incompatible')).toEqual([
+    await until('it is logged', () => second.logged('state.incompatible').length > 0);
+    expect(second.logged('state.incompatible')).toEqual([
       expect.objectContaining({ level: 50, reason: expect.stringContaining('wants a password') }),
     ]);
     expect(await statusOf(second, keys.served)).toBe(200);
-    expect(second.told('state.recovered')).toEqual([]);
+    expect(second.logged('state.recovered')).toEqual([]);
     await redis.admin.config('SET', 'requirepass', '');
-    await until('the outage is over', () => second.told('state.recovered').length === workers);
+    await until('the outage is over', () => second.logged('state.recovered').length === workers);
     expect(await statusOf(second, keys.served)).toBe(200);
     await hasRedis(second, data);
   });
@@ -216,9 +216,9 @@ describe('a gateway that was killed', () => {
     const second = await startHere(data);
     await servesItsCopy(second, second.log);
     redis = await startAgain();
-    await until('the outage is over', () => told(second.log, 'state.recovered').length === 1);
+    await until('the outage is over', () => logged(second.log, 'state.recovered').length === 1);
     await hasRedis(second, data);
-    expect(told(second.log, 'state.incompatible')).toEqual([]);
+    expect(logged(second.log, 'state.incompatible')).toEqual([]);
   });
 
   describe('does not start', () => {
@@ -289,6 +289,6 @@ test('under local, a gateway that is killed and restarted in an outage grants no
   const third = await startHere(copy);
   expect(await statusOf(third, made.key)).toBe(429);
   redis = await startAgain();
-  await until('the outage is over', () => told(third.log, 'state.recovered').length === 1);
+  await until('the outage is over', () => logged(third.log, 'state.recovered').length === 1);
   await until('Redis knows all of it', async () => (await usage(third, made.key))?.remaining === 0);
 });

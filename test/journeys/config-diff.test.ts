@@ -60,12 +60,12 @@ beforeAll(async () => {
   admin = adminOf(gateway.adminUrl);
   cli = commandLine(gateway.folder);
   unchanged();
-  await until('the gateway has noticed these files', async () => (await standing()).lastReload !== null);
+  await until('the gateway has noticed these files', async () => (await currentConfiguration()).lastReload !== null);
 });
 beforeEach(unchanged);
 afterAll(() => gateway?.stop());
 
-const standing = async () => (await admin('GET', '/status')).body.gateways[0].configuration;
+const currentConfiguration = async () => (await admin('GET', '/status')).body.gateways[0].configuration;
 
 const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) => writeUnnoticed(join(gateway.folder, name), text);
 
@@ -96,7 +96,7 @@ async function traces() {
   return {
     log: gateway.log.filter(({ msg }) => String(msg).startsWith('reload.')),
     metrics: metrics.split('\n').filter((line) => /^storegate_(reload|config)/.test(line)),
-    configuration: await standing(),
+    configuration: await currentConfiguration(),
     audit: entries,
   };
 }
@@ -178,7 +178,7 @@ bans: { strikes: 4, durations: [1m] }
     const { contract } = await diff();
     expect(contract).toMatchObject({ added: ['addPet'], removed: ['createPet'] });
     expect(contract.changed).toEqual(['listCategories']);
-    expect(contract.inForce.digest).toBe((await standing()).contract);
+    expect(contract.inForce.digest).toBe((await currentConfiguration()).contract);
     expect(contract.inFiles).toMatchObject({ operations: contract.inForce.operations });
     expect(contract.inFiles.digest).not.toBe(contract.inForce.digest);
     const { out } = await there('config', 'diff');

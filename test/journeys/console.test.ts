@@ -13,7 +13,7 @@ plans:
 bans: { strikes: 2, window: 1m, grace: 0s, durations: [1h], decay: 1d }
 `;
 const root = makeToken();
-const REASON = 'acme calls: their job looped, „mended“ now';
+const REASON = 'acme calls: their job looped, „fixed“ now';
 
 describe('two gateways on one Redis', () => {
   let redis: RedisServer;
@@ -141,7 +141,7 @@ describe('two gateways on one Redis', () => {
     const session = await page.request.get(`${here.adminUrl}/console/api/keys`);
     expect(session.status()).toBe(401);
 
-    const told = JSON.stringify([pages, addresses, complaints, here.log, there.log]);
-    for (const secret of [token, root, acme.key, umbrella.key]) expect(told).not.toContain(secret.slice(0, 24));
+    const output = JSON.stringify([pages, addresses, complaints, here.log, there.log]);
+    for (const secret of [token, root, acme.key, umbrella.key]) expect(output).not.toContain(secret.slice(0, 24));
   });
 });

@@ -36,7 +36,7 @@ test('a gateway that is killed under load keeps all changes of operators, and ne
   let before = 0;
   for (let kill = 0; kill < KILLS; kill++) {
     const load = new Load(gateway.url, key, CALLERS);
-    const operating = acts.goOn();
+    const operating = acts.run();
     await until('requests are counted on disk', () => counted() > before);
     await until('the operator has done one of each', () => acts.done.length >= KINDS * (kill + 1));
     const onDisk = counted();
@@ -57,16 +57,16 @@ test('a gateway that is killed under load keeps all changes of operators, and ne
 
 test('strikes, the resulting ban, and its level outlive a crash', async () => {
   const { id, key } = await gateway.key('1/day');
-  const standing = async () => (await gateway.admin('GET', `/usage/${id}`)).body.usage[0];
+  const usage = async () => (await gateway.admin('GET', `/usage/${id}`)).body.usage[0];
   const load = new Load(gateway.url, key, 1);
-  await until('the ban has begun', async () => (await standing()).banned !== null);
-  const held = await standing();
+  await until('the ban has begun', async () => (await usage()).banned !== null);
+  const held = await usage();
   await load.stop();
   await until('it is on disk', () => {
-    const conduct = ledgersIn(gateway.data).get(`key:${id}`)?.conduct;
-    return (conduct?.bannedUntil ?? 0) > Date.now();
+    const strikeState = ledgersIn(gateway.data).get(`key:${id}`)?.conduct;
+    return (strikeState?.bannedUntil ?? 0) > Date.now();
   });
   await gateway.kill();
   await gateway.start();
-  expect(await standing()).toEqual(held);
+  expect(await usage()).toEqual(held);
 });

@@ -25,7 +25,7 @@ const FAULTS = Object.keys(REASONS) as Fault[];
 const MILD: readonly Fault[] = ['half', 'error'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
-type Told = any;
+type StoreStatus = any;
 
 let gateway: TestGateway;
 let stores: NginxStore[] = [];
@@ -58,15 +58,15 @@ async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
     const { store, code } = text.startsWith('{') ? JSON.parse(text) : { store: 'error of the store', code: undefined };
     return { status: answer.status, by: store ?? code };
   } catch {
-    return { status: 0, by: 'nobody' };
+    return { status: 0, by: 'none' };
   }
 }
 
 const askTimes = (times: number): Promise<Asked[]> => Promise.all(Array.from({ length: times }, () => ask()));
 
-async function told({ label }: NginxStore): Promise<Told> {
+async function statusOf({ label }: NginxStore): Promise<StoreStatus> {
   const { body } = await adminOf(gateway.adminUrl)('GET', '/stores');
-  return (body as Told).stores.find((one: Told) => one.store === label);
+  return (body as StoreStatus).stores.find((one: StoreStatus) => one.store === label);
 }
 
 async function metricOf(name: string, { label }: NginxStore): Promise<number> {
@@ -77,11 +77,11 @@ async function metricOf(name: string, { label }: NginxStore): Promise<number> {
 
 const events = (type: string) => gateway.log.filter(({ msg }) => msg === type);
 
-async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: Told }> {
+async function untilDown(store: NginxStore): Promise<{ answers: Asked[]; seen: StoreStatus }> {
   const answers: Asked[] = [];
-  let seen: Told;
-  await until(`${store.name} is away`, async () => {
-    seen = await told(store);
+  let seen: StoreStatus;
+  await until(`${store.name} is down`, async () => {
+    seen = await statusOf(store);
     if (seen.state === 'down') return true;
     answers.push(...(await askTimes(2)));
     return false;
@@ -92,7 +92,7 @@ async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: T
 async function untilBack(store: NginxStore): Promise<void> {
   await until(`${store.name} is up again`, async () => {
     await ask();
-    return (await told(store)).state === 'up';
+    return (await statusOf(store)).state === 'up';
   });
   await until(`${store.name} answers`, async () => (await ask()).by === store.name);
 }
@@ -102,10 +102,10 @@ describe('of two stores', () => {
     const [a, b] = (await behind(['a', 'b'], short())) as [NginxStore, NginxStore];
     await until('both answer', async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2);
     await a.fail(fault);
-    const { answers, seen } = await untilAway(a);
+    const { answers, seen } = await untilDown(a);
     expect(answers.length).toBeGreaterThan(0);
     expect(seen).toMatchObject({ upstream: 'default', state: 'down', reason: REASONS[fault], total: 1, down: 1 });
-    expect(await told(b)).toMatchObject({ state: 'up', reason: null });
+    expect(await statusOf(b)).toMatchObject({ state: 'up', reason: null });
     expect(events('upstream.down')[0]).toMatchObject({
       upstreamName: 'default',
       store: a.label,
@@ -117,12 +117,12 @@ describe('of two stores', () => {
     // A store whose responses begin well passes the health check.
     if (!MILD.includes(fault)) {
       expect(await metricOf('storegate_store_up', a)).toBe(0);
-      const { requests } = await told(a);
+      const { requests } = await statusOf(a);
       expect(await askTimes(30)).toEqual(Array(30).fill({ status: 200, by: 'b' }));
-      expect((await told(a)).requests).toBe(requests);
+      expect((await statusOf(a)).requests).toBe(requests);
     }
 
-    await a.mend();
+    await a.recover();
     await untilBack(a);
     expect(events('upstream.up')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
     expect(await metricOf('storegate_store_up', a)).toBe(1);
@@ -132,9 +132,9 @@ describe('of two stores', () => {
     const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [NginxStore, NginxStore];
     for (const fault of ['refuse', 'reset'] as const) {
       await a.fail(fault);
-      const { answers } = await untilAway(a);
+      const { answers } = await untilDown(a);
       expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-      await a.mend();
+      await a.recover();
       await untilBack(a);
     }
     expect(await metricOf('storegate_store_retries_total', a)).toBeGreaterThan(0);
@@ -148,12 +148,12 @@ describe('a single backend', () => {
       const [a] = (await behind(['a'], short())) as [NginxStore];
       expect(await ask()).toEqual({ status: 200, by: 'a' });
       await a.fail(fault);
-      await untilAway(a);
-      expect(await told(a)).toMatchObject({ state: 'down', reason: REASONS[fault] });
-      const { requests } = await told(a);
+      await untilDown(a);
+      expect(await statusOf(a)).toMatchObject({ state: 'down', reason: REASONS[fault] });
+      const { requests } = await statusOf(a);
       expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_down' }));
-      expect((await told(a)).requests).toBe(requests);
-      await a.mend();
+      expect((await statusOf(a)).requests).toBe(requests);
+      await a.recover();
       await untilBack(a);
     },
   );
@@ -161,19 +161,19 @@ describe('a single backend', () => {
   test('that truncates bodies goes down, and recovers', async () => {
     const [a] = (await behind(['a'], short())) as [NginxStore];
     await a.fail('half');
-    const { seen } = await untilAway(a);
+    const { seen } = await untilDown(a);
     expect(seen).toMatchObject({ state: 'down', reason: 'broken' });
-    await a.mend();
+    await a.recover();
     await untilBack(a);
   });
 
-  test('that responds with errors stays up, because there is no other', async () => {
+  test('that responds with errors stays up without a second one', async () => {
     const [a] = (await behind(['a'], short('failureRate: 0.5'))) as [NginxStore];
     await a.fail('error');
     const answers = await askTimes(40);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);
-    expect(await told(a)).toMatchObject({ state: 'up', requests: 40 });
-    await a.mend();
+    expect(await statusOf(a)).toMatchObject({ state: 'up', requests: 40 });
+    await a.recover();
     expect(await ask()).toEqual({ status: 200, by: 'a' });
   });
 });
@@ -182,20 +182,20 @@ describe('a backend that hangs, with timeouts of five minutes', () => {
   test('is detected by health checks, and requests do not wait for it from then on', async () => {
     const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxStore, NginxStore];
     await a.fail('hang');
-    await until('it is away', async () => (await told(a)).state === 'down');
-    expect(await told(a)).toMatchObject({ reason: 'check' });
+    await until('it is down', async () => (await statusOf(a)).state === 'down');
+    expect(await statusOf(a)).toMatchObject({ reason: 'check' });
     expect(await askTimes(50)).toEqual(Array(50).fill({ status: 200, by: 'b' }));
-    await a.mend();
+    await a.recover();
     await untilBack(a);
   });
 
   test('as the only one is answered for at once', async () => {
     const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxStore];
     await a.fail('hang');
-    await until('it is away', async () => (await told(a)).state === 'down');
+    await until('it is down', async () => (await statusOf(a)).state === 'down');
     const answers = await askTimes(50);
     expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
-    await a.mend();
+    await a.recover();
     await untilBack(a);
   });
 });
@@ -212,7 +212,7 @@ describe('readiness, while all backends of an upstream are down,', () => {
     const [a] = (await behind(['a'], short())) as [NginxStore];
     expect(await readiness(gateway.adminUrl)).toEqual(READY);
     await a.fail('refuse');
-    await untilAway(a);
+    await untilDown(a);
     expect(await readiness(gateway.adminUrl)).toEqual({
       status: 200,
       body: { status: 'ready', down: ['upstream default'] },
@@ -222,16 +222,16 @@ describe('readiness, while all backends of an upstream are down,', () => {
   test('is lost if the settings say so, until a backend responds', async () => {
     const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxStore, NginxStore];
     await a.fail('refuse');
-    await untilAway(a);
+    await untilDown(a);
     expect(await readiness(gateway.adminUrl)).toEqual(READY);
     await b.fail('refuse');
-    await untilAway(b);
+    await untilDown(b);
     expect(await readiness(gateway.adminUrl)).toEqual({
       status: 503,
       body: { status: 'upstreams_down', down: ['upstream default'] },
     });
     expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('upstreams_down');
-    await b.mend();
+    await b.recover();
     await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
     await untilBack(b);
   });

@@ -36,8 +36,8 @@ async function send(url: string, secret: string, times: number, path = '/pets'):
 }
 
 /** A request is reported when its response has ended, which may be after the client has it. */
-const told = (gateway: TestGateway, requests: number) =>
-  until(`${requests} are told`, () => gateway.log.filter(({ msg }) => msg === 'request').length === requests);
+const untilLogged = (gateway: TestGateway, requests: number) =>
+  until(`${requests} are logged`, () => gateway.log.filter(({ msg }) => msg === 'request').length === requests);
 
 const requestsOf = ({ steps }: History) => steps.map(({ requests }) => requests).filter((count) => count > 0);
 
@@ -48,10 +48,10 @@ describe('a single gateway', () => {
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
     await send(one.url, free.secret, 12);
     await send(one.url, pro.secret, 3, '/categories');
-    await told(one, 15);
+    await untilLogged(one, 15);
     one.clock.pass(MINUTE);
     await send(one.url, pro.secret, 1, '/nothing');
-    await told(one, 16);
+    await untilLogged(one, 16);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([15]);
     one.clock.pass(HOUR);
 
@@ -91,7 +91,7 @@ describe('a single gateway', () => {
     const one = await gateway();
     const { secret } = await one.key();
     await send(one.url, secret, 12);
-    await told(one, 12);
+    await untilLogged(one, 12);
     one.clock.pass(MINUTE);
     const run = (...args: string[]) =>
       commandLine(one.folder)(['history', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
@@ -111,13 +111,13 @@ describe('a single gateway', () => {
     const one = await gateway();
     const { secret } = await one.key();
     await send(one.url, secret, 2);
-    await told(one, 2);
+    await untilLogged(one, 2);
     one.clock.pass(MINUTE);
     await send(one.url, secret, 3);
     await one.close();
     await one.open();
     await send(one.url, secret, 4);
-    await told(one, 9);
+    await untilLogged(one, 9);
     one.clock.pass(MINUTE);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([2, 7]);
   });
@@ -137,7 +137,7 @@ describe('a single gateway', () => {
       { warning: expect.stringMatching(/^the history: \S+history\.1\.\d+\.log ends torn or damaged/) },
     ]);
     await send(one.url, secret, 1);
-    await told(one, 3);
+    await untilLogged(one, 3);
     one.clock.pass(MINUTE);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([1]);
   });
@@ -168,8 +168,8 @@ describe('gateways that share a Redis', () => {
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 3);
     await send(two.url, body.key, 4);
-    await told(one, 3);
-    await told(two, 4);
+    await untilLogged(one, 3);
+    await untilLogged(two, 4);
     for (const { clock } of [one, two]) clock.pass(MINUTE);
     for (const { adminUrl } of [one, two]) {
       const history = await historyAt(adminUrl, '?step=1m');
@@ -194,15 +194,15 @@ describe('gateways that share a Redis', () => {
   });
 
   test('return the minutes in which they decided without it', async () => {
-    const away = await startRedis();
-    stops.push(() => away.stop());
+    const secondRedis = await startRedis();
+    stops.push(() => secondRedis.stop());
     const one = await gateway({
-      env: { REDIS_URL: away.url },
+      env: { REDIS_URL: secondRedis.url },
       settings: 'redis: { onOutage: local }\n',
     });
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);
-    await away.stop();
+    await secondRedis.stop();
     await until('it decides alone', async () => {
       await send(one.url, body.key, 1);
       return one.log.some(({ msg }) => msg === 'state.outage');

@@ -56,11 +56,11 @@ describe('a single gateway', () => {
     expect(counted.latency.p50).toBeGreaterThan(0);
     expect(counted.gateways).toMatchObject([{ readiness: 'ready', state: 'embedded', workers: 0, processes: 1 }]);
     await until('both have their refusals', () => all.of('refused').length > 0 && umbrella.of('refused').length > 0);
-    const told = all.of('refused').flatMap(({ requests }) => requests);
-    expect(told.map(({ code }) => code)).toEqual(
+    const refusals = all.of('refused').flatMap(({ requests }) => requests);
+    expect(refusals.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['rate_limit_exceeded', 'rate_limit_exceeded', 'not_found']),
     );
-    expect(told.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({ key: { id }, status: 429 });
+    expect(refusals.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({ key: { id }, status: 429 });
     expect(umbrella.of('refused')).toMatchObject([
       { requests: [{ code: 'not_found', key: { id: other.id } }], omitted: 0 },
     ]);
@@ -120,7 +120,7 @@ test('storegate requests --follow prints refusals of a running gateway as they h
     env: { STOREGATE_ADMIN_URL: one.adminUrl },
     unread: unread.signal,
   });
-  await until('both are told', async () => {
+  await until('both are reported', async () => {
     await one.client.get('/nowhere').set('X-API-Key', secret);
     await one.client.get('/nowhere').set('X-API-Key', other.secret);
     return beside.out().split('\n').length > 2 && json.includes('umbrella');
@@ -143,6 +143,6 @@ test('storegate requests --follow prints refusals of a running gateway as they h
     code: 1,
     err: expect.stringMatching(/^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m),
   });
-  const nobody = await commandLine(one.folder)(['requests', '--follow'], { env: local });
-  expect(nobody).toMatchObject({ code: 1, err: 'No gateway is running.\n' });
+  const stopped = await commandLine(one.folder)(['requests', '--follow'], { env: local });
+  expect(stopped).toMatchObject({ code: 1, err: 'No gateway is running.\n' });
 });

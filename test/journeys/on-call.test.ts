@@ -54,10 +54,10 @@ test('a complaint is traced to its cause, fixed, and the fix verified, by comman
   expect((await get()).status).toBe(200);
 
   expect(await run('bans', 'history', id)).toMatch(/ lifted /);
-  const [pardon] = JSON.parse(await run('audit', 'list', '--target', id, '--json')) as {
+  const [lifted] = JSON.parse(await run('audit', 'list', '--target', id, '--json')) as {
     action: string;
     actor: string;
   }[];
-  expect(pardon).toMatchObject({ action: 'bans.lift' });
-  expect(pardon!.actor).not.toBe('storegate');
+  expect(lifted).toMatchObject({ action: 'bans.lift' });
+  expect(lifted!.actor).not.toBe('storegate');
 });

@@ -57,7 +57,7 @@ test('a rotation applies to both: old and new secret, then only the new one', as
   await bothAnswer(old, 200);
   const { key } = bodyOf(await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' }));
   await bothAnswer(key, 200);
-  await until('the old one is told', async () => {
+  await until('the old one is reported', async () => {
     const { headers, status } = await one.client.get('/pets').set('X-API-Key', old);
     return status === 200 && headers['x-key-retires'] !== undefined;
   });
@@ -122,7 +122,7 @@ test('a foreign value in place of the counters of a key is reported with its Red
     });
   }
   await redis.admin.del(name);
-  expect((await atOne('PUT', `/bans/${id}`, { duration: '1h', reason: 'mended' })).status).toBe(200);
+  expect((await atOne('PUT', `/bans/${id}`, { duration: '1h', reason: 'fixed' })).status).toBe(200);
 });
 
 test('a key of another system that one imports is valid at both', async () => {

@@ -38,7 +38,7 @@ async function open(settings: object): Promise<void> {
 
 const behind = (more: object = {}) => ({ listen: { proxyProtocol: { trustedProxies: ['127.0.0.0/8'] }, ...more } });
 const get = () => `GET /pets HTTP/1.1\r\nHost: shop.example\r\nX-API-Key: ${key}\r\n\r\n`;
-const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\r\n`;
 const V4 = Buffer.from('c000020bc63364013039 01bb'.replaceAll(' ', ''), 'hex');
 
@@ -63,8 +63,8 @@ describe('behind a balancer with the PROXY protocol', () => {
     expect((await wire.send(get()).answer()).status).toBe(200);
     expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['192.0.2.11', '192.0.2.11']);
     expect(store.seen[0]!.headers['x-forwarded-proto']).toBe('http');
-    await until('both are told', () => told('request').length === 2);
-    expect(told('request')[0]!.address).toBe('192.0.2.11');
+    await until('both are logged', () => logged('request').length === 2);
+    expect(logged('request')[0]!.address).toBe('192.0.2.11');
     wire.close();
   });
 
@@ -112,12 +112,12 @@ describe('behind a balancer with the PROXY protocol', () => {
 
   test.each([
     ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'the PROXY protocol header is missing'],
-    ['a bad one', 'PROXY TCP4 nobody 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
+    ['a bad one', 'PROXY TCP4 nowhere 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
   ])('%s is refused without a response, and reported', async (_, bytes, reason) => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
     expect(await wire.send(bytes).ended()).toBe('');
-    expect(told('proxy.refused')).toMatchObject([{ reason, address: '127.0.0.1', count: 1 }]);
+    expect(logged('proxy.refused')).toMatchObject([{ reason, address: '127.0.0.1', count: 1 }]);
     expect((await gateway.admin.get('/metrics')).text).toMatch(/^storegate_proxy_headers_refused_total 1$/m);
   });
 
@@ -125,7 +125,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     await open({ ...behind(), http: { headersTimeout: '200ms' } });
     const wire = await Wire.open(gateway.url);
     expect(await wire.send('PROXY TCP4 192.0').ended()).toBe('');
-    expect(told('proxy.refused')).toMatchObject([{ reason: 'it did not come in time' }]);
+    expect(logged('proxy.refused')).toMatchObject([{ reason: 'it did not come in time' }]);
   });
 
   test('connections are counted by the address in the header, and the balancer may open all of them', async () => {
@@ -139,7 +139,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'])
       expect((await (await next(address)).answer()).status).toBe(200);
     expect(await (await next('192.0.2.1')).ended()).toBe('');
-    expect(told('connection.refused')).toMatchObject([{ reason: 'address', address: '192.0.2.1' }]);
+    expect(logged('connection.refused')).toMatchObject([{ reason: 'address', address: '192.0.2.1' }]);
     for (const wire of wires) wire.close();
     await until('there is room again', async () => {
       const wire = await next('192.0.2.1');

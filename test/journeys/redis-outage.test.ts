@@ -32,7 +32,7 @@ test('a gateway whose Redis died continues to count, and reports it once', async
   const key = await start('onOutage: local');
   expect((await get(key)).headers['x-ratelimit-remaining']).toBe('59');
   await redis.kill();
-  await until('the outage is told', async () => {
+  await until('the outage is reported', async () => {
     expect((await get(key)).status).toBe(200);
     return lines('state.outage').length === 1;
   });
@@ -49,7 +49,7 @@ test.each(['local', 'allow'])(
     const key = await start(`onOutage: ${policy}`);
     expect((await get(key)).status).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');
-    await until('the outage is told', async () => {
+    await until('the outage is reported', async () => {
       expect((await get(key)).status).toBe(200);
       return lines('state.outage').length === 1;
     });

@@ -54,7 +54,7 @@ const reload = () => admin('POST', '/reload');
 const pets = (key: string) => get(`${gateway.url}/pets`, { 'X-API-Key': key });
 const remaining = async (key: string) => Number((await pets(key)).headers['x-ratelimit-remaining']);
 const limit = async (key: string) => (await pets(key)).headers['x-ratelimit-limit'];
-const told = (type: string) => gateway.log.filter(({ msg }) => msg === type);
+const logged = (type: string) => gateway.log.filter(({ msg }) => msg === type);
 const exposition = async () => (await gateway.admin.get('/metrics')).text;
 
 describe('a reload', () => {
@@ -93,7 +93,7 @@ describe('a reload', () => {
       expect(body.message).toContain(place);
     expect(body.details).toHaveLength(3);
     // The gateway may also have noticed the files by itself, soon after its start.
-    expect(told('reload.failed')).toContainEqual(
+    expect(logged('reload.failed')).toContainEqual(
       expect.objectContaining({ problems: expect.arrayContaining([expect.stringContaining('aeon')]) }),
     );
     expect(await exposition()).toMatch(/storegate_reloads_total\{result="failure"\} [1-9]/);
@@ -164,27 +164,27 @@ describe('the gateway detects', () => {
     await until('the limit is raised', async () => (await limit(secret)) === '50');
     writeFileSync(file('plans.yaml'), plans(60));
     await until('the limit is raised again', async () => (await limit(secret)) === '60');
-    const before = told('reload.failed').length;
+    const before = logged('reload.failed').length;
     writeFileSync(file('plans.yaml'), 'plans: []\n');
-    await until('the log tells it', () => told('reload.failed').length > before);
+    await until('it is logged', () => logged('reload.failed').length > before);
     writeFileSync(file('plans.yaml'), plans(70));
-    await until('it is mended', async () => (await limit(secret)) === '70');
+    await until('it is fixed', async () => (await limit(secret)) === '70');
   });
 
   test('files that were emptied, and keeps the previous configuration', async () => {
     const { secret } = await gateway.key();
     for (const name of ['gateway.yaml', 'plans.yaml'] as const) {
-      const before = told('reload.failed').length;
+      const before = logged('reload.failed').length;
       const text = readFileSync(file(name), 'utf8');
       writeFileSync(file(name), '');
-      await until('the log tells it', () => told('reload.failed').length > before);
-      expect(told('reload.failed').at(-1)?.problems).toEqual([
+      await until('it is logged', () => logged('reload.failed').length > before);
+      expect(logged('reload.failed').at(-1)?.problems).toEqual([
         `${name}:1:1: must be a map, is empty; write {} if it is to set nothing`,
       ]);
       expect(await limit(secret)).toBe('70');
-      const done = told('reload.done').length;
+      const done = logged('reload.done').length;
       writeFileSync(file(name), text);
-      await until('it is mended', () => told('reload.done').length > done);
+      await until('it is fixed', () => logged('reload.done').length > done);
     }
   });
 
@@ -193,7 +193,7 @@ describe('the gateway detects', () => {
     const refer = (name: string) => CONTRACT.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);
     const item = (id: string) => `get: { operationId: ${id}, responses: { '200': { description: Good. } } }\n`;
     const served = async () => (await gateway.client.get('/openapi.json')).body.paths['/more']?.get.operationId;
-    const before = told('reload.failed').length;
+    const before = logged('reload.failed').length;
     writeFileSync(file('more.yaml'), item('first'));
     writeFileSync(file('referring.yaml'), refer('more.yaml'));
     writeFileSync(file('gateway.yaml'), 'contract: { file: referring.yaml }\n');
@@ -202,8 +202,8 @@ describe('the gateway detects', () => {
     await until('the change is in force', async () => (await served()) === 'second');
     expect((await reload()).body).toEqual({ changed: [], needRestart: [] });
     writeFileSync(file('more.yaml'), 'get: []\n');
-    await until('the log tells the mistake', () => told('reload.failed').length > before);
-    expect(JSON.stringify(told('reload.failed').at(-1))).toContain('more.yaml:1:');
+    await until('the mistake is logged', () => logged('reload.failed').length > before);
+    expect(JSON.stringify(logged('reload.failed').at(-1))).toContain('more.yaml:1:');
     expect((await pets(secret)).status).toBe(200);
   });
 
@@ -212,14 +212,14 @@ describe('the gateway detects', () => {
     const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
     writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
     writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
-    const before = told('reload.failed').length;
+    const before = logged('reload.failed').length;
     // A thread starts the process, so Node's list of active resources does not contain it.
     const isReading = () => spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
     await until('the contract is being read', isReading);
     await gateway.close();
-    await until('nothing is read any more', () => told('reload.failed').length > before && !isReading());
+    await until('nothing is read any more', () => logged('reload.failed').length > before && !isReading());
     expect(
-      told('reload.failed')
+      logged('reload.failed')
         .slice(before)
         .map(({ problems }) => problems),
     ).toEqual([['the gateway is stopping']]);

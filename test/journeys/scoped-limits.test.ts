@@ -73,7 +73,7 @@ describe.each([
     for (let i = 0; i < 3; i++) await get('/categories', secret);
     await get('/store/orders', secret);
     const requests = () => gateway.log.filter(({ msg }) => msg === 'request');
-    await until('all are told', () => requests().length === 4);
+    await until('all are logged', () => requests().length === 4);
     expect(requests().map(({ nearLimit }) => nearLimit)).toEqual([false, false, true, false]);
   });
 
@@ -183,7 +183,7 @@ test('charges of an operation while Redis was down are added exactly', async () 
   await get('/categories', secret);
   own.signal('SIGSTOP');
   let elsewhere = 0;
-  await until('the outage is told', async () => {
+  await until('the outage is reported', async () => {
     elsewhere++;
     expect((await get('/store/orders', secret)).status).toBe(200);
     return gateway.log.some(({ msg }) => msg === 'state.outage');

@@ -92,8 +92,8 @@ test('a queue full of free traffic makes room for enterprise: free is refused, w
   isTheError(late, 503, 'upstream_busy');
   expect(late.headers['retry-after']).toBe('1');
   const paid = await send(enterprise.secret, 4, 32);
-  const turnedAway = () => gateway.log.filter(({ code }) => code === 'upstream_busy').length;
-  await until('all of enterprise wait in place of free', () => turnedAway() === 1 + 4);
+  const rejected = () => gateway.log.filter(({ code }) => code === 'upstream_busy').length;
+  await until('all of enterprise wait in place of free', () => rejected() === 1 + 4);
   expect((await next(6)).map(({ plan }) => plan)).toEqual(SIX_SERVED);
   expect(await answerAll(paid)).toEqual([200, 200, 200, 200]);
   const statuses = await answerAll(flood);
@@ -117,7 +117,7 @@ test('clients that leave the queue keep no slot: others get it, and a limited ke
     for (const socket of sockets) socket.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${leaving.secret}\r\n\r\n`);
     await until('all wait', async () => (await waiting()) === 4);
     for (const socket of sockets) socket.destroy();
-    await until('nobody waits', async () => (await waiting()) === 0);
+    await until('no request waits', async () => (await waiting()) === 0);
   }
   const usage = await gateway.client.get('/usage').set('X-API-Key', leaving.secret);
   expect(usage.body.inFlight).toEqual({ most: 4, now: 0 });

@@ -198,11 +198,11 @@ describe('gateways that share a Redis', () => {
   });
 
   test('return only themselves while Redis is down', async () => {
-    const away = await startRedis();
-    stops.push(() => away.stop());
-    const one = await gateway({ plans: PLANS, env: { REDIS_URL: away.url } });
+    const otherRedis = await startRedis();
+    stops.push(() => otherRedis.stop());
+    const one = await gateway({ plans: PLANS, env: { REDIS_URL: otherRedis.url } });
     await all(one.adminUrl, 1);
-    await away.stop();
+    await otherRedis.stop();
     const { gateways, unresponsive, isolated } = await statusAt(one.adminUrl);
     expect(gateways).toHaveLength(1);
     expect(unresponsive).toEqual([]);

@@ -54,7 +54,7 @@ async function ask(path = '/pets', init: RequestInit = {}) {
 }
 
 const lines = (msg: string) => gateway.log.filter((line) => line.msg === msg);
-const isTold = (msg: string) => until(`${msg} is told`, () => lines(msg).length > 0);
+const untilLogged = (msg: string) => until(`${msg} is logged`, () => lines(msg).length > 0);
 
 describe('a backend that hangs', () => {
   test('delays the first clients by its timeout, then none for more than a moment, until it is up', async () => {
@@ -62,7 +62,7 @@ describe('a backend that hangs', () => {
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
     expect(first.map(({ code }) => code)).toEqual(Array(10).fill('upstream_timeout'));
-    await isTold('upstream.down');
+    await untilLogged('upstream.down');
     const asked = one.asked.length;
     const next = [];
     for (let i = 0; i < 30; i++) next.push(await ask());
@@ -71,7 +71,7 @@ describe('a backend that hangs', () => {
     );
     expect(one.asked.length).toBe(asked);
     one.act = answers();
-    await isTold('upstream.up');
+    await untilLogged('upstream.up');
     expect((await ask()).status).toBe(200);
     expect(lines('upstream.down')).toEqual([
       expect.objectContaining({ upstreamName: 'default', store: one.name, reason: 'hanging' }),
@@ -85,7 +85,7 @@ describe('a backend that hangs and answers its probes', () => {
     const one = await store((socket, request) => isProbe(request) && answers()(socket, request));
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     await Promise.all(Array.from({ length: 5 }, () => ask()));
-    await isTold('upstream.down');
+    await untilLogged('upstream.down');
     const codes = new Set<string>();
     let tried = one.asked.length;
     for (const trials = tried + 3; tried < trials; tried = one.asked.length) codes.add((await ask()).code);
@@ -93,7 +93,7 @@ describe('a backend that hangs and answers its probes', () => {
     expect(lines('upstream.up')).toEqual([]);
     one.act = answers();
     await until('it answers', async () => (await ask()).status === 200);
-    await isTold('upstream.up');
+    await untilLogged('upstream.up');
     expect(lines('upstream.down').length).toBe(1);
   });
 });
@@ -102,7 +102,7 @@ test('an operation that hangs, requested again and again, does not prevent other
   const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
   await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`);
   await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
-  await isTold('upstream.down');
+  await untilLogged('upstream.down');
   const tried = one.asked.length + 1;
   await until('it is tried', async () => (await ask('/categories')).code !== null && one.asked.length === tried);
   expect((await ask('/pets')).status).toBe(200);
@@ -127,7 +127,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
       asked.end();
     });
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(504));
-  await isTold('upstream.down');
+  await untilLogged('upstream.down');
   const asked = one.asked.length;
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
   expect(one.asked.length).toBe(asked);
@@ -147,9 +147,9 @@ test('a backend that restarts is up although one of its operations hangs', async
   });
   await until('there is load', () => one.asked.length > 20);
   await one.close();
-  await isTold('upstream.down');
+  await untilLogged('upstream.down');
   await one.open();
-  await isTold('upstream.up');
+  await untilLogged('upstream.up');
   going = false;
   await Promise.all(callers);
 });
@@ -168,7 +168,7 @@ describe('connections of a failed backend', () => {
     );
     const lost = new AbortController();
     const first = Promise.allSettled(Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })));
-    await isTold('upstream.down');
+    await untilLogged('upstream.down');
     isDead = false;
     await until('it is back', async () => (await ask()).status === 200);
     expect(dead.size).toBeGreaterThanOrEqual(3);
@@ -201,7 +201,7 @@ describe('health checks', () => {
       `upstream: { url: "${one.url},${two.url}", ejection: { probeInterval: 50ms, slowStart: 100ms }, ${checks} }`,
     );
     status = 503;
-    await isTold('upstream.down');
+    await untilLogged('upstream.down');
     expect(lines('upstream.down')).toEqual([
       expect.objectContaining({ store: one.name, reason: 'check', error: 'the check was answered with 503' }),
     ]);
@@ -209,7 +209,7 @@ describe('health checks', () => {
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
     expect(one.asked.length).toBe(before);
     status = 200;
-    await isTold('upstream.up');
+    await untilLogged('upstream.up');
   });
 
   test('with a wrong path leave a single backend its requests, with one warning', async () => {
@@ -243,12 +243,12 @@ describe('of two stores', () => {
     );
     const late = (list: readonly unknown[]) => list.filter((outcome) => outcome === 'upstream_timeout').length;
     expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([new Set([200, 'upstream_timeout']), true]);
-    await isTold('upstream.down');
+    await untilLogged('upstream.down');
     writeFileSync(
       join(gateway.folder, 'gateway.yaml'),
       `upstream: { url: "${(await store(hangs)).url}", ${settings} }\n`,
     );
-    await isTold('reload.done');
+    await untilLogged('reload.done');
     const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(({ code }) => code);
     expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_down', 'upstream_timeout']), true]);
   });
@@ -266,7 +266,7 @@ describe('of two stores', () => {
     const [one, two] = [await store(hangs), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
     const outcomes = new Set<unknown>();
-    await until('it is away', async () => {
+    await until('it is down', async () => {
       const burst = await Promise.all(Array.from({ length: 10 }, () => ask()));
       for (const { status, code } of burst) outcomes.add(code ?? status);
       return lines('upstream.down').length > 0;
@@ -274,7 +274,7 @@ describe('of two stores', () => {
     expect([...outcomes].sort()).toEqual([200, 'upstream_timeout']);
     for (let i = 0; i < 50; i++) expect((await ask()).status).toBe(200);
     one.act = answers();
-    await isTold('upstream.up');
+    await untilLogged('upstream.up');
     const before = one.asked.length;
     await until('it has its share', async () => (await ask()).status === 200 && one.asked.length > before + 3);
   });
@@ -286,7 +286,7 @@ describe('of two stores', () => {
     const [one, two] = [await store(act), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const codes: string[] = [];
-    await until('it is away', async () => {
+    await until('it is down', async () => {
       codes.push((await ask()).code);
       return lines('upstream.down').length > 0;
     });
@@ -327,7 +327,7 @@ describe('of two stores', () => {
     expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
     expect(lines('upstream.down')).toEqual([expect.objectContaining({ store: one.name, reason: 'unreachable' })]);
     await one.open();
-    await isTold('upstream.up');
+    await untilLogged('upstream.up');
     await one.close();
     stores.splice(stores.indexOf(one), 1);
   });
@@ -337,7 +337,7 @@ describe('of two stores', () => {
     await one.close();
     const ejection = 'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
     await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
-    await until('one is away', async () => (await ask()).status === 200 && lines('upstream.down').length > 0);
+    await until('one is down', async () => (await ask()).status === 200 && lines('upstream.down').length > 0);
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
     two.act = answers(503, '{}');
@@ -352,7 +352,7 @@ describe('of two stores', () => {
   test('both down, every request is answered at once', async () => {
     const [one, two] = [await store(hangs), await store(hangs)];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
-    await until('both are away', async () => {
+    await until('both are down', async () => {
       await Promise.all(Array.from({ length: 10 }, () => ask()));
       return lines('upstream.down').length === 2;
     });
@@ -398,15 +398,15 @@ test('a backend that is down and removed from the settings is reported as up, an
   stores.splice(stores.indexOf(one), 1);
   const both = `upstream: { url: "${one.url},${two.url}", ${PROBED} }`;
   await start(both);
-  const isAway = (times: number) =>
-    until('it is away', async () => (await ask()).status === 200 && lines('upstream.down').length === times);
-  await isAway(1);
+  const untilDown = (times: number) =>
+    until('it is down', async () => (await ask()).status === 200 && lines('upstream.down').length === times);
+  await untilDown(1);
   const file = join(gateway.folder, 'gateway.yaml');
   writeFileSync(file, `upstream: { url: "${two.url}", ${PROBED} }\n`);
-  await isTold('upstream.up');
+  await untilLogged('upstream.up');
   expect(lines('upstream.up')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
   writeFileSync(file, `${both}\n`);
-  await isAway(2);
+  await untilDown(2);
 });
 
 test('a mount of an upstream streams bodies, and accepts WebSockets', async () => {
@@ -436,7 +436,7 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
       call.end();
       return (await once(call, 'upgrade')) as [IncomingMessage, Socket];
     };
-    await until('it is away', async () => {
+    await until('it is down', async () => {
       (await open())[1].destroy();
       return lines('upstream.down').length > 0;
     });

@@ -26,7 +26,7 @@ async function behind(started: TlsStore, tls: Record<string, string>): Promise<v
 }
 
 const get = () => gateway.client.get('/pets').set('X-API-Key', key);
-const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
 describe('a backend behind TLS', () => {
   test('is trusted by its own authority, and its sessions are resumed', async () => {
@@ -41,10 +41,10 @@ describe('a backend behind TLS', () => {
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost')), {});
     isTheError(await get(), 502, 'upstream_unavailable');
     const { host } = new URL(store.url);
-    expect(told('outage')[0]!.reason).toContain(`the certificate of ${host} is not trusted`);
-    expect(told('outage')[0]!.reason).toContain('tls.ca');
-    await until('it is away', async () => (await get()).status === 503);
-    expect(told('upstream.down')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
+    expect(logged('outage')[0]!.reason).toContain(`the certificate of ${host} is not trusted`);
+    expect(logged('outage')[0]!.reason).toContain('tls.ca');
+    await until('it is down', async () => (await get()).status === 503);
+    expect(logged('upstream.down')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
     const { stores } = (await gateway.admin.get('/stores')).body;
     expect(JSON.stringify(stores)).toContain('"reason":"untrusted"');
   });
@@ -53,7 +53,7 @@ describe('a backend behind TLS', () => {
     const pair = authority.issue('elsewhere', 'DNS:store.internal');
     await behind(await tlsStore(pair), { ca: authority.file });
     isTheError(await get(), 502, 'upstream_unavailable');
-    expect(told('outage')[0]!.reason).toContain('is for another name');
+    expect(logged('outage')[0]!.reason).toContain('is for another name');
     await gateway.stop();
     await store.close();
     await behind(await tlsStore(pair), { ca: authority.file, serverName: 'store.internal' });
@@ -69,13 +69,13 @@ describe('a backend behind TLS', () => {
     expect(store.connections.at(-1)!.client).toBe('first');
 
     copyFileSync(second.cert, first.cert);
-    await until('half a pair is refused', () => told('reload.failed').length > 0);
-    expect(told('reload.failed')[0]!.problems).toEqual([
+    await until('half a pair is refused', () => logged('reload.failed').length > 0);
+    expect(logged('reload.failed')[0]!.problems).toEqual([
       expect.stringContaining('upstream.tls.key: the private key in its file does not belong to the certificate'),
     ]);
     copyFileSync(second.key, first.key);
-    await until('the pair is taken', () => told('reload.done').length > 0);
-    expect(told('reload.done')[0]!.changed).toEqual(['certificates']);
+    await until('the pair is taken', () => logged('reload.done').length > 0);
+    expect(logged('reload.done')[0]!.changed).toEqual(['certificates']);
     store.hangUp();
     await until('the store knows the new one', async () => {
       expect((await get()).status).toBe(200);
@@ -87,6 +87,6 @@ describe('a backend behind TLS', () => {
     const asking = { requestCert: true, rejectUnauthorized: true, ca: [readFileSync(authority.file)] };
     await behind(await tlsStore(authority.issue('store', 'DNS:localhost'), asking), { ca: authority.file });
     expect((await get()).status).toBe(502);
-    expect(told('outage')[0]!.reason).toContain("does not take the gateway's certificate, or wants one");
+    expect(logged('outage')[0]!.reason).toContain("does not take the gateway's certificate, or wants one");
   });
 });

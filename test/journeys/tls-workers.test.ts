@@ -47,14 +47,14 @@ async function ask(options: ConnectionOptions = {}): Promise<{ resumed: boolean;
 }
 
 async function askEveryWorker(options: ConnectionOptions = {}) {
-  const before = gateway.told('request').length;
+  const before = gateway.logged('request').length;
   const seen: Awaited<ReturnType<typeof ask>>[] = [];
   await until('every worker has answered', async () => {
     seen.push(await ask(options));
     return (
       new Set(
         gateway
-          .told('request')
+          .logged('request')
           .slice(before)
           .map(({ worker }) => worker),
       ).size === 2
@@ -78,7 +78,7 @@ test('a renewed certificate is used by every worker, also by one that starts lat
   const renewed = authority.issue('renewed', `DNS:${NAME}`);
   copyFileSync(renewed.cert, pair.cert);
   copyFileSync(renewed.key, pair.key);
-  await until('it is taken', () => gateway.told('reload.done').length > 0);
+  await until('it is taken', () => gateway.logged('reload.done').length > 0);
   const all = await askEveryWorker();
   const serials = new Set(all.map(({ serial }) => serial));
   expect([serials.size, serials.has(before!.serial)]).toEqual([1, false]);

@@ -45,7 +45,7 @@ async function open(tls: object = {}, settings: object = {}): Promise<void> {
   key = (await gateway.key()).secret;
 }
 
-const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
 function reaching(): ConnectionOptions & AgentOptions {
   return { ca: authority.pem, servername: NAME, port: Number(new URL(gateway.url).port), host: '127.0.0.1' };
@@ -179,8 +179,8 @@ describe('a gateway with a certificate', () => {
     again.renegotiate({}, () => {});
     const [refused] = (await once(again, 'error')) as [NodeJS.ErrnoException];
     expect(refused.message).toContain('no renegotiation');
-    await until('they are told', () => told('tls.failed').length > 1);
-    expect(told('tls.failed').map(({ reason }) => reason)).toEqual(['version', 'protocol']);
+    await until('they are logged', () => logged('tls.failed').length > 1);
+    expect(logged('tls.failed').map(({ reason }) => reason)).toEqual(['version', 'protocol']);
   });
 
   test('may refuse TLS 1.2', async () => {
@@ -214,8 +214,8 @@ describe('a client that does not finish its handshake', () => {
     const wire = await Wire.open(gateway.url);
     wire.send(bytes);
     expect(await wire.ended()).toBe('');
-    await until('it is told', () => told('tls.failed').length > 0);
-    expect(told('tls.failed')[0]).toMatchObject({ reason: 'timeout', address: '127.0.0.1' });
+    await until('it is logged', () => logged('tls.failed').length > 0);
+    expect(logged('tls.failed')[0]).toMatchObject({ reason: 'timeout', address: '127.0.0.1' });
     const failures = (await metrics()).match(/^storegate_tls_handshake_failures_total\{.*[1-9]$/gm);
     expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="timeout"} 1']);
     // On a busy machine a good handshake may be late too.
@@ -227,7 +227,7 @@ describe('a client that does not finish its handshake', () => {
     const wires = [await Wire.open(gateway.url), await Wire.open(gateway.url)];
     const third = await Wire.open(gateway.url);
     expect(await third.ended()).toBe('');
-    expect(told('connection.refused')[0]).toMatchObject({ reason: 'address' });
+    expect(logged('connection.refused')[0]).toMatchObject({ reason: 'address' });
     for (const wire of wires) wire.close();
     await until('there is room again', async () => (await get().catch(() => null))?.status === 200);
   });
@@ -245,7 +245,7 @@ describe('a client that does not finish its handshake', () => {
       await wire.ended();
     }
     expect((await get()).status).toBe(200);
-    expect(told('bug')).toEqual([]);
+    expect(logged('bug')).toEqual([]);
   });
 
   test('does not delay a stop', async () => {
@@ -281,8 +281,8 @@ test('a client that does not read its response is disconnected', async () => {
   socket.on('error', () => {});
   socket.write(`GET /much HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
   socket.pause();
-  await until('the request has ended', () => told('request').length > 0);
-  expect(told('request')[0]).toMatchObject({ status: 200, complete: false, code: 'client_closed_request' });
+  await until('the request has ended', () => logged('request').length > 0);
+  expect(logged('request')[0]).toMatchObject({ status: 200, complete: false, code: 'client_closed_request' });
   socket.destroy();
 });
 
@@ -306,14 +306,14 @@ describe('a renewed certificate', () => {
     await until('they run', () => results.length > 20);
     const renewed = issue(`DNS:${NAME}`);
     copyFileSync(renewed.cert, pair.cert);
-    await until('the half is refused', () => told('reload.failed').length > 0);
+    await until('the half is refused', () => logged('reload.failed').length > 0);
     const amidst = results.length;
-    await until('they go on', () => results.length > amidst + 20);
+    await until('they continue', () => results.length > amidst + 20);
     expect(new Set(results.map(({ serial }) => serial))).toEqual(new Set([before]));
     copyFileSync(renewed.key, pair.key);
-    await until('the whole is taken', () => told('reload.done').length > 0);
+    await until('the whole is taken', () => logged('reload.done').length > 0);
     const after = results.length;
-    await until('they go on', () => results.length > after + 40);
+    await until('they continue', () => results.length > after + 40);
     over = true;
     await Promise.all(runs);
     lasting.destroy();
@@ -323,16 +323,16 @@ describe('a renewed certificate', () => {
     const fresh = results.slice(after).filter((one) => !one.lasting);
     expect(fresh.at(-1)!.serial).not.toBe(before);
     expect(results.filter((one) => one.lasting).every(({ serial }) => serial === before)).toBe(true);
-    expect(told('reload.failed')[0]!.problems).toEqual([
+    expect(logged('reload.failed')[0]!.problems).toEqual([
       expect.stringContaining('listen.tls.key: the private key in its file does not belong to the certificate'),
     ]);
-    expect(told('reload.done')[0]!.changed).toEqual(['certificates']);
+    expect(logged('reload.done')[0]!.changed).toEqual(['certificates']);
   });
 });
 
 test('a certificate that expires soon is reported at the start, and by the metric', async () => {
   await open();
-  expect(told('tls.warning').map(({ warning }) => warning)).toEqual([
+  expect(logged('tls.warning').map(({ warning }) => warning)).toEqual([
     expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
   ]);
   const [, seconds] = /^storegate_certificate_expiry_timestamp_seconds (.*)$/m.exec(await metrics()) ?? [];
@@ -345,7 +345,7 @@ test('TLS is enabled, disabled and made stricter by a reload, for new connection
   await open();
   const write = (tls: object) =>
     writeFileSync(join(gateway.folder, 'gateway.yaml'), JSON.stringify({ listen: { tls } }));
-  const done = (count: number) => until('it is taken', () => told('reload.done').length === count);
+  const done = (count: number) => until('it is taken', () => logged('reload.done').length === count);
   const lasting = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
   expect((await get(lasting)).status).toBe(200);
   write({});

@@ -30,8 +30,8 @@ afterEach(async () => {
 /** Loaded first, it makes a process print each OpenTelemetry module that it loads. */
 const SPY = `
   import { registerHooks } from 'node:module';
-  const tell = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
-  registerHooks({ load: (url, context, next) => (tell(url), next(url, context)) });`;
+  const report = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
+  registerHooks({ load: (url, context, next) => (report(url), next(url, context)) });`;
 const SPYING = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SPY)}` };
 
 const loadedBy = ({ err }: Running) => [...new Set(err().match(/@opentelemetry\/[a-z-]+/g) ?? [])];
@@ -118,7 +118,7 @@ describe('a request in a trace', () => {
 
   test.each([
     ['no traceparent', {}],
-    ['one that is none', { traceparent: SAMPLED.replace('00-', 'ff-'), tracestate: 'a=1' }],
+    ['an invalid one', { traceparent: SAMPLED.replace('00-', 'ff-'), tracestate: 'a=1' }],
   ])('with %s begins a new trace', async (_what, fields) => {
     const { collector, store, gateway, key } = await traced();
     await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
@@ -216,11 +216,11 @@ describe('spans', () => {
 describe('attempts', () => {
   test('each have their own span, which is the parent for the called backend', async () => {
     collector = await Collector.start();
-    const told: Record<'broken' | 'good', string[]> = { broken: [], good: [] };
+    const received: Record<'broken' | 'good', string[]> = { broken: [], good: [] };
     const hearing =
       (name: 'broken' | 'good', act: Fault): Fault =>
       (socket, request) => {
-        told[name].push(/^traceparent: (.*)$/im.exec(request)?.[1] ?? 'none');
+        received[name].push(/^traceparent: (.*)$/im.exec(request)?.[1] ?? 'none');
         act(socket, request);
       };
     const [broken, good] = [
@@ -250,8 +250,8 @@ describe('attempts', () => {
     expect(first).toMatchObject({ kind: 3, status: 2, attributes: { 'error.type': 'upstream_error', ...at(broken) } });
     expect(second).toMatchObject({ kind: 3, status: 0, attributes: { 'http.response.status_code': 200, ...at(good) } });
     expect(first.end <= second.start).toBe(true);
-    expect(told.broken).toContain(`00-${TRACE}-${first.spanId}-01`);
-    expect(told.good).toContain(`00-${TRACE}-${second.spanId}-01`);
+    expect(received.broken).toContain(`00-${TRACE}-${first.spanId}-01`);
+    expect(received.good).toContain(`00-${TRACE}-${second.spanId}-01`);
     await Promise.all([broken.close(), good.close()]);
   });
 });
@@ -265,7 +265,7 @@ describe('the sampler', () => {
   };
 
   test.each([
-    ['nobody, by a ratio of 0', {}, { settings: ', ratio: 0' }, { isKept: false, isContinued: false }],
+    ['a ratio of 0', {}, { settings: ', ratio: 0' }, { isKept: false, isContinued: false }],
     [
       'the caller, whatever the ratio',
       { traceparent: SAMPLED },
@@ -273,7 +273,7 @@ describe('the sampler', () => {
       { isKept: true, isContinued: true },
     ],
     [
-      'nobody, by always_off',
+      'always_off',
       { traceparent: SAMPLED },
       { env: { OTEL_TRACES_SAMPLER: 'always_off' } },
       { isKept: false, isContinued: true },
@@ -291,7 +291,7 @@ describe('the sampler', () => {
       { isKept: false, isContinued: true },
     ],
     [
-      'no caller where parents are none',
+      'no client with parents: none',
       { traceparent: SAMPLED },
       { settings: ', ratio: 0, parents: none' },
       { isKept: false, isContinued: false },
@@ -324,27 +324,27 @@ describe('a collector', () => {
     );
   }
 
-  test.each(['is away', 'refuses', 'fails', 'hangs'] as const)(
+  test.each(['is down', 'refuses', 'fails', 'hangs'] as const)(
     'that %s affects no request: the failure is reported once, and the recovery too',
     async (mood) => {
       const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: '200' } });
-      if (mood === 'is away') await collector.close();
+      if (mood === 'is down') await collector.close();
       else collector.mood = mood;
       for (let i = 0; i < 3; i++) {
         await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
         await until('they are lost', async () => (await spansTotal(gateway)).failed === 2 * (i + 1));
       }
-      const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
-      expect(told('otlp.export_failed')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
-      expect(told('otlp.export_recovered')).toEqual([]);
-      expect(told('bug')).toEqual([]);
+      const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+      expect(logged('otlp.export_failed')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
+      expect(logged('otlp.export_recovered')).toEqual([]);
+      expect(logged('bug')).toEqual([]);
 
-      if (mood === 'is away') await collector.open();
+      if (mood === 'is down') await collector.open();
       collector.mood = 'takes';
       await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
       await until('spans come again', () => collector.spans.length === 2);
-      await until('it is told', () => told('otlp.export_recovered').length === 1);
-      expect(told('otlp.export_recovered')).toMatchObject([{ dropped: 6 }]);
+      await until('it is logged', () => logged('otlp.export_recovered').length === 1);
+      expect(logged('otlp.export_recovered')).toMatchObject([{ dropped: 6 }]);
       expect(await spansTotal(gateway)).toEqual({ failed: 6, exported: 2 });
     },
   );

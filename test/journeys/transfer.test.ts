@@ -82,7 +82,7 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
   await until('there was more traffic', () => admitted() > 60);
   isLive = false;
   await Promise.all(callers);
-  const told = await auditOf(old);
+  const auditBefore = await auditOf(old);
   await old.close();
   await copy();
 
@@ -107,7 +107,7 @@ test('a gateway that moves from its folder to Redis refuses no key, grants no da
     expect((listed.body as { keys: { id: string }[] }).keys.map(({ id }) => id).sort()).toEqual(
       [busy.id, banned.id, late.id].sort(),
     );
-    expect(await auditOf(first)).toEqual(told);
+    expect(await auditOf(first)).toEqual(auditBefore);
   } finally {
     await Promise.all(grown.map((gateway) => gateway.stop()));
   }

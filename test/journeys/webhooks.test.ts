@@ -74,13 +74,13 @@ describe('an embedded gateway', () => {
     admin = adminOf(gateway.adminUrl);
   }
 
-  const standing = async () => (await admin('GET', '/webhooks')).body.endpoints[0];
+  const endpoint = async () => (await admin('GET', '/webhooks')).body.endpoints[0];
   const came = (type: string, count = 1) => until(`${count} ${type}`, () => receiver.takenOf(type).length >= count);
 
   test('sends each event once, with the fields of its schema and no secret', async () => {
     await start();
     const { id, key } = await issue(admin, { account: 'shop', expiresAt: undefined });
-    await until('it is told', () => receiver.takenOf('key.created').some(({ data }) => data.key === id));
+    await until('it is sent', () => receiver.takenOf('key.created').some(({ data }) => data.key === id));
     expect(receiver.takenOf('key.created').find(({ data }) => data.key === id)!.data).toEqual({
       key: id,
       account: 'shop',
@@ -126,11 +126,11 @@ describe('an embedded gateway', () => {
     expect(receiver.takenOf('key.first_used').map(({ data }) => data)).toEqual([
       { key: id, account: 'shop', plan: 'free' },
     ]);
-    const told = JSON.stringify([receiver.attempts, gateway.log, await standing()]);
-    expect(told).not.toContain(key);
-    expect(JSON.stringify([gateway.log, await standing()])).not.toContain('s3cr3t-path');
-    expect(told).not.toContain(receiver.secret);
-    expect(await standing()).toMatchObject({ status: 'ok', pending: 0, dropped: 0 });
+    const output = JSON.stringify([receiver.attempts, gateway.log, await endpoint()]);
+    expect(output).not.toContain(key);
+    expect(JSON.stringify([gateway.log, await endpoint()])).not.toContain('s3cr3t-path');
+    expect(output).not.toContain(receiver.secret);
+    expect(await endpoint()).toMatchObject({ status: 'ok', pending: 0, dropped: 0 });
     expect(new Set(receiver.taken.map((attempt) => attempt.id)).size).toBe(receiver.taken.length);
   });
 
@@ -152,7 +152,7 @@ describe('an embedded gateway', () => {
     );
     expect(receiver.takenOf('key.expiring').map(({ data }) => data.key)).toEqual([id]);
     await getBanned((await issue(admin)).key, [gateway]);
-    await until('the quota before the ban is told', () => receiver.takenOf('quota.reached').length === 3);
+    await until('the quota before the ban is sent', () => receiver.takenOf('quota.reached').length === 3);
     expect(receiver.takenOf('ban.started')).toEqual([]);
   });
 
@@ -162,14 +162,14 @@ describe('an embedded gateway', () => {
     receiver.answer = ({ headers }) => ({ status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503 });
     const keys: string[] = [];
     for (let i = 0; i < 3; i++) keys.push((await issue(admin)).id);
-    await until('all of it waits', async () => (await standing()).pending === 3);
-    const failures = async () => (await standing()).failures;
+    await until('all of it waits', async () => (await endpoint()).pending === 3);
+    const failures = async () => (await endpoint()).failures;
     await until('it was tried', async () => (await failures()) === 1);
     for (let i = 2; i < 7; i++) {
       gateway.clock.now += 6 * MINUTE;
       await until('it was tried again', async () => (await failures()) === i);
     }
-    expect(await standing()).toMatchObject({
+    expect(await endpoint()).toMatchObject({
       status: 'failing',
       pending: 3,
       error: expect.stringMatching(/^HTTP 50/),
@@ -181,7 +181,7 @@ describe('an embedded gateway', () => {
     await until('it was tried by the new one', async () => (await failures()) === 7);
     receiver.answer = () => ({ status: 200 });
     gateway.clock.now += 6 * MINUTE;
-    await until('nothing waits', async () => (await standing()).pending === 0);
+    await until('nothing waits', async () => (await endpoint()).pending === 0);
     const taken = receiver.taken.slice(before);
     expect(taken.map(({ data }) => data.key).sort()).toEqual(keys.sort());
     const attempts = receiver.attempts.filter(({ id }) => taken.some((one) => one.id === id));
@@ -189,7 +189,7 @@ describe('an embedded gateway', () => {
     expect(attempts).toHaveLength(7 + 3);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
     expect(gateway.log.filter(({ msg }) => msg === 'webhook.recovered')).toHaveLength(1);
-    expect(await standing()).toMatchObject({ status: 'ok', failures: 0, error: null, failingSince: null });
+    expect(await endpoint()).toMatchObject({ status: 'ok', failures: 0, error: null, failingSince: null });
   });
 
   test('drops an event that is too old, and the oldest if too many are pending', async () => {
@@ -197,12 +197,12 @@ describe('an embedded gateway', () => {
     receiver.answer = () => ({ status: 500, cut: true });
     const ids: string[] = [];
     for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
-    await until('three are dropped', async () => (await standing()).dropped === 3);
-    expect(await standing()).toMatchObject({ pending: 10, error: 'no answer: UND_ERR_SOCKET' });
+    await until('three are dropped', async () => (await endpoint()).dropped === 3);
+    expect(await endpoint()).toMatchObject({ pending: 10, error: 'no answer: UND_ERR_SOCKET' });
     receiver.answer = () => ({ status: 200 });
     gateway.clock.now += HOUR;
-    await until('nothing waits', async () => (await standing()).pending === 0);
-    expect(await standing()).toMatchObject({ dropped: 13 });
+    await until('nothing waits', async () => (await endpoint()).pending === 0);
+    expect(await endpoint()).toMatchObject({ dropped: 13 });
     expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
     const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
     expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="dropped"\} 3$/m);
@@ -215,28 +215,28 @@ describe('an embedded gateway', () => {
     try {
       receiver.answer = () => ({ status: 307, headers: { Location: elsewhere.url } });
       await issue(admin);
-      await until('it failed', async () => (await standing()).status === 'failing');
-      expect((await standing()).error).toBe('HTTP 307: redirects are not followed');
+      await until('it failed', async () => (await endpoint()).status === 'failing');
+      expect((await endpoint()).error).toBe('HTTP 307: redirects are not followed');
       receiver.answer = () => ({ status: 503, headers: { 'Retry-After': '1800' } });
       let tried = receiver.attempts.length;
       gateway.clock.now += 10 * MINUTE;
       await until('it is tried again', () => receiver.attempts.length > tried);
       await until(
         'it waits',
-        async () => Date.parse((await standing()).pausedUntil) === gateway.clock.now + 30 * MINUTE,
+        async () => Date.parse((await endpoint()).pausedUntil) === gateway.clock.now + 30 * MINUTE,
       );
       receiver.answer = () => ({ status: 410 });
       tried = receiver.attempts.length;
       gateway.clock.now += 31 * MINUTE;
-      await until('it is gone', async () => (await standing()).status === 'disabled');
+      await until('it is gone', async () => (await endpoint()).status === 'disabled');
       gateway.clock.now += DAY;
       await issue(admin, { account: 'later' });
-      await until('another one waits', async () => (await standing()).pending === 2);
+      await until('another one waits', async () => (await endpoint()).pending === 2);
       expect(receiver.attempts.length).toBe(tried + 1);
       receiver.answer = () => ({ status: 202 });
       const { body } = await admin('POST', '/webhooks/test', {});
       expect(body.tests).toMatchObject([{ delivered: true, status: 202, error: null }]);
-      await until('nothing waits', async () => (await standing()).pending === 0);
+      await until('nothing waits', async () => (await endpoint()).pending === 0);
       expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
       expect(elsewhere.attempts).toEqual([]);
     } finally {
@@ -288,23 +288,23 @@ test('an event outlives a crash between its storage and its delivery', async () 
   const port = receiver.port;
   const data = join(temporary(), 'data');
   const start = (data: string) => TestGateway.start({ plans: PLANS, env: { ...receiver.env, STOREGATE_DATA: data } });
-  const standing = async ({ adminUrl }: TestGateway) => (await adminOf(adminUrl)('GET', '/webhooks')).body.endpoints[0];
+  const endpoint = async ({ adminUrl }: TestGateway) => (await adminOf(adminUrl)('GET', '/webhooks')).body.endpoints[0];
   const first = await start(data);
   let second: TestGateway | null = null;
   try {
     await receiver.stop();
     const { id } = await issue(adminOf(first.adminUrl));
-    await until('it waits, and was tried', async () => (await standing(first)).failures > 0);
-    expect((await standing(first)).pending).toBe(1);
+    await until('it waits, and was tried', async () => (await endpoint(first)).failures > 0);
+    expect((await endpoint(first)).pending).toBe(1);
     // The files as a crash at this moment leaves them.
     const crashed = join(temporary(), 'data');
     cpSync(data, crashed, { recursive: true });
     await first.stop();
     receiver = await Receiver.start(receiver.secret, port);
     second = await start(crashed);
-    expect((await standing(second)).pending).toBe(1);
+    expect((await endpoint(second)).pending).toBe(1);
     second.clock.now += MINUTE + LEASE;
-    await until('nothing waits', async () => (await standing(second!)).pending === 0);
+    await until('nothing waits', async () => (await endpoint(second!)).pending === 0);
     expect(receiver.taken.map(({ data }) => data.key)).toEqual([id]);
   } finally {
     await first.stop();
@@ -343,7 +343,7 @@ describe('gateways on one Redis', () => {
     for (const { folder } of [one, two]) writeFileSync(join(folder, 'plans.yaml'), 'plans: 1');
     const counts = () =>
       ['ban.started', 'quota.reached', 'key.first_used', 'reload.failed'].map((type) => receiver.takenOf(type).length);
-    await until('all of it is told', () => counts().join() === '4,8,4,1');
+    await until('all of it is sent', () => counts().join() === '4,8,4,1');
     const issued = receiver.takenOf('key.created');
     expect(issued.map(({ data }) => data.key).sort()).toEqual(keys.map(({ id }) => id).sort());
     for (const gateway of [one, two])
@@ -364,23 +364,23 @@ describe('gateways on one Redis', () => {
     for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
     await store.stop();
     const { key: other } = await issue(adminOf(both[0]!.adminUrl), { account: 'other' });
-    const isTold = (gateway: TestGateway, type: string) => gateway.log.some(({ msg }) => msg === type);
+    const isLogged = (gateway: TestGateway, type: string) => gateway.log.some(({ msg }) => msg === type);
     for (const gateway of both)
-      await until('it is away', async () => {
+      await until('it is down', async () => {
         await ask(gateway, other);
-        return isTold(gateway, 'upstream.down');
+        return isLogged(gateway, 'upstream.down');
       });
-    await until('that is told', () => receiver.takenOf('upstream.down').length > 0);
+    await until('that is sent', () => receiver.takenOf('upstream.down').length > 0);
     for (const { clock } of both) clock.now += MINUTE;
     await store.start();
-    for (const gateway of both) await until('it is back', () => isTold(gateway, 'upstream.up'));
-    await until('that is told', () => receiver.takenOf('upstream.up').length > 0);
+    for (const gateway of both) await until('it is up', () => isLogged(gateway, 'upstream.up'));
+    await until('that is sent', () => receiver.takenOf('upstream.up').length > 0);
     await issue(adminOf(both[0]!.adminUrl), { account: 'last' });
-    await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
-    const [away, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
-    expect([away.length, back.length]).toEqual([1, 1]);
+    await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
+    const [down, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
+    expect([down.length, back.length]).toEqual([1, 1]);
     const host = new URL(store.url).host;
-    expect(away[0]!.data).toMatchObject({ upstream: 'default', store: host, reason: 'unreachable' });
+    expect(down[0]!.data).toMatchObject({ upstream: 'default', store: host, reason: 'unreachable' });
     expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, duration: MINUTE });
     await store.stop();
   });
@@ -395,17 +395,17 @@ describe('gateways on one Redis', () => {
     for (const gateway of [one, two]) expect(await ask(gateway, key)).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');
     for (const gateway of [one, two]) await ask(gateway, key);
-    await until('both tell it', () => receiver.takenOf('state.down').length === 2);
-    const away = receiver.takenOf('state.down');
-    expect(away.map(({ data }) => data.policy)).toEqual(['local', 'local']);
-    expect(new Set(away.map(({ data }) => data.gateway)).size).toBe(2);
+    await until('both send it', () => receiver.takenOf('state.down').length === 2);
+    const down = receiver.takenOf('state.down');
+    expect(down.map(({ data }) => data.policy)).toEqual(['local', 'local']);
+    expect(new Set(down.map(({ data }) => data.gateway)).size).toBe(2);
     for (const { clock } of [one, two]) clock.now += MINUTE;
     await redis.admin.replicaof('NO', 'ONE');
-    await until('it is told', () => receiver.takenOf('state.up').length > 0);
+    await until('it is sent', () => receiver.takenOf('state.up').length > 0);
     for (const gateway of [one, two])
       await until('it has recovered', () => gateway.log.some(({ msg }) => msg === 'state.recovered'));
     await issue(admin, { account: 'last' });
-    await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
+    await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
     expect(receiver.takenOf('state.up')).toHaveLength(1);
     expect(receiver.takenOf('state.up')[0]!.data.duration).toBe(MINUTE);
   });

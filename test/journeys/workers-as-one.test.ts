@@ -94,8 +94,8 @@ test('workers count an operation together, also after a reload, and commands kee
   const windows = async (...args: string[]) => {
     const { code, out, err } = await beside('usage', ...args, '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    const [standing] = JSON.parse(out);
-    return standing.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
+    const [usage] = JSON.parse(out);
+    return usage.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
   };
   expect(await windows('get', id)).toEqual(['hour 40', 'listCategories:hour 40', 'tag:Animals:hour 0']);
   const granted = await windows('grant', id, '--units', '3', '--window', 'listCategories:hour');
@@ -117,19 +117,19 @@ describe('backends', () => {
     await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
     const { key } = await gateway.key('1000000/hour');
     const load = () => flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
-    const workersThatTold = (type: string, store: FaultyStore) =>
-      new Set(gateway.told(type).flatMap((line) => (line.store === store.name ? [line.worker] : []))).size;
+    const workersThatLogged = (type: string, store: FaultyStore) =>
+      new Set(gateway.logged(type).flatMap((line) => (line.store === store.name ? [line.worker] : []))).size;
     one.act = hangs;
     await until('both workers know', async () => {
       await load();
-      return workersThatTold('upstream.down', one) === 2;
+      return workersThatLogged('upstream.down', one) === 2;
     });
     expect(statuses(await load())).toEqual(new Set([200]));
     await reload({ 'gateway.yaml': settings(`url: "${two.url}", ${quick}`) });
     const before = one.requests.length;
     expect(statuses(await load())).toEqual(new Set([200]));
     expect(one.requests.slice(before).filter((line) => !line.startsWith('GET / '))).toEqual([]);
-    expect(workersThatTold('upstream.down', two)).toBe(0);
+    expect(workersThatLogged('upstream.down', two)).toBe(0);
     await reload({ 'gateway.yaml': settings() });
     await Promise.all(stores.map((store) => store.close()));
   });
@@ -158,7 +158,7 @@ describe('backends', () => {
       [1, 'down', 'check'],
       [2, 'down', 'check'],
     ]);
-    await store.mend();
+    await store.recover();
     await isReady();
     await reload({ 'gateway.yaml': settings() });
     await store.stop();
@@ -175,10 +175,12 @@ test('bans, quotas and first uses are reported once by a gateway with workers, t
       until('the key is banned', async () => (await gateway.get('/pets', withKey(key))).status === 403),
     ),
   );
-  const toldOf = (type: string, id: string) => receiver.takenOf(type).filter(({ data }) => data.key === id).length;
+  const deliveries = (type: string, id: string) => receiver.takenOf(type).filter(({ data }) => data.key === id).length;
   const counts = () =>
-    keys.map(({ id }) => [toldOf('quota.reached', id), toldOf('ban.started', id), toldOf('key.first_used', id)].join());
-  await until('all of it is told', () => counts().join(' ') === '2,1,1 2,1,1 2,1,1');
+    keys.map(({ id }) =>
+      [deliveries('quota.reached', id), deliveries('ban.started', id), deliveries('key.first_used', id)].join(),
+    );
+  await until('all of it is sent', () => counts().join(' ') === '2,1,1 2,1,1 2,1,1');
   await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 12);
   const entries = async () => (await gateway.admin('GET', '/ban-history')).body.entries as { target: string }[];
   await until('the log has them', async () => (await entries()).length >= 3);

@@ -114,7 +114,7 @@ describe('a worker', () => {
   test('that keeps crashing is replaced with growing delays, and the other one serves meanwhile; without any the gateway is not ready', async () => {
     const [first, other] = gateway.pids;
     process.kill(first!, 'SIGKILL');
-    await until('its end is told', () => gateway.told('worker.ended').length === 1);
+    await until('its end is logged', () => gateway.logged('worker.ended').length === 1);
     expect(await categories()).toBe(200);
     expect(await ready(gateway)).toBe('200 ready');
     await replaced([first!]);
@@ -126,7 +126,7 @@ describe('a worker', () => {
     await replaced(both);
     expect(await ready(gateway)).toBe('200 ready');
     expect(await categories()).toBe(200);
-    const ends = gateway.told('worker.ended').filter(({ worker }) => worker === 1);
+    const ends = gateway.logged('worker.ended').filter(({ worker }) => worker === 1);
     expect(ends.map(({ replacedAfter }) => replacedAfter)).toEqual([100, 200]);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(3);
   });
@@ -134,8 +134,8 @@ describe('a worker', () => {
   test('that hangs is killed and replaced', async () => {
     const [stuck, other] = gateway.pids;
     process.kill(stuck!, 'SIGSTOP');
-    const ended = () => gateway.told('worker.ended').find(({ pid }) => pid === stuck);
-    await until('its end is told', () => ended() !== undefined);
+    const ended = () => gateway.logged('worker.ended').find(({ pid }) => pid === stuck);
+    await until('its end is logged', () => ended() !== undefined);
     expect(ended()).toMatchObject({ reason: 'did not answer for 10 s', level: 50 });
     await replaced([stuck!]);
     expect(gateway.pids[1]).toBe(other);
@@ -150,17 +150,20 @@ describe('a worker', () => {
     gateway.running.child.kill('SIGSTOP');
     try {
       expect([await fails(), await fails(), await fails(), await fails()]).toEqual([401, 401, 401, 429]);
-      expect(gateway.told('primary.unresponsive')).toHaveLength(1);
+      expect(gateway.logged('primary.unresponsive')).toHaveLength(1);
     } finally {
       gateway.running.child.kill('SIGCONT');
     }
-    await until('it is heard again', () => gateway.told('primary.responsive').length === 1);
+    await until('it is heard again', () => gateway.logged('primary.responsive').length === 1);
     agent.destroy();
   });
 
   test('that is stopped finishes its requests, is replaced, and loses no request; it does not count as a failure', async () => {
     const { pids } = gateway;
-    const [before, exits] = [gateway.told('worker.ended').length, await gateway.metric('storegate_worker_exits_total')];
+    const [before, exits] = [
+      gateway.logged('worker.ended').length,
+      await gateway.metric('storegate_worker_exits_total'),
+    ];
     const requests = await inFlight(gateway);
     let over = false;
     async function call(): Promise<void> {
@@ -179,7 +182,7 @@ describe('a worker', () => {
     over = true;
     await calls;
     expect(await statuses(requests)).toEqual([200, 200]);
-    expect(gateway.told('worker.ended').slice(before)).toEqual([
+    expect(gateway.logged('worker.ended').slice(before)).toEqual([
       expect.objectContaining({ worker: 1, pid: pids[0], level: 30, replacedAfter: 0 }),
       expect.objectContaining({ worker: 2, pid: pids[1], level: 30, replacedAfter: 0 }),
     ]);
@@ -189,16 +192,16 @@ describe('a worker', () => {
 
   test('finishes its requests when SIGINT reaches all processes of the gateway, which then ends', async () => {
     const { pids, running } = gateway;
-    const before = gateway.told('worker.ended').length;
+    const before = gateway.logged('worker.ended').length;
     const requests = await inFlight(gateway);
     process.kill(-running.child.pid!, 'SIGINT');
-    await until('it has told', () => gateway.told('stopping').length === 1);
+    await until('it is logged', () => gateway.logged('stopping').length === 1);
     expect(pids.filter(isAlive)).toEqual(pids);
     release();
     expect(await statuses(requests)).toEqual([200, 200]);
     expect(await running.exit).toBe(0);
     await allGone(pids);
-    const ends = gateway.told('worker.ended').slice(before);
+    const ends = gateway.logged('worker.ended').slice(before);
     expect(ends.filter(({ unexpected, level }) => unexpected || level >= 40)).toEqual([]);
     expect(running.err()).toBe('');
   });
@@ -216,8 +219,8 @@ describe('when the primary process is killed', () => {
     const { key } = await gateway.key('1000/day');
     const requests = await inFlight(gateway);
     gateway.running.child.kill('SIGKILL');
-    await until('they have noticed', () => gateway.told('primary.exited').length === 2);
-    expect(gateway.told('primary.exited').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
+    await until('they have noticed', () => gateway.logged('primary.exited').length === 2);
+    expect(gateway.logged('primary.exited').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
     const categories = async () => (await gateway.get('/categories', { 'X-API-Key': key })).status;
     const answered = () => until('callers are answered', async () => (await categories().catch(() => 0)) === 200);
     await answered();
@@ -232,10 +235,10 @@ describe('when the primary process is killed', () => {
 
     next = await start(settings, { env });
     await until('the new workers are all there is for callers', async () => {
-      const before = next.told('request').length;
+      const before = next.logged('request').length;
       const statuses = await Promise.all(Array.from({ length: 20 }, categories));
       expect(new Set(statuses)).toEqual(new Set([200]));
-      return next.told('request').length === before + 20;
+      return next.logged('request').length === before + 20;
     });
     expect(isAlive(other!)).toBe(true);
     release();
@@ -250,14 +253,14 @@ describe('when the primary process is killed', () => {
     const requests = await inFlight(next);
     next.running.child.kill('SIGTERM');
     await until('it says so', async () => (await ready(next)) === '503 stopping');
-    await until('it has told', () => next.told('stopping').length === 1);
+    await until('it is logged', () => next.logged('stopping').length === 1);
     release();
     expect(await statuses(requests)).toEqual([200, 200]);
     expect(await next.running.exit).toBe(0);
     await allGone(pids);
-    expect(next.told('stopping')).toEqual([expect.objectContaining({ inFlight: 2 })]);
-    expect(next.told('stopped')).toEqual([expect.objectContaining({ cutOff: 0 })]);
-    expect(next.told('worker.ended')).toEqual([]);
+    expect(next.logged('stopping')).toEqual([expect.objectContaining({ inFlight: 2 })]);
+    expect(next.logged('stopped')).toEqual([expect.objectContaining({ cutOff: 0 })]);
+    expect(next.logged('worker.ended')).toEqual([]);
     expect(await redis.admin.zcard('sg:g')).toBe(0);
   });
 });
@@ -279,7 +282,7 @@ test('a gateway without Redis is unready if the settings say so, and a stop cuts
   gateway.running.child.kill('SIGTERM');
   expect(await gateway.running.exit).toBe(0);
   expect(await Promise.all(requests)).toEqual(['ECONNRESET', 'ECONNRESET']);
-  expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 2 })]);
+  expect(gateway.logged('stopped')).toEqual([expect.objectContaining({ cutOff: 2 })]);
   await own.stop();
 });
 
@@ -345,7 +348,7 @@ describe('the start', () => {
   test.each([
     ['Redis is down', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
     ['the contract is not there', () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }), /^\S+nowhere\.yaml: .*\n$/],
-    ['there is no Redis', () => ({ REDIS_URL: '' }), /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/],
+    ['Redis is missing', () => ({ REDIS_URL: '' }), /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/],
   ])('reports in one line that %s', async (_, more, message) => {
     const ended = await commandLine(cwd)(['serve'], { env: env(more()) });
     expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });

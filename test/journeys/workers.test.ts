@@ -65,7 +65,7 @@ describe('with several workers', () => {
     const remainders = admitted.map(({ headers }) => Number(headers['x-ratelimit-remaining']));
     expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(300).keys()]);
     expect(new Set(statuses(answers)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
-    const good = () => gateway.told('request').filter(({ status }) => status === 200);
+    const good = () => gateway.logged('request').filter(({ status }) => status === 200);
     await until('all that were admitted are in the log', () => good().length === 300);
     const shares = Map.groupBy(good(), ({ worker }) => worker as number);
     // The shares depend on the speed of the workers: clients send again once they are answered.
@@ -157,12 +157,12 @@ describe('a reload', () => {
   test('applies to every worker once it is answered, and is reported once', async () => {
     const key = await free();
     expect(await limits(key)).toEqual(new Set(['50']));
-    const told = gateway.told('reload.done').length;
+    const reloads = gateway.logged('reload.done').length;
     const counted = await gateway.metric('storegate_reloads_total');
     gateway.write('plans.yaml', plans(70));
     expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: ['plans'], needRestart: [] });
     expect(await limits(key)).toEqual(new Set(['70']));
-    expect(gateway.told('reload.done')).toHaveLength(told + 1);
+    expect(gateway.logged('reload.done')).toHaveLength(reloads + 1);
     expect(await gateway.metric('storegate_reloads_total', { result: 'success' })).toBe(counted + 1);
   });
 
@@ -177,9 +177,9 @@ describe('a reload', () => {
     expect(await limits(key)).toEqual(new Set(['70']));
 
     await crashOne();
-    const before = gateway.told('request').length;
+    const before = gateway.logged('request').length;
     expect(await limits(key)).toEqual(new Set(['70']));
-    const operations = gateway.told('request').slice(before);
+    const operations = gateway.logged('request').slice(before);
     expect(new Set(operations.map(({ operation }) => operation))).toEqual(new Set(['listCategories']));
     gateway.write('gateway.yaml', settings());
     gateway.write('plans.yaml', plans(70));
@@ -191,7 +191,7 @@ describe('a reload', () => {
     const key = await free();
     const [victim] = gateway.pids;
     process.kill(victim!, 'SIGKILL');
-    await until('its end is told', () => gateway.told('worker.ended').at(-1)?.pid === victim);
+    await until('its end is logged', () => gateway.logged('worker.ended').at(-1)?.pid === victim);
     gateway.write('plans.yaml', plans(80));
     await gateway.admin('POST', '/reload');
     await until('another one has taken its place', () => !gateway.pids.includes(victim!));
@@ -232,7 +232,7 @@ describe('the metrics', () => {
     expect(await timed()).toBe(before.timed + 200);
     expect(await gateway.metric('storegate_workers')).toBe(2);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(exits + 1);
-    expect(gateway.told('worker.ended').at(-1)).toMatchObject({ pid: victim, reason: 'signal SIGKILL', level: 50 });
+    expect(gateway.logged('worker.ended').at(-1)).toMatchObject({ pid: victim, reason: 'signal SIGKILL', level: 50 });
   });
 
   test('include the last values of a worker that is stuck', async () => {

@@ -4,11 +4,11 @@ import { TestClock } from '../support/limits.ts';
 
 function open() {
   const kept = new Map<string, number>();
-  const store: LastUseStore & { away: boolean; saves: number } = {
-    away: false,
+  const store: LastUseStore & { isDown: boolean; saves: number } = {
+    isDown: false,
     saves: 0,
     save(uses) {
-      if (this.away) throw new Error('away');
+      if (this.isDown) throw new Error('down');
       this.saves++;
       for (const [id, at] of uses) kept.set(id, Math.max(at, kept.get(id) ?? 0));
     },
@@ -39,11 +39,11 @@ test('many are written in batches', async () => {
 test('a failed write is reported, kept, and repeated later', async () => {
   const { uses, kept, store, clock, failures } = open();
   uses.note('key_1');
-  store.away = true;
+  store.isDown = true;
   await uses.flush();
   expect(failures).toHaveLength(1);
   expect((await uses.lastUsed(['key_1'])).get('key_1')).toBe(clock.now);
-  store.away = false;
+  store.isDown = false;
   await uses.close();
   expect(kept.get('key_1')).toBe(clock.now);
 });

@@ -102,14 +102,20 @@ describe('the lines of the log', () => {
     const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
-    const told = { faults, faultCount: 7, traceparent, reason: 'addresses.deny has 192.0.2.1' };
-    const lines = written('json', false, request, { ...request, trace }, { ...request, trace: { ...trace, ...told } });
+    const decisive = { faults, faultCount: 7, traceparent, reason: 'addresses.deny has 192.0.2.1' };
+    const lines = written(
+      'json',
+      false,
+      request,
+      { ...request, trace },
+      { ...request, trace: { ...trace, ...decisive } },
+    );
     const [bare, plain, whole] = lines
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(plain).toEqual({ ...bare, time: plain.time });
-    expect(whole).toEqual({ ...bare, ...told, traceId, time: whole.time });
+    expect(whole).toEqual({ ...bare, ...decisive, traceId, time: whole.time });
     expect(bare).not.toHaveProperty('trace');
   });
 
@@ -139,20 +145,20 @@ describe('the lines of the log', () => {
       { type: 'retry', id: 'r1', ...store, error },
       { type: 'upstream.up', ...store, duration: 250 },
     );
-    const [away, retry, back] = lines
+    const [down, retry, back] = lines
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     const named = { upstreamName: 'stock', store: '192.0.2.1:3000' };
-    expect(away).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
+    expect(down).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
     expect(retry).toEqual(expect.objectContaining({ ...named, reason: refused.message }));
     expect(back).toEqual(expect.objectContaining({ ...named, duration: 250 }));
-    const bad = Object.assign(new Error('nobody trusted'), { code: 'SELF_SIGNED' });
+    const bad = Object.assign(new Error('untrusted issuer'), { code: 'SELF_SIGNED' });
     const coded = new Error(bad.message, { cause: bad });
     expect(JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded }))).toMatchObject({
-      reason: 'nobody trusted (SELF_SIGNED)',
+      reason: 'untrusted issuer (SELF_SIGNED)',
     });
-    for (const line of [away, retry, back]) expect(line).not.toHaveProperty('upstream');
+    for (const line of [down, retry, back]) expect(line).not.toHaveProperty('upstream');
   });
 
   test('omit events of each request that are metrics', () => {

@@ -81,7 +81,7 @@ describe('events are counted', () => {
       ],
     ],
     [
-      'an answer that nobody waited for',
+      'a response after its client left',
       [{ ...REQUEST, status: 499, complete: false, code: 'client_closed_request' }],
       [
         'storegate_requests_total{operation="getPet",method="GET",status="499"} 1',
@@ -117,7 +117,7 @@ describe('events are counted', () => {
       ['storegate_reloads_total{result="success"} 1', 'storegate_reloads_total{result="failure"} 1'],
     ],
     [
-      'a fault that is only told',
+      'a fault that is only reported',
       [{ type: 'contract.fault', id: 'x', operation: 'getPet', side: 'response', count: 2, faults: [] }],
       ['storegate_contract_faults_total{operation="getPet",side="response"} 1'],
     ],
@@ -209,9 +209,9 @@ test('the primary process reports workers, and its workers report requests', asy
 
 test('the versions of storegate and of Node are reported by every process', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const told = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
-  expect(await carrier().text()).toContain(told);
-  expect(await primary().text()).toContain(told);
+  const line = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
+  expect(await carrier().text()).toContain(line);
+  expect(await primary().text()).toContain(line);
 });
 
 test('buckets of the state begin at a tenth of a millisecond, those of requests at a whole one', async () => {

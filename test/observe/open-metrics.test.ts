@@ -8,7 +8,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const OTHER = '5bf92f3577b34da6a3ce929d0e0e4736';
 const gauges = { workers: () => 2 };
 
-function told(...requests: { traceId: string; sampled?: boolean; duration: number }[]) {
+function metricsOf(...requests: { traceId: string; sampled?: boolean; duration: number }[]) {
   const metrics = createMetrics(gauges, undefined, { exemplars: true });
   for (const { traceId, sampled = true, duration } of requests) {
     const trace = { span: { traceId, sampled } } as never;
@@ -46,7 +46,7 @@ describe('OpenMetrics', () => {
   });
 
   test('has for each bucket the newest request with a kept trace', async () => {
-    const { openMetrics } = told(
+    const { openMetrics } = metricsOf(
       { traceId: OTHER, duration: 3 },
       { traceId: TRACE, duration: 4 },
       { traceId: OTHER, sampled: false, duration: 4.5 },
@@ -59,7 +59,7 @@ describe('OpenMetrics', () => {
   });
 
   test('follows the standard: families by their names, numbers with a point, an end', async () => {
-    const text = await told({ traceId: TRACE, duration: 4 }).openMetrics!();
+    const text = await metricsOf({ traceId: TRACE, duration: 4 }).openMetrics!();
     expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests to');
     expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
     expect(text).toMatch(/^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m);
@@ -72,9 +72,9 @@ describe('OpenMetrics', () => {
   });
 
   test('of several processes has the newest exemplar of all, and the same sums as the other exposition', async () => {
-    const one = await told({ traceId: TRACE, duration: 4 }).figures();
+    const one = await metricsOf({ traceId: TRACE, duration: 4 }).figures();
     await new Promise((resolve) => setTimeout(resolve, 2));
-    const two = await told({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
+    const two = await metricsOf({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
     const own = await createMetrics(gauges).figures();
     const parts = structuredClone([two, one]);
     const text = await totalOpenMetrics(own, parts);
@@ -88,6 +88,6 @@ describe('OpenMetrics', () => {
 
   test('is missing without tracing, and the other exposition has no exemplars', async () => {
     expect(createMetrics(gauges).openMetrics).toBeNull();
-    expect(await told({ traceId: TRACE, duration: 4 }).text()).not.toContain('trace_id');
+    expect(await metricsOf({ traceId: TRACE, duration: 4 }).text()).not.toContain('trace_id');
   });
 });

@@ -16,8 +16,12 @@ afterAll(() => gateway.stop());
 
 /** Not decoded, unlike with supertest. */
 async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const { statusCode, headers: told, body } = await request(gateway.url + path, { method, headers });
-  return { status: statusCode, headers: told as Record<string, string>, body: Buffer.from(await body.arrayBuffer()) };
+  const { statusCode, headers: received, body } = await request(gateway.url + path, { method, headers });
+  return {
+    status: statusCode,
+    headers: received as Record<string, string>,
+    body: Buffer.from(await body.arrayBuffer()),
+  };
 }
 
 async function assets(): Promise<string[]> {

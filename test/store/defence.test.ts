@@ -162,7 +162,7 @@ test('the target of a request may be a whole URL', async () => {
 
 test.each([
   ['what is not HTTP', 'HELO store\r\n\r\n'],
-  ['a target that is no path', 'GET pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+  ['a target that is not a path', 'GET pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ['the target of no resource', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
 ])('%s is answered with an Error object', async (_, bytes) => {

@@ -15,11 +15,11 @@ export class Acts {
   constructor(gateway: CrashingGateway, count = 0) {
     this.count = count;
     this.#gateway = gateway;
-    const { key, ban, pardon, reset, grant, revoke, token, plan } = this;
-    this.#acts = [key, ban, pardon, reset, grant, revoke, token, plan].map((act) => act.bind(this));
+    const { key, ban, lift, reset, grant, revoke, token, plan } = this;
+    this.#acts = [key, ban, lift, reset, grant, revoke, token, plan].map((act) => act.bind(this));
   }
 
-  async goOn(): Promise<void> {
+  async run(): Promise<void> {
     try {
       for (;;) await this.one();
     } catch (error) {
@@ -45,13 +45,16 @@ export class Acts {
     return answer.body;
   }
 
-  async #isTold(action: string, target: string): Promise<boolean> {
+  async #isAudited(action: string, target: string): Promise<boolean> {
     const { entries } = await this.#ask('GET', `/audit?action=${action}&target=${target}`);
     return entries.length === 1;
   }
 
   async #done(action: string, target: string, holds: () => Promise<boolean>): Promise<Done> {
-    return { what: `${action} ${target}`, holds: async () => (await this.#isTold(action, target)) && (await holds()) };
+    return {
+      what: `${action} ${target}`,
+      holds: async () => (await this.#isAudited(action, target)) && (await holds()),
+    };
   }
 
   async #bannedKey(): Promise<string> {
@@ -82,7 +85,7 @@ export class Acts {
     return await this.#done('bans.add', id, () => this.#isBanned(id));
   }
 
-  async pardon() {
+  async lift() {
     const id = await this.#bannedKey();
     await this.#ask('DELETE', `/bans/${id}`);
     return await this.#done('bans.lift', id, async () => !(await this.#isBanned(id)));

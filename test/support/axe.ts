@@ -8,7 +8,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /** A third of the rules, including the slowest, have a lower impact. */
-const tells = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
+const reported = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
   && !tags.includes('experimental') && !tags.includes('deprecated')`;
 
 const PHONE = { width: 390, height: 844 };
@@ -23,7 +23,7 @@ interface Look {
 /** Serious and critical findings, one per line. A run with all rules costs at least a second. */
 export async function accessibilityFindings(page: Page, { within = 'html', rules }: Look = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
-  const values = rules ?? (await page.evaluate(`axe._audit.rules.filter(${tells}).map(({ id }) => id)`));
+  const values = rules ?? (await page.evaluate(`axe._audit.rules.filter(${reported}).map(({ id }) => id)`));
   const options = { resultTypes: ['violations'], runOnly: { type: 'rule', values } };
   const run = `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)})`;
   const { violations } = (await page.evaluate(run)) as {

@@ -27,7 +27,7 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
     answered: () => call.finish(false),
     cutOff: () => call.finish(true),
     takeOver(): { socket: Socket; rest: null } {
-      throw new Error('there is no connection to give up');
+      throw new Error('a call without a connection cannot be aborted');
     },
     pauseBody() {
       isPaused = true;

@@ -6,7 +6,7 @@ export function ledgersIn(folder: string, now = Date.now()): Map<string, Counter
   let found = new Map<string, Counters>();
   readEachSubject(folder, () => {
     found = new Map();
-    return (subject, ledger) => void found.set(subject, ledger);
+    return (subject, counters) => void found.set(subject, counters);
   });
-  return new Map([...found].filter(([, ledger]) => staleAt(ledger, undefined) > now));
+  return new Map([...found].filter(([, counters]) => staleAt(counters, undefined) > now));
 }

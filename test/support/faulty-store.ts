@@ -5,7 +5,7 @@ import { freePort } from './free-port.ts';
 export type Fault = (socket: Socket, request: string) => void;
 
 export function answerOf(status: number, body = ''): string {
-  return `HTTP/1.1 ${status} Told\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return `HTTP/1.1 ${status} Faulty\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 export const hangs: Fault = () => {};

@@ -77,7 +77,7 @@ export class NginxStore {
     this.#isFrozen = true;
   }
 
-  async mend(): Promise<void> {
+  async recover(): Promise<void> {
     for (const fault of BY_FILE) rmSync(this.#switchOf(fault), { force: true });
     if (this.#isFrozen) this.#child?.kill('SIGCONT');
     this.#isFrozen = false;

@@ -39,9 +39,9 @@ export function movableEntry(number: number, changes: Partial<AuditEntry> = {}):
 }
 
 /** Counters of an hour, opened at `opened`. */
-export function hourly(used: number, opened: number, conduct: Partial<StrikeState> | null = null): Counters {
+export function hourly(used: number, opened: number, strikes: Partial<StrikeState> | null = null): Counters {
   const windows = [window(100, HOUR)];
-  return { windows, cells: [opened, used], conduct: conduct && { ...newStrikeState(), ...conduct } };
+  return { windows, cells: [opened, used], conduct: strikes && { ...newStrikeState(), ...strikes } };
 }
 
 export function someState(now: number): Whole {

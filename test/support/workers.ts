@@ -72,8 +72,8 @@ export class GatewayWithWorkers {
     void this.running.exit.then((ended) => {
       code = ended;
     });
-    await until('the gateway has started or ended', () => this.told('started').length > 0 || code !== undefined);
-    const [started] = this.told('started');
+    await until('the gateway has started or ended', () => this.logged('started').length > 0 || code !== undefined);
+    const [started] = this.logged('started');
     if (!started) throw new Error(`it ended with ${code}: ${this.running.err()}`);
     this.url = started.url;
     this.adminUrl = started.adminUrl;
@@ -92,14 +92,14 @@ export class GatewayWithWorkers {
     return this.#log;
   }
 
-  told(type: string): Line[] {
+  logged(type: string): Line[] {
     return this.log.filter(({ msg }) => msg === type);
   }
 
   /** In order; an ended worker counts until its replacement has started. */
   get pids(): number[] {
     const latest = new Map<number, number>();
-    for (const { worker, pid } of this.told('worker.started')) latest.set(worker, pid);
+    for (const { worker, pid } of this.logged('worker.started')) latest.set(worker, pid);
     return [...latest].sort(([a], [b]) => a - b).map(([, pid]) => pid);
   }
 
@@ -118,10 +118,10 @@ export class GatewayWithWorkers {
 
   /** Sends requests until every worker has answered some of them; returns all responses. */
   async fromEveryWorker(path: string, headers: Readonly<Record<string, string>>): Promise<Answered[]> {
-    const before = this.told('request').length;
+    const before = this.logged('request').length;
     const answers: Answered[] = [];
     const reached = () => {
-      const requests = this.told('request').slice(before);
+      const requests = this.logged('request').slice(before);
       return new Set(requests.map(({ worker }) => worker)).size === this.pids.length;
     };
     await until('every worker has answered', async () => {

@@ -57,7 +57,7 @@ test('all new entries are sent for a log from a backup that ends before the last
     entries.push(entry(3));
     changed();
     const [receiver] = endpointsOf(settings);
-    await until('it is told', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
+    await until('it is stored', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
     expect((await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!.body).toContain('key_3');
     expect((await outbox.states([receiver!.id]))[0]!.waiting).toBe(1);
   } finally {
@@ -99,10 +99,10 @@ test('all entries since the start are sent if the log could not be read at the s
   const entries: AuditEntry[] = [1, 2].map(
     (number) => ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,
   );
-  let isAway = true;
+  let isDown = true;
   const auditLog = {
     async list({ above, since = 0, limit }: AuditQuery) {
-      if (isAway) throw new Outage('state_unavailable');
+      if (isDown) throw new Outage('state_unavailable');
       const found = entries.filter(({ at, number }) => at >= since && number > (above ?? 0));
       return above === undefined ? found.slice(-limit).reverse() : found;
     },
@@ -117,10 +117,10 @@ test('all entries since the start are sent if the log could not be read at the s
   try {
     await gateway.begin();
     entries.push({ ...entries[0]!, number: 3, at: 11, after: { ...after, id: 'key_3' } });
-    isAway = false;
+    isDown = false;
     changed();
     const [receiver] = endpointsOf(settings);
-    await until('it is told', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
+    await until('it is stored', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
     expect((await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!.body).toContain('key_3');
     expect((await outbox.states([receiver!.id]))[0]!.waiting).toBe(1);
   } finally {

@@ -14,15 +14,15 @@ const { definitions } = JSON.parse(
 ) as { definitions: Record<string, { example: unknown }> };
 const T = Date.UTC(2026, 0, 1);
 
-function told(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
+function eventsOf(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
   const heard: Detection[] = [];
-  const teller = createDetector({
+  const detect = createDetector({
     quota: 1,
     gateway: 'gw-1',
     clock: () => T,
     onDetection: (one) => void heard.push(one),
   });
-  for (const event of events) teller(event);
+  for (const event of events) detect(event);
   const incidents = new Incidents('gw-1');
   const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));
   return found.map((one) => JSON.parse(messageOf(one).body));
@@ -81,14 +81,14 @@ describe('an event', () => {
       { upstream: 'default', store: 'a:80', reason: 'check', error: 'refused' },
     ],
   ])('of %s fits the schema: %j', (type, events, data) => {
-    const [event, ...more] = told(...events);
+    const [event, ...more] = eventsOf(...events);
     expect(more).toEqual([]);
     expect(faultsOfEvent(event)).toEqual([]);
     expect(event).toMatchObject({ type, data });
   });
 
   test('for an outage and its end is valid too', () => {
-    const all = told(
+    const all = eventsOf(
       { type: 'state.outage', policy: 'local', error: 'gone' },
       { type: 'upstream.down', upstream: 'u', store: 's:1', reason: 'check' },
       { type: 'state.recovered', duration: 5 },
@@ -100,7 +100,7 @@ describe('an event', () => {
 
   test('is bounded, however long mistakes are', () => {
     const problems = Array.from({ length: 500 }, (_, i) => `${i} ${'x'.repeat(5_000)}`);
-    const [event] = told({ type: 'reload.failed', reason: 'r'.repeat(5_000), problems });
+    const [event] = eventsOf({ type: 'reload.failed', reason: 'r'.repeat(5_000), problems });
     expect(faultsOfEvent(event)).toEqual([]);
     expect(JSON.stringify(event).length).toBeLessThan(10_000);
     expect(event!.data.omitted).toBe(480);

@@ -54,7 +54,7 @@ describe('the view of the workers of one gateway', () => {
   test('has one id per minute while the state is down, so that receivers can compare', () => {
     const other = new Incidents('gw-2');
     const ids = [incidents.see(state(true, T), null), other.see(state(true, T + 59_999), null)].map(
-      (told) => messageOf(told!).id,
+      (event) => messageOf(event!).id,
     );
     expect(ids[0]).toBe(ids[1]);
     incidents.see(state(false, T + 60_000), null);
@@ -65,23 +65,23 @@ describe('the view of the workers of one gateway', () => {
 test('gateways that see one backend down and up at different times send one event each, and again the next time', () => {
   const other = new Incidents('gw-2');
   const outbox = openOutbox(null);
-  const told: string[] = [];
-  function tell(found: WebhookEvent | null): void {
+  const sent: string[] = [];
+  function send(found: WebhookEvent | null): void {
     const { once, at } = found!;
     if (outbox.add({ message: messageOf(found!), endpoints: ['a'], once, most: 10, now: at }) === 0)
-      told.push(`${found!.type} ${found!.at - T}`);
+      sent.push(`${found!.type} ${found!.at - T}`);
   }
-  tell(incidents.see(store(true, T), null));
-  tell(other.see(store(true, T + 3), null));
-  tell(incidents.see(store(false, T + 10), null));
+  send(incidents.see(store(true, T), null));
+  send(other.see(store(true, T + 3), null));
+  send(incidents.see(store(false, T + 10), null));
   // The first gateway sees it fail again before the other sees it recover.
-  tell(incidents.see(store(true, T + 20), null));
-  tell(other.see(store(false, T + 25), null));
-  tell(incidents.see(store(false, T + 30), null));
-  tell(other.see(store(true, T + 40), null));
-  tell(other.see(store(false, T + 50), null));
+  send(incidents.see(store(true, T + 20), null));
+  send(other.see(store(false, T + 25), null));
+  send(incidents.see(store(false, T + 30), null));
+  send(other.see(store(true, T + 40), null));
+  send(other.see(store(false, T + 50), null));
   outbox.close();
-  expect(told).toEqual([
+  expect(sent).toEqual([
     'upstream.down 0',
     'upstream.up 10',
     'upstream.down 20',

@@ -16,7 +16,7 @@ let found: WebhookEvent[];
 let quotas: QuotaDetector;
 beforeEach(() => {
   found = [];
-  quotas = new QuotaDetector(DAY, (told) => void found.push(told));
+  quotas = new QuotaDetector(DAY, (event) => void found.push(event));
 });
 
 function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scopes = NO_SCOPES): RequestEvent {
@@ -24,11 +24,11 @@ function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scop
   return requestEvent({ verdict: admission.verdict, trace });
 }
 
-function told(given: Limits, costs: readonly number[], at = T): (readonly number[])[] {
-  const ledger = newCounters(given.windows);
+function reached(given: Limits, costs: readonly number[], at = T): (readonly number[])[] {
+  const counters = newCounters(given.windows);
   return costs.map((cost, i) => {
     const before = found.length;
-    quotas.read(eventOf(admit(ledger, given, cost, at + i), cost));
+    quotas.read(eventOf(admit(counters, given, cost, at + i), cost));
     return found.slice(before).map(({ data }) => data.percent as number);
   });
 }
@@ -37,7 +37,7 @@ const ones = (count: number) => Array.from({ length: count }, () => 1);
 
 describe('a quota', () => {
   test('is reported at 80 and at 100 %, once each', () => {
-    expect(told(limits([window(10, DAY)]), ones(13)).map((each) => each.join())).toEqual([
+    expect(reached(limits([window(10, DAY)]), ones(13)).map((each) => each.join())).toEqual([
       ...ones(7).map(() => ''),
       '80',
       '',
@@ -53,25 +53,25 @@ describe('a quota', () => {
   });
 
   test('of few units is reported at the unit with which it is reached', () => {
-    expect(told(limits([window(1, DAY)]), [1])).toEqual([[80, 100]]);
-    expect(told(limits([window(3, DAY)]), [1, 1, 1])).toEqual([[], [], [80, 100]]);
+    expect(reached(limits([window(1, DAY)]), [1])).toEqual([[80, 100]]);
+    expect(reached(limits([window(3, DAY)]), [1, 1, 1])).toEqual([[], [], [80, 100]]);
   });
 
   test('is reported once if a request costs more than the rest', () => {
-    expect(told(limits([window(10, DAY)]), [6, 6, 6, 2, 3])).toEqual([[], [100], [], [80], []]);
+    expect(reached(limits([window(10, DAY)]), [6, 6, 6, 2, 3])).toEqual([[], [100], [], [80], []]);
   });
 
   test('covers each window that is long enough, and no shorter one', () => {
-    expect(told(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
+    expect(reached(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
     quotas = new QuotaDetector(HOUR, (one) => void found.push(one));
-    expect(told(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
+    expect(reached(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
   });
 
   test('of one scope is reported by requests that count in it, and by no others', () => {
     const given = limits([window(1000, DAY), scoped('searchPets', 5, DAY)]);
-    const ledger = newCounters(given.windows);
+    const counters = newCounters(given.windows);
     const ask = (scopes: Scopes) => {
-      const admission = admit(ledger, given, 1, T, scopes);
+      const admission = admit(counters, given, 1, T, scopes);
       quotas.read(eventOf(admission, 1, 'key:key_1', scopes));
     };
     for (let i = 0; i < 5; i++) {
@@ -86,8 +86,8 @@ describe('a quota', () => {
 
   test('with a changed limit is another one', () => {
     const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
-    const ledger = newCounters(before.windows);
-    const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(ledger, given, cost, T), cost));
+    const counters = newCounters(before.windows);
+    const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(counters, given, cost, T), cost));
     use(before, 8);
     use(after, 70);
     use(after, 5);
@@ -102,13 +102,13 @@ describe('a quota', () => {
 
   test('that slides is reported once by each process in its span, however often a client reaches it', () => {
     const given = limits([window(10, DAY, 'sliding')]);
-    const ledger = newCounters(given.windows);
-    const use = (at: number) => quotas.read(eventOf(admit(ledger, given, 1, at), 1));
+    const counters = newCounters(given.windows);
+    const use = (at: number) => quotas.read(eventOf(admit(counters, given, 1, at), 1));
     for (let i = 0; i < 10; i++) use(T + i);
     found = [];
     const admitted = [];
     for (let i = 1; i < 24; i++) {
-      const admission = admit(ledger, given, 1, T + DAY + (i * DAY) / 24);
+      const admission = admit(counters, given, 1, T + DAY + (i * DAY) / 24);
       quotas.read(eventOf(admission, 1));
       admitted.push(admission.verdict);
     }
@@ -126,7 +126,7 @@ describe('a quota', () => {
     const given = limits([window(1, DAY)]);
     for (const at of [T, T, T + DAY]) {
       quotas = new QuotaDetector(DAY, (one) => void found.push(one));
-      told(given, [1], at);
+      reached(given, [1], at);
     }
     const names = found.map(({ once }) => once.name);
     expect(new Set(names).size).toBe(4);
@@ -145,10 +145,10 @@ describe('a quota', () => {
           found = [];
           quotas = new QuotaDetector(DAY, (one) => void found.push(one));
           const given = limits([window(limit, DAY, kind)]);
-          const ledger = newCounters(given.windows);
+          const counters = newCounters(given.windows);
           let used = 0;
           for (const [i, cost] of costs.entries()) {
-            const admission = admit(ledger, given, cost, T + i);
+            const admission = admit(counters, given, cost, T + i);
             quotas.read(eventOf(admission, cost));
             used = limit - admission.readings[0]!.remaining;
           }

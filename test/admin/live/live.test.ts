@@ -23,7 +23,7 @@ class Asked {
   error: Error | null = null;
   #upTo = 0;
 
-  readonly fleet = {
+  readonly peers = {
     ask: async (_question: 'live', question: LiveRequest) => {
       this.questions.push(question);
       if (this.error) throw this.error;
@@ -77,7 +77,7 @@ let live: Live;
 afterEach(() => live.close());
 
 function start(asked: Asked, tick = 5): Live {
-  live = new Live({ peers: () => asked.fleet } as unknown as AdminContext, tick);
+  live = new Live({ peers: () => asked.peers } as unknown as AdminContext, tick);
   return live;
 }
 
@@ -147,7 +147,7 @@ test('skips a listener that does not read, reports later how many it missed, and
   await until('it asks', () => asked.questions.length > 1);
   slow.reads = false;
   asked.refusals = [refusal('a', 'acme'), refusal('b', 'acme')];
-  await until('they are told to nobody', () => asked.refusals.length === 0);
+  await until('they have no listener', () => asked.refusals.length === 0);
   const before = asked.questions.length;
   await until('a tick has passed', () => asked.questions.length > before);
   slow.reads = true;

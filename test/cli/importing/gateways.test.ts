@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Format, formatOf, readerOf } from '../../../src/cli/importing/formats.ts';
 import { KeyFileError, type Read } from '../../../src/cli/importing/rows.ts';
 
-const SECRET = 'do-not-tell-anybody';
+const SECRET = 'do-not-show-anybody';
 
 async function rowsOf(format: Format, text: string | object): Promise<Read[]> {
   const bytes = Buffer.from(typeof text === 'string' ? text : JSON.stringify(text));
@@ -16,7 +16,8 @@ async function rowsOf(format: Format, text: string | object): Promise<Read[]> {
   return rows;
 }
 
-const told = (rows: readonly Read[]) => rows.map((row) => ('message' in row ? [row.at, row.field, row.message] : row));
+const listed = (rows: readonly Read[]) =>
+  rows.map((row) => ('message' in row ? [row.at, row.field, row.message] : row));
 
 test('finds the format by the name of the file', () => {
   expect(['keys.csv', '/a/b.NDJSON', 'x.jsonl'].map(formatOf)).toEqual(['csv', 'ndjson', 'ndjson']);
@@ -34,7 +35,7 @@ consumers:
   - key: second
 - custom_id: "4711"
   keyauth_credentials: [{ key: third }]
-- username: nobody
+- username: keyless
 services: []
 `;
   const KEYS = [
@@ -63,7 +64,7 @@ services: []
 
   test('reports keys that cannot be imported', async () => {
     const keys = [{ key: SECRET, ttl: 60 }, { key: `{vault://env/${SECRET}}` }, { tags: [SECRET] }, SECRET];
-    const rows = told(await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }));
+    const rows = listed(await rowsOf('kong', { consumers: [{ username: 'a', keyauth_credentials: keys }, SECRET] }));
     expect(rows).toEqual([
       ['consumer 1, key 1', 'expires', expect.stringContaining('ttl without a creation time')],
       ['consumer 1, key 2', 'key', expect.stringContaining('reference to a vault')],
@@ -104,7 +105,7 @@ describe('Tyk', () => {
     ['a session alone', { ...SESSION, alias: SECRET }, null, 'has no session'],
     ['no JSON', SECRET, null, 'is not a JSON object'],
   ])('%s is reported', async (_what, text, field, message) => {
-    const rows = told(await rowsOf('tyk', text));
+    const rows = listed(await rowsOf('tyk', text));
     expect(rows).toEqual([['line 1', field, expect.stringContaining(message)]]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
@@ -134,7 +135,7 @@ describe('APISIX', () => {
   test('reports keys that cannot be imported', async () => {
     const entry = (key: unknown) => ({ key: '/apisix/consumers/a', value: { plugins: { 'key-auth': { key } } } });
     const list = [entry(`$secret://vault/1/${SECRET}`), entry(`$ENV://${SECRET}`), entry(5), SECRET];
-    const rows = told(await rowsOf('apisix', { list }));
+    const rows = listed(await rowsOf('apisix', { list }));
     expect(rows).toEqual([
       ['entry 1', 'key', expect.stringContaining('reference to a secret')],
       ['entry 2', 'key', expect.stringContaining('reference to a secret')],
@@ -195,7 +196,7 @@ describe('Unkey', () => {
     ['a key of another system', { hash: SECRET, pending_migration_id: 'm' }, 'hash', 'of the former system'],
     ['a deleted key', { hash: SECRET, deleted_at_m: 5 }, null, 'was deleted'],
   ])('%s is reported', async (_what, line, field, message) => {
-    const rows = told(await rowsOf('unkey', line));
+    const rows = listed(await rowsOf('unkey', line));
     expect(rows).toEqual([['line 1', field, expect.stringContaining(message)]]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });

@@ -4,7 +4,7 @@ import { readKey } from '../../../src/cli/importing/key-fields.ts';
 import type { Fields } from '../../../src/cli/importing/rows.ts';
 import { hashSecret } from '../../../src/keys/secret.ts';
 
-const SECRET = 'do-not-tell-anybody';
+const SECRET = 'do-not-show-anybody';
 const digest = (encoding: 'hex' | 'base64' | 'base64url') => createHash('sha256').update(SECRET).digest(encoding);
 const GOOD: Fields = { hash: digest('hex'), plan: 'free', account: 'acme' };
 const bodyOf = (fields: Fields) => {
@@ -75,25 +75,25 @@ describe('a mistake is reported with its field, without the value:', () => {
     ['a plan that is too long', { plan: 'x'.repeat(65) }, 'plan', 'longer than 64'],
     ['an account that is a path', { account: `../${SECRET}` }, 'account', 'an account is'],
     ['a label that is too long', { label: 'x'.repeat(201) }, 'label', 'at most 200'],
-    ['limits that are none', { limits: SECRET }, 'limits', 'one to four limits'],
+    ['invalid limits', { limits: SECRET }, 'limits', 'one to four limits'],
     ['limits of one span twice', { limits: '5/minute,6/60s' }, 'limits', 'one to four limits'],
     ['limits that are a number', { limits: 60 }, 'limits', 'one to four limits'],
     ['an expiry in words', { expires: `next ${SECRET}` }, 'expires', 'not a time'],
     ['an expiry without a zone', { expires: '2030-01-31T00:00:00' }, 'expires', 'not a time'],
-    ['an expiry on a day that is none', { expires: '2030-02-30T00:00:00Z' }, 'expires', 'not a time'],
+    ['an expiry on an invalid day', { expires: '2030-02-30T00:00:00Z' }, 'expires', 'not a time'],
     ['an expiry before 1970', { expires: -1 }, 'expires', 'not a time'],
     ['an expiry with a fraction', { expires: 1.5 }, 'expires', 'not a time'],
     ['an expiry beyond the calendar', { expires: '999999999999999' }, 'expires', 'not a time'],
-    ['an address that is none', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
+    ['an invalid address', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is not an address'],
     ['an address with a prefix that is too long', { addresses: ['10.0.0.0/33'] }, 'addresses', 'address 1'],
     ['addresses too many', { addresses: Array(101).fill('::1') }, 'addresses', 'at most 100'],
-    ['addresses that are no list', { addresses: '::1' }, 'addresses', 'not a list'],
-    ['a scope that is none', { scopes: ['a', `${SECRET} b`] }, 'scopes', 'scope 2 is not a valid scope name'],
+    ['addresses outside a list', { addresses: '::1' }, 'addresses', 'not a list'],
+    ['an invalid scope', { scopes: ['a', `${SECRET} b`] }, 'scopes', 'scope 2 is not a valid scope name'],
     ['a scope with a comma', { scopes: ['a,b'] }, 'scopes', 'scope 1 is not a valid scope name'],
     ['a scope beyond ASCII', { scopes: ['ä'] }, 'scopes', 'scope 1 is not a valid scope name'],
     ['a scope twice', { scopes: ['a', 'b', 'a'] }, 'scopes', 'scope 3 is there before'],
     ['scopes too many', { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) }, 'scopes', 'at most 32'],
-    ['scopes that are no list', { scopes: 'a' }, 'scopes', 'not a list'],
+    ['scopes outside a list', { scopes: 'a' }, 'scopes', 'not a list'],
     ['metadata that is a list', { metadata: [SECRET] }, 'metadata', 'not an object'],
     ['metadata with a number', { metadata: { a: 1 } }, 'metadata', 'not an object with text values'],
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],

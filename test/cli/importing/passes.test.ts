@@ -86,9 +86,9 @@ test('a failed call reports its place and what to do', async () => {
 
 test('a failed check reports only its reason', async () => {
   const api = apiOf(() => {
-    throw new CallError('There is no gateway.');
+    throw new CallError('No gateway is running.');
   });
-  await expect(sendKeys(api, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(/^There is no gateway\.$/);
+  await expect(sendKeys(api, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(/^No gateway is running\.$/);
 });
 
 test('a file without keys makes no call', async () => {

@@ -46,12 +46,12 @@ describe('is refused, whatever contract.onUnsupported:', () => {
   const form = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
   test.each<[string, object, string[]]>([
     [
-      'a name that is none',
+      'an invalid name',
       { paths: { '/a': get({ operationId: 'a', [KEY]: 'http://10.0.0.1' }) } },
       [`/paths/~1a/get/${KEY}: http://10.0.0.1 is none: it ${form}`],
     ],
     [
-      'what is no text',
+      'a value that is not a text',
       { paths: { '/a': { [KEY]: 7, ...get({ operationId: 'a' }) } } },
       [`/paths/~1a/${KEY}: ${form}`],
     ],

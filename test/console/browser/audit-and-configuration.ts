@@ -23,7 +23,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Filter' }).click();
       await until('one is left', async () => (await rows.count()) === 2);
       expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(`#/who/${body.id}`);
-      await page.getByLabel('Operator').fill('nobody');
+      await page.getByLabel('Operator').fill('unknown');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.getByText('No matching entries.').waitFor();
     });
@@ -48,7 +48,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       );
       expect(await page.content()).not.toContain('s3cr3t-path');
       stand.receiver.answer = () => ({ status: 500 });
-      await stand.admin('POST', '/keys', { account: 'told', plan: 'free' });
+      await stand.admin('POST', '/keys', { account: 'other', plan: 'free' });
       await row.getByText('failing').waitFor();
       expect(await row.innerText()).toContain('HTTP 500');
     });

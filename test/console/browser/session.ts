@@ -105,14 +105,14 @@ export function sessionTests(stand: ConsoleStand): void {
       await question(page).waitFor();
       // For the gateway it is earlier: the page ends the session and reports it. Held, so that neither tab learns of it
       // from the other.
-      const told = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
       await page.context().route('**/console/session', async (route) => {
-        if (route.request().method() === 'DELETE') await told.promise;
+        if (route.request().method() === 'DELETE') await released.promise;
         await route.continue();
       });
       await page.clock.fastForward(60_000);
       for (const tab of [page, other]) await tab.getByText('after 30 minutes of inactivity').waitFor();
-      told.resolve();
+      released.resolve();
       await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
     });
   });

@@ -85,7 +85,7 @@ export function storesTests(stand: ConsoleStand): void {
     });
 
     test('are up again without an action', async () => {
-      for (const store of stores) await store.mend();
+      for (const store of stores) await store.recover();
       for (const store of stores) await asking(store, 'up');
       await until('no store is named', async () => !(await verdict().innerText()).includes('Store '));
       expect(complaints).toEqual([]);

@@ -40,7 +40,7 @@ function admitting(answer: Admission | Promise<Admission>) {
     },
   } as unknown as State;
   const begun: unknown[][] = [];
-  const bans = { note: () => {}, begun: (...told: unknown[]) => void begun.push(told) };
+  const bans = { note: () => {}, begun: (...args: unknown[]) => void begun.push(args) };
   const admit = createAdmit({ state, bans, observe: (event) => events.push(event) });
   const exchange = exchangeOf();
   return { events, begun, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };

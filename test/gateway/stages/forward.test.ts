@@ -213,7 +213,7 @@ describe('a missing response is an outage', () => {
     ['no answer in time', () => {}, { headTimeout: 20 }, 'upstream_timeout'],
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
-    ['what is no answer', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
+    ['an invalid response', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
   ])('%s is reported as such', async (_what, store, behaviour, outage) => {
     const { ask, opened } = forwarding([store, store], behaviour);
     // The second request shows that the first has released its slot.

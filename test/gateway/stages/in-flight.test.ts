@@ -14,12 +14,12 @@ const plansWith = (plan: Partial<Plan>) => ({
   escalation: null,
   accounts: new Map(),
 });
-const standing = (remaining: number): Readings => ({
+const quota = (remaining: number): Readings => ({
   readings: [{ window: window(60, MINUTE), remaining, resetAt: 1 }],
   now: 0,
 });
 
-function flying({ look = async () => standing(1) }: { look?: () => Promise<Readings> } = {}) {
+function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings> } = {}) {
   let looks = 0;
   const admitted: string[] = [];
   const flights = new Flights();
@@ -105,7 +105,7 @@ test('a refused request has the quota of the last request of its key, without a 
   const { send, looks } = flying();
   send();
   const last = send();
-  last.exchange.standing = standing(57);
+  last.exchange.standing = quota(57);
   last.exchange.admittedAt = performance.now();
   const { exchange, answer } = send();
   expect(answer).toBeInstanceOf(Refusal);
@@ -117,7 +117,7 @@ test('if the quota is unknown or old, one query serves all requests that are ref
   const { send, looks } = flying();
   send();
   const last = send();
-  for (const stale of [null, standing(57)]) {
+  for (const stale of [null, quota(57)]) {
     last.exchange.standing = stale;
     last.exchange.admittedAt = performance.now() - 1_001;
     const refused = [send(), send(), send()];
@@ -129,17 +129,17 @@ test('if the quota is unknown or old, one query serves all requests that are ref
 });
 
 test('an unavailable state is an outage and not a quota, and the next request asks again', async () => {
-  let away = true;
+  let isDown = true;
   const { send, looks } = flying({
     look: async () => {
-      if (away) throw new Outage('state_unavailable');
-      return standing(3);
+      if (isDown) throw new Outage('state_unavailable');
+      return quota(3);
     },
   });
   send();
   send();
   await expect(send().answer).rejects.toMatchObject({ code: 'state_unavailable' });
-  away = false;
+  isDown = false;
   expect(await send().answer).toBeInstanceOf(Refusal);
   expect(looks()).toBe(2);
 });

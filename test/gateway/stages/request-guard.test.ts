@@ -17,11 +17,11 @@ function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: 
 
 test('the event of a request holds plain values, and no data of the client', () => {
   const events: Event[] = [];
-  const tell = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
+  const faults = () => [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
   const door = createRequestGuard({
     config: settings,
     observe: (event) => events.push(event),
-    report: tell,
+    report: faults,
     names: fieldNames,
     beginSpan: null,
   });

@@ -8,7 +8,7 @@ const USUAL: HealthSettings = {
   ...{ healthy: 1, unhealthy: 3, trusted: false, alone: true },
 };
 const others = () => true;
-const nobody = () => false;
+const noOther = () => false;
 
 let now = 0;
 let health: Health;
@@ -26,13 +26,13 @@ function several(count: number, end: Failure | 'good', mayGo = others): void {
   for (let i = 0; i < count; i++) one(end, mayGo);
 }
 
-function goAway(): void {
+function eject(): void {
   several(5, 'unreachable');
   expect(health.state).toBe('away');
 }
 
 function return_(): void {
-  goAway();
+  eject();
   now += 100;
   expect(health.checked('good', now, others)).toBe(true);
   expect(health.state).toBe('returning');
@@ -84,7 +84,7 @@ describe('a backend is down', () => {
   test('not because of one bad operation among good ones: a good response suspends the rule for a second', () => {
     for (let i = 0; i < 200; i++) {
       one('good');
-      several(4, i % 2 === 0 ? 'hanging' : 'broken', nobody);
+      several(4, i % 2 === 0 ? 'hanging' : 'broken', noOther);
       now += 50;
     }
     expect(health.state).toBe('up');
@@ -92,13 +92,13 @@ describe('a backend is down', () => {
 
   test('but refused connections count for all operations', () => {
     one('good');
-    several(5, 'unreachable', nobody);
+    several(5, 'unreachable', noOther);
     expect(health.state).toBe('away');
   });
 
   test('if half of the last requests failed and another backend is up, and not without another one', () => {
     for (const [mayGo, state] of [
-      [nobody, 'up'],
+      [noOther, 'up'],
       [others, 'away'],
     ] as const) {
       health = new Health(USUAL, now);
@@ -131,9 +131,9 @@ describe('a backend is down', () => {
   });
 
   test('because of wrong responses to checks only if enough others are up: a wrong path must not remove all', () => {
-    for (let i = 0; i < 9; i++) health.checked('bad', now, nobody);
+    for (let i = 0; i < 9; i++) health.checked('bad', now, noOther);
     expect(health.state).toBe('up');
-    health.checked('silent', now, nobody);
+    health.checked('silent', now, noOther);
     expect(health.state).toBe('away');
   });
 });
@@ -158,7 +158,7 @@ describe('a backend that is down', () => {
 
   test('is up after the configured number of successful checks in a row', () => {
     health = new Health({ ...USUAL, healthy: 2 }, now);
-    goAway();
+    eject();
     for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
     expect(health.state).toBe('away');
     expect(health.checked('good', now, others)).toBe(true);
@@ -192,7 +192,7 @@ describe('a half-open backend', () => {
     expect(['b', 'e'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
     health.good(health.begin('e'), now);
     expect([health.isTrial, health.takes(false, now, 'a')]).toEqual([false, true]);
-    expect(health.bad('hanging', hanging, now, nobody)).toBe(false);
+    expect(health.bad('hanging', hanging, now, noOther)).toBe(false);
   });
 
   test('tries an operation again whose first request was cancelled', () => {

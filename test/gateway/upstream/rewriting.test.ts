@@ -100,7 +100,7 @@ describe('locations in a response', () => {
   test.each<[string, Rewriting, string, string]>([
     ['a path', stripped, '/a/b?c#d', '/files/a/b?c#d'],
     ['the root', stripped, '/', '/files/'],
-    ['one that the target has told as callers know it', stripped, '/files/a', '/files/a'],
+    ['one that is public already', stripped, '/files/a', '/files/a'],
     ['one that only begins alike', stripped, '/filesystem', '/files/filesystem'],
     ['an address of the target', stripped, 'http://store.example:3001/a?b', '/files/a?b'],
     ['one without a path', stripped, 'http://store.example:3001?b', '/files/?b'],

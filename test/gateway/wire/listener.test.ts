@@ -263,7 +263,7 @@ test('stops accepting before the delay if other processes accept at the same add
   const door = await Door.open({ drainDelay: 2_000 });
   const used = await door.used();
   const drained = door.drain({ accepting: false });
-  await until('nobody is accepted any more', () =>
+  await until('no connection is accepted', () =>
     door.connect().then(
       (wire) => {
         wire.close();

@@ -27,13 +27,13 @@ test('the common part of a later version is used, and the whole value is forward
 
 test.each([
   ['empty', ''],
-  ['of the version that is none', GOOD.replace('00-', 'ff-')],
+  ['of the invalid version', GOOD.replace('00-', 'ff-')],
   ['in capitals', GOOD.toUpperCase()],
   ['without a trace', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
   ['without a parent', `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`],
   ['that is too short', GOOD.slice(0, -1)],
   ['with something behind it', `${GOOD}-secret`],
-  ['of a later version with something behind it that is no part', `${GOOD.replace('00-', 'cc-')}secret`],
+  ['of a later version with an invalid suffix', `${GOOD.replace('00-', 'cc-')}secret`],
   ['with something before it', ` ${GOOD}`],
 ])('%s is ignored, and neither it nor its tracestate is forwarded', (_what, value) => {
   expect(traceIn('A', 'b', 'traceparent', value, 'tracestate', 'a=b')).toEqual({

@@ -24,14 +24,14 @@ function carrying(
 ) {
   const clock = new TestClock(NOON);
   const all = Array.from({ length: processes }, () => new Peaks(clock.read, budget));
-  const ledgers = new Map(SUBJECTS.map((subject) => [subject, newCounters(windows)]));
+  const countersOf = new Map(SUBJECTS.map((subject) => [subject, newCounters(windows)]));
   const inForce = limits([...windows], null);
   const admitted: { subject: string; at: number; cost: number }[] = [];
   return {
     clock,
     admitted,
     send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free' } = {}) {
-      const admission = admit(ledgers.get(subject)!, inForce, cost, clock.now);
+      const admission = admit(countersOf.get(subject)!, inForce, cost, clock.now);
       const { verdict } = admission;
       all[process]!.observe(requestEvent({ plan, verdict, trace: trace(subject, admission, cost) }));
       if (verdict === 'admitted') admitted.push({ subject, at: clock.now, cost });
@@ -53,9 +53,9 @@ const usesIn = (row: readonly number[]) => row.flatMap((at, i) => (i % 2 === 0 ?
 
 /** Units that the window alone refuses, counted one by one. */
 function refusedBy(one: Window, requests: readonly { at: number; cost: number }[]): number {
-  const ledger = newCounters([one]);
+  const counters = newCounters([one]);
   const refused = requests.filter(
-    ({ at, cost }) => admit(ledger, limits([one], null), cost, at).verdict !== 'admitted',
+    ({ at, cost }) => admit(counters, limits([one], null), cost, at).verdict !== 'admitted',
   );
   return refused.reduce((sum, { cost }) => sum + cost, 0);
 }
@@ -94,11 +94,11 @@ describe('simulated refusals of a smaller limit', () => {
               admitted.filter((each) => each.subject === subject),
             );
             const row = new Map(rows).get(subject);
-            const told = row ? simulateLimit(one, usesIn(row), { floor, costliest }) : null;
-            if (told === null) expect(refused === 0 || floor > one.limit).toBe(true);
+            const result = row ? simulateLimit(one, usesIn(row), { floor, costliest }) : null;
+            if (result === null) expect(refused === 0 || floor > one.limit).toBe(true);
             else {
-              expect(told.refused.least).toBeLessThanOrEqual(refused);
-              expect(refused).toBeLessThanOrEqual(told.refused.most ?? Number.POSITIVE_INFINITY);
+              expect(result.refused.least).toBeLessThanOrEqual(refused);
+              expect(refused).toBeLessThanOrEqual(result.refused.most ?? Number.POSITIVE_INFINITY);
               expect(refused).toBeGreaterThan(0);
             }
           }
@@ -120,12 +120,12 @@ describe('simulated refusals of a smaller limit', () => {
         const { windows, costliest } = known([one]);
         for (const subject of SUBJECTS) {
           const row = new Map(windows[0]!.rows).get(subject) ?? [];
-          const told = simulateLimit(one, usesIn(row), { floor: windows[0]!.floor, costliest });
+          const result = simulateLimit(one, usesIn(row), { floor: windows[0]!.floor, costliest });
           const refused = refusedBy(
             one,
             admitted.filter((each) => each.subject === subject),
           );
-          expect(told?.refused ?? { least: 0, most: 0 }).toEqual({ least: refused, most: refused });
+          expect(result?.refused ?? { least: 0, most: 0 }).toEqual({ least: refused, most: refused });
         }
       }),
       { numRuns: 100 },
@@ -139,8 +139,8 @@ describe('simulated refusals of a smaller limit', () => {
       clock.pass(2 * MINUTE);
     }
     const { windows, costliest } = known([window(5, MINUTE)]);
-    const told = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
-    expect(told).toEqual({ peak: 9, at: NOON + 3 * MINUTE, times: 2, refused: { least: 5, most: 5 } });
+    const result = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
+    expect(result).toEqual({ peak: 9, at: NOON + 3 * MINUTE, times: 2, refused: { least: 5, most: 5 } });
     expect(simulateLimit(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
   });
 

@@ -38,8 +38,8 @@ test.each<[unknown, boolean]>([
   [{ ...answer, countedSince: [9e15] }, false],
   [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],
   [null, false],
-])('%j as a response about one window: %s', (told, is) => {
-  expect(peaks.isAnswer(told, QUESTION)).toBe(is);
+])('%j as a response about one window: %s', (answer, is) => {
+  expect(peaks.isAnswer(answer, QUESTION)).toBe(is);
 });
 
 test('merged peaks of the workers stay within the limit for gateways, with the highest uses', async () => {
@@ -50,8 +50,8 @@ test('merged peaks of the workers stay within the limit for gateways, with the h
     return { since: worker, costliest: 1, windows: [{ floor: 7, rows }] };
   });
   const gateway = { windowsSince: { of: () => 0 } };
-  const told = await peaks.answer({ parts: workers, missing: 0 }, QUESTION, gateway);
-  const { since, windows } = told as PeaksAnswer;
+  const merged = await peaks.answer({ parts: workers, missing: 0 }, QUESTION, gateway);
+  const { since, windows } = merged as PeaksAnswer;
   expect(since).toBe(15);
   expect(JSON.stringify(windows).length).toBeLessThan(1_000_000);
   const [{ floor, rows }] = windows as [(typeof windows)[number]];

@@ -56,8 +56,8 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
 }
 
 function eventOf(i: number, given: Partial<RequestEvent> = {}): RequestEvent {
-  const nobody = { verdict: null, keyId: null, account: null, plan: null, upstream: null };
-  return requestEvent({ ...nobody, id: idOf(i), address: '192.0.2.1', duration: 1, trace: traceOf(), ...given });
+  const noClient = { verdict: null, keyId: null, account: null, plan: null, upstream: null };
+  return requestEvent({ ...noClient, id: idOf(i), address: '192.0.2.1', duration: 1, trace: traceOf(), ...given });
 }
 
 const refused = (i: number, code: string, keyId = `key_${i}`) => eventOf(i, { status: 429, code, keyId });
@@ -176,7 +176,7 @@ describe('refusals and failures', () => {
   });
 
   test('never exceed the buffer, and if it is full a code with few of them loses none', () => {
-    const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'seldom'), {
+    const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'rarest'), {
       maxLength: 300,
     });
     fc.assert(
@@ -188,7 +188,7 @@ describe('refusals and failures', () => {
           expect(kept().length).toBe(Math.min(i + 1, 30));
         }
         const mostly = recent.refusals(ANY).filter(({ code }) => code === 'common').length;
-        for (const code of ['rare', 'seldom']) {
+        for (const code of ['rare', 'rarest']) {
           const all = given.filter((one) => one === code).length;
           const there = recent.refusals({ ...ANY, code }).length;
           expect(there === all || there >= mostly - 1 || there >= 10).toBe(true);

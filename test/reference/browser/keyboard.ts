@@ -8,7 +8,7 @@ export function keyboardTests(stand: ReferenceStand): void {
     let pets: Locator;
     beforeAll(async () => {
       ({ page } = await stand.load(stand.brief));
-      pets = stand.desk.operation('Animals', 'listPets');
+      pets = stand.reader.operation('Animals', 'listPets');
     });
 
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -40,9 +40,9 @@ export function keyboardTests(stand: ReferenceStand): void {
       await page.keyboard.press('Enter');
       await tabTo('#operations-Animals-listPets .execute');
       await page.keyboard.press('Enter');
-      const standing = pets.locator('.standing');
-      await standing.waitFor();
-      expect(await standing.textContent()).toMatch(/Remaining\s*59/);
+      const limits = pets.locator('.standing');
+      await limits.waitFor();
+      expect(await limits.textContent()).toMatch(/Remaining\s*59/);
     });
 
     test('keeps the focus when a request is sent and its response cleared, and hears the response', async () => {

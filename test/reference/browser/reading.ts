@@ -7,29 +7,29 @@ import type { ReferenceStand } from './stand.ts';
 export function readingTests(stand: ReferenceStand): void {
   describe('a reader of the page', () => {
     test('gets it from this origin only, without a violation of the policy, small and without a layout shift', async () => {
-      const { shipped, desk, complaints } = stand;
+      const { shipped, reader, complaints } = stand;
       const origins = new Set<string>();
-      desk.page.on('request', (request) => void origins.add(new URL(request.url()).origin));
-      await desk.open(shipped.url);
+      reader.page.on('request', (request) => void origins.add(new URL(request.url()).origin));
+      await reader.open(shipped.url);
       expect([...origins]).toEqual([shipped.url]);
       expect(complaints).toEqual([]);
-      expect(await desk.page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.1);
-      expect(await desk.page.evaluate(TRANSFERRED)).toBeLessThan(460_000);
+      expect(await reader.page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.1);
+      expect(await reader.page.evaluate(TRANSFERRED)).toBeLessThan(460_000);
     });
 
     test('sees the groups Pets and Store over the other tags', async () => {
-      const groups = stand.desk.page.locator('.tag-group');
+      const groups = stand.reader.page.locator('.tag-group');
       expect(await groups.locator('> h2').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
       expect(await groups.nth(0).locator('.opblock-tag > a').allTextContents()).toEqual(['Animals', 'Categories']);
       expect(await groups.nth(1).locator('.opblock-tag > a').allTextContents()).toEqual(['Orders', 'Inventory']);
     });
 
     test('meets no serious barrier on it, on a screen and on a phone, in light and in dark mode', async () => {
-      expect(await stand.desk.accessibilityFindings()).toEqual([]);
+      expect(await stand.reader.accessibilityFindings()).toEqual([]);
     });
 
     test('finds no button and no field at an operation that cannot be tried', async () => {
-      const orders = await stand.desk.openOperation('Orders', 'listOrders');
+      const orders = await stand.reader.openOperation('Orders', 'listOrders');
       expect(await orders.textContent()).toContain('It cannot be tried from this page.');
       expect(await orders.locator('.parameter__name').count()).toBe(2);
       expect(await orders.locator('.model-example').count()).toBeGreaterThan(0);
@@ -37,34 +37,36 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('finds every shown operation in the table of contents, and gets there', async () => {
-      const { desk } = stand;
-      const contents = desk.page.getByRole('navigation', { name: 'Contents' });
+      const { reader } = stand;
+      const contents = reader.page.getByRole('navigation', { name: 'Contents' });
       const listed = await contents.locator('.group a').evaluateAll((links) => links.map((link) => link.hash));
-      const drawn = await desk.page.locator('.opblock').evaluateAll((blocks) => blocks.map((block) => block.id));
+      const drawn = await reader.page.locator('.opblock').evaluateAll((blocks) => blocks.map((block) => block.id));
       expect(listed.map((hash) => hash.replace('#/', 'operations/').replaceAll('/', '-')).sort()).toEqual(drawn.sort());
       expect(await contents.locator('.group > p').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
       await contents.getByRole('link', { name: 'Show the usage of your key' }).click();
-      await desk.operation('Usage', 'getUsage').locator('.opblock-body').waitFor();
+      await reader.operation('Usage', 'getUsage').locator('.opblock-body').waitFor();
     });
 
     test('sees beta and experimental operations, and the cost of an operation', async () => {
-      const { desk } = stand;
-      expect(await desk.operation('Inventory', 'listInventory').locator('.badge').allTextContents()).toEqual(['beta']);
-      const operation = await desk.openOperation('Inventory', 'setInventory');
+      const { reader } = stand;
+      expect(await reader.operation('Inventory', 'listInventory').locator('.badge').allTextContents()).toEqual([
+        'beta',
+      ]);
+      const operation = await reader.openOperation('Inventory', 'setInventory');
       expect(await operation.locator('.badge').allTextContents()).toEqual(['experimental']);
       expect(await operation.locator('.facts').textContent()).toContain('Counts as 1 request.');
     });
 
     test('follows a refusal of an operation to its remedy', async () => {
-      const { page } = stand.desk;
-      const operation = stand.desk.operation('Orders', 'listOrders');
+      const { page } = stand.reader;
+      const operation = stand.reader.operation('Orders', 'listOrders');
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
       await page.waitForURL(/#errors-rate_limit_exceeded$/);
       expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain('count towards a ban');
     });
 
     test('has the list beside the operations on a wide screen, without a button for it', async () => {
-      const { page } = stand.desk;
+      const { page } = stand.reader;
       expect(await page.getByRole('navigation', { name: 'Contents' }).isVisible()).toBe(true);
       expect(await page.getByRole('button', { name: 'Contents' }).isVisible()).toBe(false);
     });

@@ -28,7 +28,7 @@ export class ReferenceStand {
   /** Rendering all operations, and axe on them, takes most of the time. */
   brief!: TestGateway;
   browser!: TestBrowser;
-  desk!: Reader;
+  reader!: Reader;
   complaints!: string[];
 
   async start(): Promise<void> {
@@ -38,7 +38,7 @@ export class ReferenceStand {
     this.brief = await TestGateway.start({ plans: PLANS, settings: `contract: { file: "${contract}" }\n` });
     this.browser = await TestBrowser.start();
     const { page, complaints } = await this.browser.page({ reducedMotion: 'reduce' });
-    this.desk = new Reader(page);
+    this.reader = new Reader(page);
     this.complaints = complaints;
   }
 
@@ -49,15 +49,15 @@ export class ReferenceStand {
   }
 
   async load(gateway: TestGateway, place = ''): Promise<Reader> {
-    await this.desk.page.evaluate('sessionStorage.clear()');
-    await this.desk.page.goto('about:blank');
-    await this.desk.open(gateway.url, place);
-    return this.desk;
+    await this.reader.page.evaluate('sessionStorage.clear()');
+    await this.reader.page.goto('about:blank');
+    await this.reader.open(gateway.url, place);
+    return this.reader;
   }
 
   async useKey(plan: string): Promise<string> {
     const { secret } = await this.brief.key({ plan });
-    await this.desk.useKey(secret);
+    await this.reader.useKey(secret);
     return secret;
   }
 }

@@ -9,17 +9,17 @@ export function tryingTests(stand: ReferenceStand): void {
       await stand.useKey('free');
       const operation = await it.openOperation('Animals', 'listPets');
       await it.tryIt(operation);
-      const standing = await it.send(operation);
-      expect(standing).toMatch(/X-RateLimit-Limit\s*60/);
-      expect(standing).toMatch(/X-RateLimit-Remaining\s*59/);
-      expect(standing).toMatch(/X-RateLimit-Reset\s*\d{10}/);
-      expect(standing).toContain('999 of 1,000 left per day');
+      const limits = await it.send(operation);
+      expect(limits).toMatch(/X-RateLimit-Limit\s*60/);
+      expect(limits).toMatch(/X-RateLimit-Remaining\s*59/);
+      expect(limits).toMatch(/X-RateLimit-Reset\s*\d{10}/);
+      expect(limits).toContain('999 of 1,000 left per day');
       expect(await operation.locator('.live-responses-table').textContent()).toContain('"name": "Minka"');
       expect(stand.complaints).toEqual([]);
     });
 
     test('tries until the 429 arrives, sees how long to wait, and all headers as received', async () => {
-      const { desk: it } = stand;
+      const { reader: it } = stand;
       await stand.useKey('tiny');
       const operation = await it.openOperation('Categories', 'listCategories');
       await it.tryIt(operation);
@@ -45,7 +45,7 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('sends and sees identifiers beyond 2^53 with every digit', async () => {
-      const { desk: it } = stand;
+      const { reader: it } = stand;
       const operation = await it.openOperation('Orders', 'createOrder');
       await it.tryIt(operation);
       let sent: string | null = null;
@@ -66,7 +66,7 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('finds the key in no URL, no shown command and no storage that outlives the tab', async () => {
-      const { desk: it } = stand;
+      const { reader: it } = stand;
       const { page } = it;
       const secret = await stand.useKey('free');
       const addresses: string[] = [];
@@ -82,10 +82,10 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('is remembered on the device on request, and forgotten everywhere on request', async () => {
-      const { page } = stand.desk;
+      const { page } = stand.reader;
       const secret = await stand.useKey('free');
       await page.getByLabel('Remember it on this device').check();
-      await stand.desk.useKey(secret);
+      await stand.reader.useKey(secret);
       expect(await page.evaluate('JSON.stringify(localStorage)')).toContain(secret);
       await page.reload();
       await page.getByRole('button', { name: 'Forget it' }).click();
@@ -96,7 +96,7 @@ export function tryingTests(stand: ReferenceStand): void {
       let page: Page;
       let secret: string;
       beforeAll(async () => {
-        ({ page } = stand.desk);
+        ({ page } = stand.reader);
         await page.getByLabel('Remember it on this device').uncheck();
         secret = await stand.useKey('free');
       });

@@ -45,9 +45,12 @@ describe('a call', () => {
 
   test('rethrows errors of the other side, and reports whether they were expected', async () => {
     const { one } = pair();
-    const told = await one.call('fail', 'expected', 1_000).catch((error: unknown) => error);
-    expect(told).toBeInstanceOf(RemoteError);
-    expect(told).toMatchObject({ message: 'cannot listen on 127.0.0.1:80: this user may not use it', expected: true });
+    const thrown = await one.call('fail', 'expected', 1_000).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(RemoteError);
+    expect(thrown).toMatchObject({
+      message: 'cannot listen on 127.0.0.1:80: this user may not use it',
+      expected: true,
+    });
     const bug = (await one.call('fail', 'bug', 1_000).catch((error: unknown) => error)) as RemoteError;
     expect(bug).toMatchObject({ message: 'x is undefined', expected: false });
     expect(bug.stack).toContain('channel.test.ts');

@@ -28,9 +28,9 @@ function workersOf(primary: ReturnType<typeof primaryProcess>, failures: number)
 describe('the guard of a worker', () => {
   test('counts in one window with the guards of all others', async () => {
     const { one, other } = workersOf(primaryProcess(3), 3);
-    const told = [];
-    for (const guard of [one, other, one, other]) told.push((await guard.fail('198.51.100.1')).exhausted);
-    expect(told).toEqual([false, false, false, true]);
+    const results = [];
+    for (const guard of [one, other, one, other]) results.push((await guard.fail('198.51.100.1')).exhausted);
+    expect(results).toEqual([false, false, false, true]);
     expect((await one.look('198.51.100.1')).readings[0]!.remaining).toBe(0);
     expect((await one.look('198.51.100.2')).readings[0]!.remaining).toBe(3);
   });

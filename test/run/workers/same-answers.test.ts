@@ -35,7 +35,7 @@ const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit
 
 interface Asked {
   readonly gateway: TestGateway;
-  readonly fleet: Peers;
+  readonly peers: Peers;
   readonly key: string;
   readonly carried: Map<string, string[]>;
 }
@@ -52,14 +52,14 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
   closings.push(() => gateway.stop());
   const connection = await connect({ ...DEFAULTS, url: redis.url });
   const subscriber = new Subscriber(connection);
-  const fleet = peersInRedis(connection, subscriber, { self: null, failed: () => {} });
+  const peers = peersInRedis(connection, subscriber, { self: null, failed: () => {} });
   closings.push(async () => {
-    await fleet.close();
+    await peers.close();
     subscriber.close();
     disconnect(connection);
   });
   const { key } = bodyOf(await adminOf(gateway.adminUrl)('POST', '/keys', { account: 'acme', plan: 'free' }));
-  return { gateway, fleet, key, carried: new Map() };
+  return { gateway, peers, key, carried: new Map() };
 }
 
 beforeAll(async () => {
@@ -75,11 +75,11 @@ afterAll(async () => {
 });
 
 async function answerOf<A, R>(
-  { fleet }: Asked,
+  { peers }: Asked,
   question: Pick<PeerQuery<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
   argument: A,
 ): Promise<R> {
-  const { answers, silent, apart } = await ask(fleet, question, argument);
+  const { answers, silent, apart } = await ask(peers, question, argument);
   expect([answers.length, silent, apart]).toEqual([1, [], null]);
   return answers[0]!.answer;
 }
@@ -200,7 +200,7 @@ async function processesOf(one: Asked) {
   const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
   const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
   return {
-    told: processes.map(({ worker }) => worker),
+    status: processes.map(({ worker }) => worker),
     pids: new Set(processes.map(({ pid }) => pid)).size,
     explain: distinct(carried.map(({ request }) => request?.worker)),
     refusals: distinct(listed.map(({ worker }) => worker)),
@@ -227,7 +227,7 @@ test('two workers answer like one process, before and after a reload', async () 
   });
 
   expect(await Promise.all(all.map(processesOf))).toEqual(
-    [[null], [1, 2]].map((told) => ({ told, pids: told.length, explain: told, refusals: told })),
+    [[null], [1, 2]].map((workers) => ({ status: workers, pids: workers.length, explain: workers, refusals: workers })),
   );
 
   for (const { gateway } of all) {

@@ -335,7 +335,7 @@ const routes = written(
     ['text behind a template', true, TEMPLATING, get('/files/7.json')],
     ['text behind a template, with another type', false, TEMPLATING, get('/files/a.json')],
     ['text that is missing', false, TEMPLATING, get('/files/7')],
-    ['a path of nobody', false, TEMPLATING, get('/nowhere')],
+    ['an unknown path', false, TEMPLATING, get('/nowhere')],
     ['a segment too many', false, TEMPLATING, get('/routes/7/parts/a/b')],
     ['another case', false, 'RFC 3986, 6.2.2.1', get('/Routes/7')],
     ['a slash behind it', false, TEMPLATING, get('/routes/7/')],

@@ -8,6 +8,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ContractError, checkContract, type Problem } from '@storegate/openapi';
 import { ContractLoader } from '../src/run/contracts/loader.ts';
@@ -99,7 +100,7 @@ function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' 
 
 /** Resident bytes of a process that has the contract ready for requests. */
 async function serve(file: string): Promise<number> {
-  const { contract } = await new ContractLoader().load({ file, unknownQuery: 'refuse' });
+  const { contract } = await new ContractLoader().load({ contract: { file, unknownQuery: 'refuse' }, data: tmpdir() });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);
   return process.memoryUsage().rss;
 }

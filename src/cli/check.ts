@@ -3,13 +3,16 @@ import { ContractError, formatExempted, formatProblems, type Problem } from '@st
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { loadContract, type ReadContract } from '../config/contract/contract.ts';
+import { isRemote } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
+import { fetchContract } from '../run/contracts/remote.ts';
 import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
+import { contractNotes } from './contract-notes.ts';
 import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { withKeys } from './with-keystore.ts';
@@ -19,9 +22,9 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
   warningsOf(readCertificates(config), Date.now()).forEach(note);
-  const contract = readContract(config, note);
+  const contract = await readContract(config, note);
   refuseUnknownUpstreams(contract, config);
-  [...bodyLimitNotes(config, contract), ...workerNotes(config)].forEach(note);
+  [...contractNotes(config, contract), ...bodyLimitNotes(config, contract), ...workerNotes(config)].forEach(note);
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
   const left = await unmigratedNote(config);
@@ -53,10 +56,12 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
 }
 
 /** Reads the contract. Its notes are printed even if it has mistakes. */
-function readContract({ contract: { file, ...reading } }: Config, note: (text: string) => void): ReadContract {
+async function readContract(config: Config, note: (text: string) => void): Promise<ReadContract> {
+  const { file, ...reading } = config.contract;
   const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
   try {
-    const contract = loadContract(file, reading);
+    const text = isRemote(file) ? { text: (await fetchContract(file)).text } : {};
+    const contract = loadContract(file, { ...reading, ...text });
     print(contract.notes);
     return contract;
   } catch (error) {

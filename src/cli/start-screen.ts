@@ -1,9 +1,12 @@
 import { CONSOLE_PATH } from '@storegate/console';
+import type { Carriers } from '../common/carriers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
 import { printable } from '../config/problems/quote.ts';
 import { type UnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
+import { contractNotes } from './contract-notes.ts';
 import type { DemoKey } from './demo.ts';
 import { sampleRequests } from './sample-requests.ts';
 
@@ -11,11 +14,13 @@ export interface StartScreen {
   readonly url: string;
   readonly adminUrl: string;
   readonly config: {
-    readonly plans: Pick<Config['plans'], 'plans'>;
+    readonly plans: Pick<Config['plans'], 'plans' | 'publicPlan'>;
     readonly reference: Pick<Config['reference'], 'enabled'>;
     readonly console: Pick<Config['console'], 'enabled'>;
+    readonly contract: Pick<Config['contract'], 'file'>;
+    readonly keys: Pick<Config['keys'], 'carriers'>;
   };
-  readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document' | 'match'>;
+  readonly contract: Contract;
   /** Where keys and data are. */
   readonly place: string;
   readonly unmigratedKeys: UnmigratedKeys | null;
@@ -42,13 +47,16 @@ export function startScreen(screen: StartScreen): string {
 }
 
 function addresses({ url, adminUrl, config, contract }: StartScreen): string {
+  const hasContract = config.contract.file !== NO_CONTRACT;
   const rows = [
-    config.reference.enabled ? ['Reference', `${url}${REFERENCE_PATH}/`] : null,
+    config.reference.enabled && hasContract ? ['Reference', `${url}${REFERENCE_PATH}/`] : null,
     config.console.enabled ? ['Console', `${adminUrl}${CONSOLE_PATH}/`] : ['Admin API', adminUrl],
     ['New key', `KEY=$(npx storegate keys create --plan ${planName(config)} --account acme --key-only)`],
   ];
   const lines = rows.flatMap((row) => (row === null ? [] : [`  ${row[0]!.padEnd(10)} ${row[1]}\n`]));
-  return `${oneLine(`${contract.title} ${contract.version}`)} is available at ${url}\n${lines.join('')}`;
+  const what = hasContract ? oneLine(`${contract.title} ${contract.version}`) : 'Every path of the backend';
+  const notes = contractNotes(config, contract).map((note) => `  Note: ${oneLine(note)}.\n`);
+  return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
 }
 
 /** A plan whose keys need no limits of their own, if there is one. */
@@ -62,15 +70,19 @@ function keyTable(keys: readonly DemoKey[]): string {
 }
 
 function requests({ url, contract, config }: StartScreen, demoKey: DemoKey | undefined): string | null {
-  const samples = sampleRequests(contract);
+  const samples =
+    config.contract.file === NO_CONTRACT ? [{ title: 'The root of the backend', path: '/' }] : sampleRequests(contract);
   if (samples.length === 0) return null;
-  const header = `-H "X-API-Key: ${demoKey?.secret ?? '$KEY'}"`;
+  const header = `-H "${keyHeader(config.keys.carriers ?? contract.carriers)}${demoKey?.secret ?? '$KEY'}"`;
   const lines = samples.map(({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`);
   const limit = config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
   const curl = `curl -s -o /dev/null -w '%{http_code} ' ${quoted(url + samples[0]!.path)} ${header}`;
   const loop = `  # Exceed the limit: 200 … 429\n  for i in $(seq ${limit + 2}); do ${curl}; done; echo\n`;
   return `Requests to try:\n${lines.join('')}${limit <= MAX_REPEATS ? loop : ''}`;
 }
+
+const keyHeader = ({ headers: [name] }: Carriers): string =>
+  name === undefined ? 'Authorization: Bearer ' : `${name}: `;
 
 /** Text of the contract, safe for a terminal and behind a `#`. */
 const oneLine = (text: string) => printable(text.replace(/\s+/g, ' ').trim());

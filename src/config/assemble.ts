@@ -1,12 +1,13 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { Plans } from '../limits/plans.ts';
 import type { GatewaySettings } from './config.generated.ts';
-import { type Config, MIN_BODY_BUDGET, type RedisSettings } from './config.ts';
+import { type Config, MIN_BODY_BUDGET, type Mount, type RedisSettings } from './config.ts';
+import { NO_CONTRACT } from './contract/place.ts';
 import { converted, mapped, type Surroundings } from './conversions.ts';
 import { schemaOf } from './schema/schema.ts';
 import { documentOf, type Settings } from './settings.ts';
 import { parseSize } from './units.ts';
-import { upstreamOf, upstreamsIn } from './upstreams.ts';
+import { DEFAULT_UPSTREAM, upstreamOf, upstreamsIn } from './upstreams.ts';
 
 interface Parts extends Surroundings {
   readonly plans: Plans;
@@ -20,7 +21,7 @@ interface Parts extends Surroundings {
 export function assemble(settings: Settings, { plans, gateway, addressFiles, ...around }: Parts): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
-  const { contract, http, redis, upstream, upstreams, workers } = all;
+  const { contract, http, mounts, redis, upstream, upstreams, workers } = all;
   return {
     ...all,
     workers: workersOf(workers, redis.url !== null),
@@ -28,11 +29,25 @@ export function assemble(settings: Settings, { plans, gateway, addressFiles, ...
     upstream: upstreamOf(upstream),
     upstreams: mapped(upstreams, upstreamOf),
     contract: contract as Config['contract'],
+    mounts: mountsOf(mounts, contract.file === NO_CONTRACT),
     plans,
     http: { ...http, bodyBudget: budgetOf(http) },
     files: { gateway, plans: all.plans.file!, addresses: addressFiles },
   };
 }
+
+/** `/` comes last, because it has every path. Without a contract there is one, to the upstream `default`. */
+function mountsOf(mounts: Config['mounts'], hasRoot: boolean): Config['mounts'] {
+  const isRoot = ({ path }: Mount) => path === ROOT;
+  const root = mounts.find(isRoot) ?? (hasRoot ? EVERY_PATH : null);
+  return root === null ? mounts : [...mounts.filter((mount) => !isRoot(mount)), root];
+}
+
+const ROOT = '/';
+const EVERY_PATH: Mount = {
+  ...{ path: ROOT, target: null, upstream: DEFAULT_UPSTREAM, websocket: false, stripPrefix: false, rewrite: null },
+  ...{ carriers: null, addresses: { allow: [], deny: [] } },
+};
 
 /** The maximum of the schema. */
 const MAX_WORKERS = 256;

@@ -96,10 +96,10 @@ export interface GatewaySettings {
   readonly upstream: Upstream;
   readonly upstreams: Readonly<Record<string, Upstream>>;
   readonly contract: {
-    readonly file: Unit<'path'> | null;
+    readonly file: Unit<'contract'> | null;
     readonly unknownQuery: 'refuse' | 'pass';
     readonly onUnsupported: 'refuse' | 'omit' | 'report' | 'pass';
-    readonly serverPath: 'ignore' | 'prefix';
+    readonly serverPath: 'auto' | 'ignore' | 'prefix';
     readonly encodedCommas: 'data' | 'separators';
     readonly integers: 'plain' | 'any';
     readonly readOnly: 'pass' | 'refuse';

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
 import type { AddressEntry } from './address-lists.ts';
 import { type CarrierEntry, carriersIn } from './carriers.ts';
+import { isFile } from './contract/place.ts';
 import { readPairs } from './pairs.ts';
 import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
@@ -21,6 +22,7 @@ const conversions = {
   size: (size: string | number) => parseSize(size)!,
   /** To an absolute path. */
   path: (path: string, { cwd }: Surroundings) => resolve(cwd, path),
+  contract: (place: string, { cwd }: Surroundings) => (isFile(place) ? resolve(cwd, place) : place),
   url: (url: string) => new URL(url).href,
   baseUrl,
   statuses: (statuses: string | number): StatusRange => {

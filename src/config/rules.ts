@@ -1,5 +1,6 @@
 import { RESERVED_PATHS } from '../common/reserved-paths.ts';
 import { MIN_BODY_BUDGET } from './config.ts';
+import { NO_CONTRACT } from './contract/place.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { SchemaError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
@@ -27,6 +28,8 @@ export const rules: readonly Rule[] = [
   { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], conflictingRewrites),
+  rule(['mounts', 'contract.file'], rootBesideContract),
+  rule(['keys.identity.keyId', 'keys.identity.account', 'keys.identity.plan', 'keys.identity.scopes'], sameIdentity),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
   rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
@@ -108,6 +111,22 @@ function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
     stripPrefix && rewrite !== undefined ? [ruleError(`/mounts/${index}/rewrite`, message)] : [],
   );
+}
+
+function rootBesideContract(mounts: readonly MountEntry[], contract: string | null): SchemaError[] {
+  const root = mounts.findIndex(({ path }) => path === '/');
+  if (root === -1 || contract === NO_CONTRACT) return [];
+  return [ruleError(`/mounts/${root}/path`, 'must not be / beside a contract: set contract.file to none')];
+}
+
+function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
+  const known = names.map((name) => name?.toLowerCase());
+  const second = known.findIndex((name, i) => name !== undefined && known.indexOf(name) < i);
+  if (second === -1) return [];
+  const member = ['keyId', 'account', 'plan', 'scopes'][second]!;
+  return [
+    ruleError(`/keys/identity/${member}`, `must not be ${names[second]}: another header of the identity has that name`),
+  ];
 }
 
 function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): SchemaError[] {

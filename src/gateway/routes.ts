@@ -21,5 +21,5 @@ export function findRoute(contract: Contract, mounts: readonly Mount[], method: 
 
 /** Whether a mount serves a path that the contract does not have. */
 export function isInMount({ path: prefix }: Mount, path: string): boolean {
-  return path === prefix || path.startsWith(`${prefix}/`);
+  return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 }

@@ -46,6 +46,8 @@ export type Event =
     }
   | { readonly type: 'last_used.write_failed'; readonly error: unknown }
   | ContractFaultEvent
+  /** The URL of the contract is unreachable, and the copy from `at` (Unix milliseconds) is in use. */
+  | { readonly type: 'contract.copy_in_use'; readonly url: string; readonly at: number; readonly reason: string }
   /** Operations that the contract has and that are not enforced, because of mistakes in it; each with the first of them. */
   | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
   /** A request is sent again, because this store failed. */

@@ -8,6 +8,7 @@ import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } fr
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/catalogue.ts';
 import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
@@ -35,6 +36,7 @@ import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { createRequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
+import { createStorePaths } from '../gateway/upstream/store-paths.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
 import type { Bodies } from '../gateway/wire/bodies.ts';
 import { FieldNames } from '../gateway/wire/fields.ts';
@@ -78,7 +80,13 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({ cors, guard, observe, timing, hasReference: config.reference.enabled });
+  const answer = createAnswer({
+    cors,
+    guard,
+    observe,
+    timing,
+    hasReference: config.reference.enabled && config.contract.file !== NO_CONTRACT,
+  });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
@@ -107,16 +115,24 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
       suggest: (path) => contract.similar(path),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
-    forward: createForward({ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' }),
+    forward: createForward({
+      ...{ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' },
+      pathOf: createStorePaths(contract.prefixes, (name) => storeUrls(config, name)),
+    }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
       ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields },
       upstreamOf: (name) => upstreams.of(name),
-      storesOf: (name) =>
-        (name === DEFAULT_UPSTREAM ? config.upstream : config.upstreams[name]!).stores.map(({ url }) => url),
+      storesOf: (name) => storeUrls(config, name),
     }),
-    pages: createPages({ find: referenceOf(settings), paths: PAGE_PATHS, home: homeOf(settings), guard, answer }),
+    pages: createPages({
+      find: referenceOf(settings),
+      paths: config.contract.file === NO_CONTRACT ? [] : PAGE_PATHS,
+      home: homeOf(settings),
+      guard,
+      answer,
+    }),
     cors,
     answer,
     route: createRouting(settings, { uses, observe }),
@@ -172,10 +188,14 @@ function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation
   return named.size === 0 ? () => byDefault : (operation) => named.get(operation) ?? byDefault;
 }
 
+function storeUrls({ upstream, upstreams }: Config, name: string): readonly string[] {
+  return (name === DEFAULT_UPSTREAM ? upstream : upstreams[name]!).stores.map(({ url }) => url);
+}
+
 /** The reference, unless the contract has `/`; mounts cannot have it. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
   const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
-  return isFree && config.reference.enabled ? `${REFERENCE_PATH}/` : null;
+  return isFree && config.contract.file !== NO_CONTRACT && config.reference.enabled ? `${REFERENCE_PATH}/` : null;
 }
 
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {

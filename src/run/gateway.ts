@@ -98,7 +98,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
 
 async function firstSettings(config: ServedConfig, contracts: ContractLoader): Promise<ActiveConfig<ServedConfig>> {
   const certificates = readCertificates(config);
-  const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
+  const settings = { config, certificates, ...(await contracts.loadFirst(config)) };
   refuseUnknownUpstreams(settings.contract, config);
   return settings;
 }

@@ -120,6 +120,7 @@ export function createOperating(parts: OperatingParts): Operating {
 /** Warnings are reported after each reload, also of unchanged files, until their cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
+  if (settings.copy) observe({ type: 'contract.copy_in_use', ...settings.copy });
   for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
 }
 

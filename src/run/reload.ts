@@ -10,6 +10,7 @@ import type { MaybePromise } from '../common/maybe-promise.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import { isRemote } from '../config/contract/place.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { Outage } from '../errors/outage.ts';
@@ -97,7 +98,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   }
 
   async function reloadNow(reason: string, around: ReloadWrapper): Promise<Reloaded> {
-    const { next, reloaded } = await orRefuse(reason, read);
+    const { next, reloaded } = await orRefuse(reason, () => read(reason !== FILE_CHANGED));
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
@@ -117,13 +118,15 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     return reloaded;
   }
 
-  /** The checked files, and how they differ from what is in force. */
-  async function read(): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
+  /** The checked files, and how they differ from what is in force. `fetches`: whether a contract is fetched again. */
+  async function read(fetches: boolean): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
-    const sameContract = sameReading(current.config, loaded) && (await isUnchanged(current.contract));
+    const mayDiffer = fetches && isRemote(loaded.contract.file);
+    const sameContract = !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
     const config = inForce(current.config, loaded);
     const certificates = readCertificates(config);
-    const { contract, prepared } = sameContract ? current : await contracts.load(loaded.contract);
+    const read = sameContract ? current : await contracts.load(loaded);
+    const { contract } = read;
     refuseUnknownUpstreams(contract, config);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
@@ -134,13 +137,13 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
     return {
       loaded,
-      next: Object.freeze({ config, certificates, contract, prepared }),
+      next: Object.freeze({ ...loadedIn(read), config, certificates }),
       reloaded: { changed, needRestart: different.filter((name) => keepsValue(name, loaded)) },
     };
   }
 
   async function compareNow(): Promise<Compared> {
-    const { loaded, next, reloaded } = await orProblems(read);
+    const { loaded, next, reloaded } = await orProblems(() => read(true));
     return { inForce: current, inFiles: { config: loaded, contract: next.contract }, reloaded };
   }
 
@@ -183,6 +186,8 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
     ),
   );
 }
+
+const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });
 
 /** Plans as one text, for comparison. */
 export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {

@@ -86,5 +86,5 @@ test('percent-encodes values, and writes every digit of an integer', () => {
 test('begins with the path of a server if the contract is read so', () => {
   const servers = [{ url: 'https://example.org/v1/' }];
   expect(pathsOf({ '/a': get() }, { servers }, { serverPath: 'prefix' })).toEqual(['/v1/a']);
-  expect(pathsOf({ '/a': get() }, { servers })).toEqual(['/a']);
+  expect(pathsOf({ '/a': get() }, { servers }, { serverPath: 'ignore' })).toEqual(['/a']);
 });

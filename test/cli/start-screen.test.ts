@@ -19,7 +19,13 @@ const PLANS: StartScreen['config']['plans']['plans'] = new Map([
 const SCREEN: StartScreen = {
   url: 'http://localhost:8080',
   adminUrl: 'http://127.0.0.1:9901',
-  config: { plans: { plans: PLANS }, reference: { enabled: true }, console: { enabled: true } },
+  config: {
+    plans: { plans: PLANS },
+    reference: { enabled: true },
+    console: { enabled: true },
+    contract: { file: '/openapi.yaml' },
+    keys: { carriers: null },
+  },
   contract: BOOKS,
   place: 'Keys and data are in ./data.',
   unmigratedKeys: null,
@@ -74,4 +80,29 @@ test('shows text of the contract on one line, and paths so that a shell reads on
   expect(shown).toMatch(/^Books\ufffd rm 2 is available/);
   expect(shown).toContain('# List \ufffd[2Jbooks\n');
   expect(shown).toContain("curl -i 'http://localhost:8080/it%27s/$HOME' -H");
+});
+
+test('names the prefix of paths, public operations, and where clients send their key', () => {
+  const text = JSON.stringify({
+    ...head,
+    servers: [{ url: 'https://books.example/v1' }],
+    paths: { '/books': { get: { operationId: 'listBooks', responses: done, security: [] } } },
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Book-Key' } } },
+  });
+  const contract = loadContract(`${import.meta.dirname}/none.json`, { text });
+  const plans = { plans: PLANS, publicPlan: { name: 'public', count: 'key', windows: [] } } as const;
+  const shown = startScreen({ ...SCREEN, config: { ...SCREEN.config, plans }, contract });
+  expect(shown).toContain('Note: request paths begin with /v1, the path of servers.\n');
+  expect(shown).toContain('Note: without a key: listBooks (security of the contract).\n');
+  expect(shown).toContain('curl -i http://localhost:8080/v1/books -H "X-Book-Key: $KEY"\n');
+  expect(startScreen({ ...SCREEN, contract })).not.toContain('without a key');
+});
+
+test('says that requests are not validated without a contract', () => {
+  const config = { ...SCREEN.config, contract: { file: 'none' } };
+  const shown = startScreen({ ...SCREEN, config, contract: loadContract('none') });
+  expect(shown).toMatch(/^Every path of the backend is available at http:\/\/localhost:8080\n/);
+  expect(shown).toContain('Note: requests are not validated, and every path is forwarded (contract.file: none).\n');
+  expect(shown).toContain('curl -i http://localhost:8080/ -H "X-API-Key: $KEY"\n');
+  expect(shown).not.toContain('/docs/');
 });

@@ -32,6 +32,7 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
   'upstream.ejection.statuses': ['500-599'],
   'upstream.retries.on': ['connect'],
   upstreams: { stock: { url: 'http://stock.example' } },
+  'contract.file': 'other.yaml',
   'keys.carriers': [{ header: 'X-Shop-Key' }],
   'keys.identity.keyId': 'X-Key',
   'keys.identity.account': 'X-Account',

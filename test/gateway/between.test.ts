@@ -56,7 +56,15 @@ test('a stage between store and reply is one file and one line', async () => {
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
-    forward: createCache(createForward({ upstreamOf: () => upstream, observe, requestFields, plainAnswers: false })),
+    forward: createCache(
+      createForward({
+        upstreamOf: () => upstream,
+        pathOf: (_operation, path) => path,
+        observe,
+        requestFields,
+        plainAnswers: false,
+      }),
+    ),
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer, readAhead: new SharedBudget(0) }),
     usage: { serve: async () => {} },

@@ -11,7 +11,7 @@ const config = withStore(loadConfig({ env: {}, cwd: folderWith() }), 'http://127
 const initial = {
   config,
   certificates: readCertificates(config),
-  ...(await new ContractLoader().loadFirst(config.contract)),
+  ...(await new ContractLoader().loadFirst(config)),
 };
 /** Differs only in how the contract is read, so every reload reads it again. */
 const other = loadConfig({

@@ -1,15 +1,15 @@
-import { ContractLoader, isUnchanged, type Loaded, loadedOf } from '../../src/run/contracts/loader.ts';
-import type { Order } from '../../src/run/contracts/read.ts';
+import { isRemote } from '../../src/config/contract/place.ts';
+import { ContractLoader, isUnchanged, type Loaded, loadedOf, type Request } from '../../src/run/contracts/loader.ts';
 
 const remembered = new Map<string, Loaded>();
 
 /** At a start, reads each contract once per Jest worker, which saves two thirds of a start. Reloads always read. */
 export class RememberingLoader extends ContractLoader {
-  override async loadFirst(order: Order): Promise<Loaded> {
-    const name = JSON.stringify(order);
+  override async loadFirst({ contract, data }: Request): Promise<Loaded> {
+    const name = JSON.stringify(contract);
     const known = remembered.get(name);
-    if (known && (await isUnchanged(known.contract))) return loadedOf(known.prepared);
-    const loaded = await super.loadFirst(order);
+    if (known && !isRemote(contract.file) && (await isUnchanged(known.contract))) return loadedOf(known.prepared);
+    const loaded = await super.loadFirst({ contract, data });
     remembered.set(name, loaded);
     return loaded;
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { assess } from './assessment.ts';
 import { type Compiled, fingerprintOf, namesOf } from './compiled.ts';
 import { digestsOf } from './digests.ts';
@@ -78,7 +79,11 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     prefixes,
     document,
     definitions: schemas.definitions,
-    files: new Map([...texts].map(([path, text]) => [path, fingerprintOf(text)])),
+    files: new Map(
+      [...texts]
+        .filter(([path]) => options.text === undefined || path !== resolve(file))
+        .map(([path, text]) => [path, fingerprintOf(text)]),
+    ),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(treated.operations, document),
     names: namesOf(root),

@@ -8,8 +8,8 @@ export interface ReadingOptions {
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
   /** The treatment of operations with a mistake in the document; `refuse` refuses the whole document. */
   readonly onUnsupported?: 'refuse' | Treatment | undefined;
-  /** `prefix`: request paths begin with the path of a server of the document. */
-  readonly serverPath?: 'ignore' | 'prefix' | undefined;
+  /** Whether request paths begin with the path of a server of the document; `auto`: if all servers have the same. */
+  readonly serverPath?: 'auto' | 'ignore' | 'prefix' | undefined;
   /** The meaning of `%2C` in a comma-separated list: a part of an entry, or a comma. */
   readonly encodedCommas?: 'data' | 'separators' | undefined;
   /** The accepted integers in bodies and parameters: `plain` digits, or also `1.0` and `1e2`. */

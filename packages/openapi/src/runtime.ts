@@ -28,6 +28,7 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
     ...shared,
     title,
     version,
+    prefixes,
     operations,
     files,
     fingerprint,

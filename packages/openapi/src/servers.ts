@@ -6,25 +6,30 @@ import type { ReadingOptions } from './options.ts';
 /** The part of a URL before its path. */
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 
+const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
+
 /**
- * The paths of the document's servers, without a trailing slash, longest first, as prefixes of requests. Variables have
- * their defaults. Servers of single paths and operations are ignored.
+ * The path prefixes of requests, without a trailing slash, longest first: the paths of the document's servers.
+ * Variables have their defaults. Servers of single paths and operations are ignored. `auto`: only a plain path that all
+ * servers share.
  */
 export function serverPaths(
   { root }: Document,
   findings: Findings,
-  serverPath: ReadingOptions['serverPath'],
+  serverPath: ReadingOptions['serverPath'] = 'auto',
 ): string[] {
-  const paths = new Set<string>();
-  for (const server of objectsIn(root.servers)) {
-    const path = withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '');
-    paths.add(path);
-    if (serverPath !== 'prefix' && path !== '')
-      findings.note(server, 'url', `the path ${path} of a server is not a part of the paths here`);
+  const servers = objectsIn(root.servers);
+  const paths = servers.map((server) => rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')));
+  const all = [...new Set(paths)].sort(longestFirst);
+  if (serverPath === 'prefix' && all.length > 0) return all;
+  if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!)) return all;
+  for (const [i, path] of paths.entries()) {
+    if (path !== '') findings.note(servers[i]!, 'url', `the path ${path} of a server is not a part of the paths here`);
   }
-  if (serverPath !== 'prefix' || paths.size === 0) return [''];
-  return [...paths].map((path) => (path === '' || path.startsWith('/') ? path : `/${path}`)).sort(longestFirst);
+  return [''];
 }
+
+const rooted = (path: string): string => (path === '' || path.startsWith('/') ? path : `/${path}`);
 
 const longestFirst = (a: string, b: string): number => b.length - a.length;
 

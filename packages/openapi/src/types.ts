@@ -24,6 +24,8 @@ export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<O
 interface ContractOf<Operation> {
   readonly title: string;
   readonly version: string;
+  /** The path prefixes of requests, longest first; `''`: none. */
+  readonly prefixes: readonly string[];
   readonly operations: readonly Operation[];
   /** The fingerprint of the text of each file, by absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;

@@ -99,13 +99,31 @@ paths:
     get:
       responses: { default: { description: Anything. } }
 `;
-  const contract = loadText(text);
+  const contract = loadText(text, { serverPath: 'ignore' });
   expect([contract.title, contract.version]).toEqual(['Plain', '2']);
   expect(contract.match('GET', '/pets').operation?.id).toBe('get /pets');
   expect(contract.notes.map(({ place, message }) => `${place}: ${message}`)).toEqual([
     '4:13 /servers/0/url: the path /v1 of a server is not a part of the paths here',
     '8:7 /paths/~1pets/get: the operation has no operationId: it is called get /pets',
   ]);
+});
+
+test.each<[string, readonly string[]]>([
+  ['[]', ['']],
+  ["[{ url: '/' }]", ['']],
+  ["[{ url: 'https://a.example/v1' }]", ['/v1']],
+  ["[{ url: 'https://a.example/v1/' }, { url: /v1 }]", ['/v1']],
+  ['[{ url: v1 }]', ['/v1']],
+  ["[{ url: 'https://a.example/{v}', variables: { v: { default: v1 } } }]", ['/v1']],
+  ["[{ url: 'https://a.example/v1' }, { url: 'https://b.example/v2' }]", ['']],
+  ["[{ url: 'https://a.example/v1' }, { url: 'https://b.example' }]", ['']],
+  ["[{ url: 'https://a.example/{v}' }]", ['']],
+  ["[{ url: 'https://a.example/../v1' }]", ['']],
+  ["[{ url: 'https://a.example/a%20b' }]", ['']],
+  ["[{ url: 'https://a.example//v1' }]", ['']],
+])('by default paths begin with the plain path that all servers share: %s', (servers, prefixes) => {
+  const contract = loadText(`{ openapi: 3.0.3, info: { title: A, version: '1' }, paths: {}, servers: ${servers} }`);
+  expect(contract.prefixes).toEqual(prefixes);
 });
 
 describe('where requests carry the path of a server', () => {

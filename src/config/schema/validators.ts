@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { isOwnHeader } from '../../common/carriers.ts';
+import { isContractPlace } from '../contract/place.ts';
 import { parseDuration, parseSize } from '../units.ts';
 import {
   isAddressBlock,
@@ -59,6 +60,7 @@ const formats = {
   'http-url': isHttpUrl,
   'http-urls': isHttpUrls,
   'redis-url': isRedisUrl,
+  contract: isContractPlace,
   'own-header': isOwnHeader,
   cidr: isCidr,
   'address-block': isAddressBlock,

@@ -1,12 +1,15 @@
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ContractError, deserialize, fingerprintOf } from '@storegate/openapi';
 import { type Contract, createContract } from '../../config/contract/contract.ts';
+import { isRemote } from '../../config/contract/place.ts';
 import { type Answer, answerIn } from './answer.ts';
 import { type Order, type Prepared, readContract } from './read.ts';
+import { ContractCopy, fetchContract } from './remote.ts';
 import type { Arguments, Ended, ThreadMessage } from './starter.ts';
 
 /** The loader was closed before it had read the contract. */
@@ -18,6 +21,21 @@ export class LoadingEnded extends Error {
 export interface Loaded {
   readonly contract: Contract;
   readonly prepared: Prepared;
+  /** Its URL is unreachable, so the copy of an earlier start or reload is in use. */
+  readonly copy?: CopyInUse;
+}
+
+export interface CopyInUse {
+  readonly url: string;
+  /** When it was fetched, Unix milliseconds. */
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** What to read, and the data folder for copies of contracts from a URL. */
+export interface Request {
+  readonly contract: Order;
+  readonly data: string;
 }
 
 /** In bytes. At the start no request waits, and a contract up to this size is read faster than a process starts. */
@@ -45,13 +63,34 @@ export class ContractLoader {
     return [...this.#processes];
   }
 
-  /** For a process that serves no requests yet. Rejects as `load`. */
-  async loadFirst(order: Order): Promise<Loaded> {
-    return sizeOf(order.file) <= SMALL ? loadedOf(readContract(order)) : await this.load(order);
+  /** For a process that serves no requests yet. An unreachable URL has its copy. Rejects as `load`. */
+  async loadFirst({ contract, data }: Request): Promise<Loaded> {
+    if (!isRemote(contract.file)) return await this.#readFirst(contract);
+    const fetched = await fetchContract(contract.file).catch(async (error: unknown) => {
+      const copy = error instanceof ContractError ? await new ContractCopy(data).read(contract.file) : null;
+      if (copy === null) throw error;
+      return { ...copy, reason: (error as ContractError).problems[0]!.message };
+    });
+    const loaded = await inFile(fetched.text, (textFile) => this.#readFirst({ ...contract, textFile }));
+    if ('reason' in fetched) return { ...loaded, copy: { url: fetched.url, at: fetched.at, reason: fetched.reason } };
+    await new ContractCopy(data).write(fetched);
+    return loaded;
   }
 
   /** Rejects with ContractError for every mistake, with LoadingEnded after `close`; any other error is a bug. */
-  async load(order: Order): Promise<Loaded> {
+  async load({ contract, data }: Request): Promise<Loaded> {
+    if (!isRemote(contract.file)) return await this.#read(contract);
+    const fetched = await fetchContract(contract.file);
+    const loaded = await inFile(fetched.text, (textFile) => this.#read({ ...contract, textFile }));
+    await new ContractCopy(data).write(fetched);
+    return loaded;
+  }
+
+  async #readFirst(order: Order): Promise<Loaded> {
+    return sizeOf(order.textFile ?? order.file) <= SMALL ? loadedOf(readContract(order)) : await this.#read(order);
+  }
+
+  async #read(order: Order): Promise<Loaded> {
     const answer = await this.#ask(order);
     if (answer.kind === 'unfit') throw new ContractError(answer.problems, answer.notes);
     if (answer.kind === 'bug') throw answer.error;
@@ -81,6 +120,18 @@ export class ContractLoader {
     if (this.#closed) throw new LoadingEnded();
     if (!bytes) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
     return answerIn(bytes);
+  }
+}
+
+/** Gives a text to `work` as a file. */
+async function inFile<T>(text: string, work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'storegate-contract-'));
+  try {
+    const file = join(folder, 'contract');
+    await writeFile(file, text, { mode: 0o600 });
+    return await work(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

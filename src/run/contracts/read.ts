@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Reading, serialize } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
@@ -5,7 +6,10 @@ import { checkContract, type Serialized } from '../../config/contract/contract.t
 import { documentWithUsage } from '../../gateway/own/usage-operation.ts';
 
 export interface Order extends Reading {
+  /** A file, a URL, or `none`. */
   readonly file: string;
+  /** The text at a URL, in a file: arguments of a process are short. */
+  readonly textFile?: string;
 }
 
 /** A checked contract in a form that other processes accept without work. */
@@ -15,8 +19,9 @@ export interface Prepared {
 }
 
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
-export function readContract({ file, ...reading }: Order): Prepared {
-  const { compiled } = checkContract(file, reading);
+export function readContract({ file, textFile, ...reading }: Order): Prepared {
+  const text = textFile === undefined ? {} : { text: readFileSync(textFile, 'utf8') };
+  const { compiled } = checkContract(file, { ...reading, ...text });
   // The gateway's own operation replaces one of the contract at its path.
   const exempted = compiled.exempted.filter(({ path }) => path !== USAGE_PATH);
   return {

@@ -77,6 +77,7 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
   const upstream = soleUpstream('store:80', pool);
   const forward = createForward({
     upstreamOf: () => upstream,
+    pathOf: (_operation, path) => path,
     observe: (event) => events.push(event),
     requestFields,
     plainAnswers: false,

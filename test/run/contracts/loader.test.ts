@@ -4,6 +4,7 @@ import { ContractError } from '@storegate/openapi';
 import { checkContract, loadContract } from '../../../src/config/contract/contract.ts';
 import { shippedFiles } from '../../../src/config/load.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
+import { temporaryFolders } from '../../support/temporary.ts';
 import { until } from '../../support/until.ts';
 
 const here = import.meta.dirname;
@@ -19,6 +20,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+const data = temporaryFolders()();
+
 async function processOf(loader: ContractLoader): Promise<number> {
   await until('a process reads', () => loader.reading.length > 0);
   return loader.reading[0]!;
@@ -27,8 +30,8 @@ async function processOf(loader: ContractLoader): Promise<number> {
 test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
-    loader.load(order(shippedFiles.contract)),
-    loader.loadFirst(order(shippedFiles.contract)),
+    loader.load({ contract: order(shippedFiles.contract), data }),
+    loader.loadFirst({ contract: order(shippedFiles.contract), data }),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
   expect(there.contract.files).toEqual(here.contract.files);
@@ -42,7 +45,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
   async (name) => {
     const mistakes = (error: unknown) =>
       error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
-    const there = await new ContractLoader().load(order(broken(name))).catch(mistakes);
+    const there = await new ContractLoader().load({ contract: order(broken(name)), data }).catch(mistakes);
     let here: unknown;
     try {
       checkContract(broken(name));
@@ -55,7 +58,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 
 test('tolerated mistakes are returned', async () => {
   const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load(tolerant);
+  const { contract } = await new ContractLoader().load({ contract: tolerant, data });
   expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
@@ -63,27 +66,27 @@ test('tolerated mistakes are returned', async () => {
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load(order(shippedFiles.contract));
+    const loading = loader.load({ contract: order(shippedFiles.contract), data });
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(loader.load(order(shippedFiles.contract))).rejects.toThrow(LoadingEnded);
+    await expect(loader.load({ contract: order(shippedFiles.contract), data })).rejects.toThrow(LoadingEnded);
   });
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(reader('crashing').load(order('a'))).rejects.toThrow(`${wrong} code 3`);
+    await expect(reader('crashing').load({ contract: order('a'), data })).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
-    const loading = loader.load(order('a'));
+    const loading = loader.load({ contract: order('a'), data });
     process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(reader('mistaken').load(order('a'))).rejects.toMatchObject({
+  await expect(reader('mistaken').load({ contract: order('a'), data })).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

@@ -13,7 +13,7 @@ import { folderWith } from '../../config/folder.ts';
 const token = randomUUID();
 const env = { STOREGATE_ADMIN_TOKEN: token, REDIS_URL: 'redis://127.0.0.1', STOREGATE_WORKERS: '3' };
 const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
-const { contract, prepared } = await new ContractLoader().loadFirst(config.contract);
+const { contract, prepared } = await new ContractLoader().loadFirst(config);
 const certificates = readCertificates(config);
 
 function withContract(paths: object): typeof config {
@@ -33,14 +33,14 @@ test('settings arrive at a worker unchanged, without the admin token', () => {
 
 test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
-  const { prepared } = await new ContractLoader().loadFirst(ours.contract);
+  const { prepared } = await new ContractLoader().loadFirst(ours);
   const before = unpacked(structuredClone(packed({ config: ours, certificates, prepared })));
   expect(unpacked(structuredClone(packed({ config: ours, certificates, prepared })), before).contract).toBe(
     before.contract,
   );
   for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
     const changed = { ...ours, contract: { ...ours.contract, ...other } };
-    const { prepared } = await new ContractLoader().loadFirst(changed.contract);
+    const { prepared } = await new ContractLoader().loadFirst(changed);
     expect(unpacked(structuredClone(packed({ config: changed, certificates, prepared })), before).contract).not.toBe(
       before.contract,
     );
@@ -52,7 +52,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
   const paths = { '/': { get: { operationId: 'bad', parameters: [wrong], responses: done } } };
   const { contract: settings } = withContract(paths);
   const lenient = { ...config, contract: { ...settings, onUnsupported: 'pass' as const } };
-  const { contract, prepared } = await new ContractLoader().load(lenient.contract);
+  const { contract, prepared } = await new ContractLoader().load(lenient);
   const arrived = unpacked(structuredClone(packed({ config: lenient, certificates, prepared })));
   expect(arrived.contract.exempted).toEqual(contract.exempted);
   expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);

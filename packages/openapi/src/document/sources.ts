@@ -40,6 +40,8 @@ export class Sources {
     if (SCHEME.test(ref)) return lost(`${ref} is on the network: only files are read`);
     const [address, pointer] = split(ref) ?? [];
     if (address === undefined || pointer === undefined) return lost(`${ref} is not a valid reference`);
+    if (address !== '' && SCHEME.test(from))
+      return lost(`${ref} is another file: a contract from a URL must be one file`);
     const file = address === '' ? from : join(dirname(from), address);
     try {
       const source = this.#source(file);

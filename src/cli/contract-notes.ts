@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
+
+export interface Noted {
+  readonly contract: Pick<Config['contract'], 'file'>;
+  readonly keys: Pick<Config['keys'], 'carriers'>;
+  readonly plans: Pick<Config['plans'], 'publicPlan'>;
+}
+
+/** What the contract means for paths and keys. */
+export function contractNotes(
+  { contract: { file }, keys, plans }: Noted,
+  { operations, prefixes, sharesAuthorization }: Contract,
+): string[] {
+  const open = plans.publicPlan ? operations.filter(({ isPublic }) => isPublic) : [];
+  const [prefix] = prefixes;
+  return [
+    file === NO_CONTRACT ? 'requests are not validated, and every path is forwarded (contract.file: none)' : null,
+    prefix
+      ? `request paths begin with ${prefixes.filter((one) => one !== '').join(' or ')}, the path of servers`
+      : null,
+    open.length === 0 ? null : `without a key: ${named(open.map(({ id }) => id))} (security of the contract)`,
+    sharesAuthorization && keys.carriers === null ? SHARED_AUTHORIZATION : null,
+  ].filter((note) => note !== null);
+}
+
+const SHARED_AUTHORIZATION =
+  'Authorization: Bearer carries the key and does not reach the backend; if the backend has tokens of its own, set keys.carriers: [{ header: X-API-Key }]';
+
+const MAX_NAMED = 10;
+
+const named = (ids: readonly string[]): string =>
+  ids.length <= MAX_NAMED ? ids.join(', ') : `${ids.slice(0, MAX_NAMED).join(', ')} and ${ids.length - MAX_NAMED} more`;

@@ -1,0 +1,34 @@
+import type { Operation } from '../../config/contract/contract.ts';
+import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
+
+/** The path of a request at the store, below the path of the store's URL. */
+export type StorePath = (operation: Operation, path: string) => string;
+
+/**
+ * Request paths begin with a prefix of the contract, such as /v1. A store whose URL ends with that prefix already has
+ * it: http://store/v1 gets /v1/pets, not /v1/v1/pets.
+ *
+ * @param prefixes longest first; `''`: none
+ * @param urlsOf the URLs of an upstream's stores
+ */
+export function createStorePaths(
+  prefixes: readonly string[],
+  urlsOf: (upstream: string) => readonly string[],
+): StorePath {
+  if (prefixes.every((prefix) => prefix === '')) return (_operation, path) => path;
+  const repeated = new Map<string, readonly string[]>();
+
+  function repeatedAt(upstream: string): readonly string[] {
+    const known = repeated.get(upstream);
+    if (known !== undefined) return known;
+    const bases = urlsOf(upstream).map((url) => new URL(url).pathname.replace(/\/+$/, ''));
+    const found = prefixes.filter((prefix) => prefix !== '' && bases.every((base) => base.endsWith(prefix)));
+    repeated.set(upstream, found);
+    return found;
+  }
+
+  return ({ upstream }, path) => {
+    const prefix = repeatedAt(upstream ?? DEFAULT_UPSTREAM).find((one) => path.startsWith(`${one}/`));
+    return prefix === undefined ? path : path.slice(prefix.length);
+  };
+}

@@ -38,6 +38,13 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+/** @param {string} question */
+async function ask(question) {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  return await lines.question(question, { signal: stop.signal }).finally(() => lines.close());
+}
+
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
@@ -45,6 +52,7 @@ process.exitCode = await run(process.argv.slice(2), {
   err: (line) => process.stderr.write(line),
   stop: stop.signal,
   unread: unread.signal,
+  ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   input: () => text(process.stdin),
   isTerminal: process.stdout.isTTY === true,
   width: process.stdout.columns,

@@ -20,7 +20,11 @@ interface Row {
 
 /** Variables that set no setting. A test compares their names with those that the gateway reads. */
 const OTHER_VARIABLES = [
-  ['STOREGATE_CONFIG', '`config/gateway.yaml`', 'The settings file.'],
+  [
+    'STOREGATE_CONFIG',
+    '`gateway.yaml` in the working directory',
+    'The settings file. Without either, the shipped `config/gateway.yaml`.',
+  ],
   ['STOREGATE_ADMIN_URL', '', 'For commands: the admin listener of the gateway to manage.'],
   ['STOREGATE_PROFILE', '', 'For commands: a YAML file with `url`, and optionally `token`, `ca`, `cert` and `key`.'],
   [

@@ -14,19 +14,21 @@ export interface DemoKey {
   readonly secret: string;
 }
 
-/** The audit entry of a demo key. */
-const auditNoteOf: AuditNoteOf = ({ after }) => ({
-  entry: {
-    at: after.createdAt,
-    actor: 'first start',
-    action: 'keys.create',
-    target: after.id,
-    before: null,
-    after: auditedKey(after, after.createdAt),
-    requestId: '',
-  },
-  idempotent: null,
-});
+/** The audit entry of a key that no operator created. */
+export const auditNoteBy =
+  (actor: string): AuditNoteOf =>
+  ({ after }) => ({
+    entry: {
+      at: after.createdAt,
+      actor,
+      action: 'keys.create',
+      target: after.id,
+      before: null,
+      after: auditedKey(after, after.createdAt),
+      requestId: '',
+    },
+    idempotent: null,
+  });
 
 /** Creates one key per plan; `null` if a key exists. */
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
@@ -44,7 +46,7 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
         env: 'demo',
         windows: windows ? null : CUSTOM,
       };
-      const { secret } = await createKey(store, plans, draft, Date.now(), auditNoteOf);
+      const { secret } = await createKey(store, plans, draft, Date.now(), auditNoteBy('first start'));
       made.push({ plan: plan.name, limits: formatWindows(windows ?? CUSTOM), secret });
     }
     return made;

@@ -11,6 +11,7 @@ import { addConfig, addReload } from './commands/config.ts';
 import { addExplain } from './commands/explain.ts';
 import { addHelp } from './commands/help.ts';
 import { addHistory } from './commands/history.ts';
+import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addPlans } from './commands/plans.ts';
 import { addRequests } from './commands/requests.ts';
@@ -34,7 +35,7 @@ export const EXIT_CODES = [
 ];
 
 const COMMANDS = [
-  ...[addServe, addStore, addCheck, addStatus, addStores, addTop, addHistory, addExplain, addRequests],
+  ...[addInit, addServe, addStore, addCheck, addStatus, addStores, addTop, addHistory, addExplain, addRequests],
   ...[addConfig, addReload, addKeys, addAccounts, addBans, addUsage, addPlans, addAudit, addTokens, addWebhooks],
   ...[addState, addCompletion, addVersion, addHelp],
 ];

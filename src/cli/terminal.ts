@@ -4,6 +4,8 @@ export interface Terminal {
   readonly cwd: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Asks a person; absent if there is none. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined;
   /** All of standard input. */
   readonly input: () => Promise<string>;
   /** Whether `out` is a terminal. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import { readListFiles } from './address-lists.ts';
@@ -34,6 +35,12 @@ export interface LoadOptions {
   readonly files?: Partial<Files>;
 }
 
+/** The settings of the working directory; `null`: none. */
+function fileIn(cwd: string): string | null {
+  const file = resolve(cwd, 'gateway.yaml');
+  return existsSync(file) ? file : null;
+}
+
 /**
  * Reads the whole configuration: environment beats gateway.yaml beats default. Checks everything, then freezes it.
  *
@@ -42,7 +49,7 @@ export interface LoadOptions {
 export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
-  const gateway = resolve(cwd, environment.file ?? shipped.gateway);
+  const gateway = resolve(cwd, environment.file ?? fileIn(cwd) ?? shipped.gateway);
   const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
   const lists = readListFiles(settings, cwd);
   const { plans, problems: planProblems } = readPlans(resolve(cwd, settingValue<string>(settings, 'plans.file')), cwd);

@@ -13,7 +13,7 @@ import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/catalogue.ts';
 import { createFaultReporter, createReport } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
-import { createPages } from '../gateway/own/pages.ts';
+import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
@@ -25,7 +25,7 @@ import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
 import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
 import { createAdmit } from '../gateway/stages/admit.ts';
-import { createAnonymous } from '../gateway/stages/anonymous.ts';
+import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
 import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward } from '../gateway/stages/forward.ts';
@@ -80,26 +80,18 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({
-    cors,
-    guard,
-    observe,
-    timing,
-    hasReference: config.reference.enabled && config.contract.file !== NO_CONTRACT,
-  });
+  const answer = createAnswer({ ...{ cors, guard, observe, timing }, hasReference: hasReference(config) });
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const fields = createRequestFields(config.keys.identity);
-  const requestFields = tracing === null ? fields : tracedFields(fields);
+  const untraced = createRequestFields(config.keys.identity);
+  const requestFields = tracing === null ? untraced : tracedFields(untraced);
   const { names, authenticate } = createReading(settings, longLived);
   const upstreamOf = upstreamsIn(contract, upstreams);
+  const urlsOf = (name: string) => storeUrls(config, name);
   return createPipeline({
     guard: createRequestGuard({
-      config: config.http,
-      observe,
-      report: createFaultReporter(contract),
-      names,
+      ...{ config: config.http, observe, names, report: createFaultReporter(contract) },
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
     addresses: createAddresses(config.addresses),
@@ -117,22 +109,15 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     }),
     forward: createForward({
       ...{ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' },
-      pathOf: createStorePaths(contract.prefixes, (name) => storeUrls(config, name)),
+      pathOf: createStorePaths(contract.prefixes, urlsOf),
     }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
       ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields },
-      upstreamOf: (name) => upstreams.of(name),
-      storesOf: (name) => storeUrls(config, name),
+      ...{ upstreamOf: (name) => upstreams.of(name), storesOf: urlsOf },
     }),
-    pages: createPages({
-      find: referenceOf(settings),
-      paths: config.contract.file === NO_CONTRACT ? [] : PAGE_PATHS,
-      home: homeOf(settings),
-      guard,
-      answer,
-    }),
+    pages: ownPages(settings, { guard, answer }),
     cors,
     answer,
     route: createRouting(settings, { uses, observe }),
@@ -148,7 +133,7 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
     names: new FieldNames({ strip: config.http.stripHeaders, own, carriers, hide }),
     authenticate: createAuthenticate({ keyring, guard, clock, carriers, anonymous }),
   });
-  const plan = config.plans.publicPlan ?? null;
+  const plan = publicPlanOf({ config, contract });
   const { names, authenticate } = readingOf(chosen ?? contract.carriers, createAnonymous({ contract, plan, subjects }));
   /** The contract takes precedence over mounts. */
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
@@ -192,21 +177,32 @@ function storeUrls({ upstream, upstreams }: Config, name: string): readonly stri
   return (name === DEFAULT_UPSTREAM ? upstream : upstreams[name]!).stores.map(({ url }) => url);
 }
 
+/** Without a contract every path is the backend's. */
+const hasPages = ({ contract: { file } }: Config): boolean => file !== NO_CONTRACT;
+const hasReference = (config: Config): boolean => config.reference.enabled && hasPages(config);
+
+function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'guard' | 'answer'>) {
+  const paths = hasPages(settings.config) ? PAGE_PATHS : [];
+  return createPages({ ...parts, find: referenceOf(settings), paths, home: homeOf(settings) });
+}
+
 /** The reference, unless the contract has `/`; mounts cannot have it. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
   const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
-  return isFree && config.contract.file !== NO_CONTRACT && config.reference.enabled ? `${REFERENCE_PATH}/` : null;
+  return isFree && hasReference(config) ? `${REFERENCE_PATH}/` : null;
 }
 
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {
+  const open = publicPlanOf({ config, contract });
   return createReference({
     contract: withUsage(contract),
     published: prepared.published,
     paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
     page: config.reference.enabled,
     readers: {
+      keyHeader: (config.keys.carriers ?? contract.carriers).headers[0] ?? 'Authorization',
       limits: {
-        plans: [...config.plans.plans.values()],
+        plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])],
         bans: config.plans.escalation,
         scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
       },

@@ -115,7 +115,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
       published: writeDocuments(contract.document, []),
       paths: { page: '/docs/', json: '/openapi.json', yaml: '/openapi.yaml' },
       page: true,
-      readers: { limits: null as never },
+      readers: { keyHeader: 'X-API-Key', limits: null as never },
       errors: [],
     });
     const { wire, events } = await pipelineWith((made) => ({

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -130,12 +130,17 @@ class Commands {
       await this.#stopAll();
       return { code: 0, out: '', err: '' };
     }
-    if (args[0] !== 'serve') return commandLine(cwd)(args, { env, input });
+    const isInit = args[0] === 'init';
+    if (args[0] !== 'serve' && !isInit) return commandLine(cwd)(args, { env, input });
     const name = env.STOREGATE_ADMIN_PORT!;
     await this.#stop(name);
     const stop = new AbortController();
     const { promise: started, resolve: start } = Promise.withResolvers<string>();
-    const running = commandLine(cwd, start);
+    let out = '';
+    const running = commandLine(cwd, (text) => {
+      out += text;
+      if (!isInit || text.startsWith('Press')) start(out);
+    });
     const ended = running(args, { env: { ...env, LOG_LEVEL: 'silent' }, isTerminal: true, stop: stop.signal });
     this.#gateways.set(name, { stop, ended });
     const first = await Promise.race([started, ended]);
@@ -151,9 +156,9 @@ function parseCall(sent: Buffer, ports: Ports): Call {
   const args = rest.slice(0, Number(count));
   const end = rest.indexOf('', Number(count));
   const pairs = rest.slice(Number(count), end).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]);
+  const isOwn = args[0] === 'init' || existsSync(join(cwd, 'gateway.yaml'));
   const env = {
-    STOREGATE_CONFIG: 'config/gateway.yaml',
-    STOREGATE_PLANS: 'plans.yaml',
+    ...(isOwn ? {} : { STOREGATE_CONFIG: 'config/gateway.yaml', STOREGATE_PLANS: 'plans.yaml' }),
     STOREGATE_HOST: '127.0.0.1',
     STOREGATE_PORT: `${ports[8080]}`,
     STOREGATE_ADMIN_PORT: `${ports[9901]}`,

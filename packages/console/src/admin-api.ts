@@ -639,6 +639,7 @@ export interface Accounts {
 
 export interface Plans {
   readonly plans: readonly Plan[];
+  readonly public: Plan | null;
   readonly bans: BanEscalation | null;
 }
 

@@ -79,17 +79,17 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     prefixes,
     document,
     definitions: schemas.definitions,
-    files: new Map(
-      [...texts]
-        .filter(([path]) => options.text === undefined || path !== resolve(file))
-        .map(([path, text]) => [path, fingerprintOf(text)]),
-    ),
+    files: fingerprintsOf(texts, options.text === undefined ? null : resolve(file)),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(treated.operations, document),
     names: namesOf(root),
   };
   return { compiled, notes };
 }
+
+/** Without the file whose text was given. */
+const fingerprintsOf = (texts: ReadonlyMap<string, string>, given: string | null) =>
+  new Map([...texts].filter(([path]) => path !== given).map(([path, text]) => [path, fingerprintOf(text)]));
 
 function readInfo({ root }: Document, findings: Findings): { title: string; version: string } {
   const info = isObject(root.info) ? root.info : null;

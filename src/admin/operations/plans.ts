@@ -84,9 +84,11 @@ export function planOperations(context: AdminContext, change: Change) {
   return {
     listPlans: async () => {
       const { plans, escalation } = context.plans();
+      const open = context.publicPlan();
       const keys = await usableIfKnown();
       return ok({
         plans: [...plans.values()].map((plan) => shown(plan, keys)),
+        public: open && shown(open, []),
         bans: escalation && escalationView(escalation),
       });
     },

@@ -38,7 +38,10 @@ export function addPlans(program: Command, terminal: Terminal): void {
   addCall(terminal, plans, 'list', {
     about: 'list plans',
     examples: ['plans list'],
-    ask: async (api) => (await api.call<Plans>('GET', '/plans')).plans,
+    ask: async (api) => {
+      const { plans, public: open } = await api.call<Plans>('GET', '/plans');
+      return open ? [...plans, open] : plans;
+    },
     view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
   });
   addCall(terminal, plans, 'get <plan>', {

@@ -9,9 +9,11 @@ import type { AdminContext } from '../../admin/context.ts';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
 import { loadContract } from '../../config/contract/contract.ts';
+import { isRemote } from '../../config/contract/place.ts';
 import { shellUser } from '../../keys/operators/shell-user.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
 import type { Window } from '../../limits/limits.ts';
+import { ContractCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
@@ -23,7 +25,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   let config = load();
   let scoped: readonly Window[] | null = null;
   const storage = await openStorage(config);
-  const desk = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
+  const webhookAdmin = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
   function refuseWithoutGateway(): never {
     storage.refuseRunning();
     throw new AdminError('not_running', 'No gateway is running here. Use --url or STOREGATE_ADMIN_URL.');
@@ -36,7 +38,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
     // A running gateway may have other webhook variables than this shell.
     async webhooks() {
       storage.refuseRunning();
-      return await desk();
+      return await webhookAdmin();
     },
     config: () => config,
     plans: () => config.plans,
@@ -46,6 +48,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       scoped ??= windowsIn(config);
       return scoped;
     },
+    publicPlan: () => null,
     // A change of a plan reads the files here. With `around`, an operator asks for a reload of the running gateway.
     async reload(_reason, around) {
       if (around) refuseWithoutGateway();
@@ -91,9 +94,12 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
 }
 
 /** The windows of the contract. A change of counters without them would lose their values. */
-function windowsIn({ contract: { file, ...reading } }: Config): readonly Window[] {
+function windowsIn({ contract: { file, ...reading }, data }: Config): readonly Window[] {
   try {
-    return loadContract(file, reading).windows;
+    const copy = isRemote(file) ? new ContractCopy(data).read(file) : null;
+    if (isRemote(file) && copy === null)
+      throw new AdminError('configuration_unfit', `No gateway has fetched the contract ${file} into ${data} yet.`);
+    return loadContract(file, { ...reading, ...(copy !== null && { text: copy.text }) }).windows;
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);

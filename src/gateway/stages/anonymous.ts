@@ -1,5 +1,6 @@
 import type { AddressSubjects } from '../../callers/address-subjects.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
+import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
 import { limitsOf } from '../../keys/subjects.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../../limits/plans.ts';
@@ -7,9 +8,14 @@ import type { Anonymous } from './authenticate.ts';
 
 export interface AnonymousParts {
   readonly contract: Contract;
-  /** `null`: every request needs a key. */
+  /** See `publicPlanOf`. */
   readonly plan: Plan | null;
   readonly subjects: AddressSubjects;
+}
+
+/** The limits of requests without a key; `null`: every request needs one, because of the plans or the contract. */
+export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans'>; contract: Contract }): Plan | null {
+  return contract.operations.some(({ isPublic }) => isPublic) ? (config.plans.publicPlan ?? null) : null;
 }
 
 /**
@@ -17,7 +23,7 @@ export interface AnonymousParts {
  * many people may share it. `null`: no operation is public.
  */
 export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
-  if (plan === null || !contract.operations.some(({ isPublic }) => isPublic)) return null;
+  if (plan === null) return null;
   const { name, windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
   const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
 

@@ -66,8 +66,8 @@ export class ContractLoader {
   /** For a process that serves no requests yet. An unreachable URL has its copy. Rejects as `load`. */
   async loadFirst({ contract, data }: Request): Promise<Loaded> {
     if (!isRemote(contract.file)) return await this.#readFirst(contract);
-    const fetched = await fetchContract(contract.file).catch(async (error: unknown) => {
-      const copy = error instanceof ContractError ? await new ContractCopy(data).read(contract.file) : null;
+    const fetched = await fetchContract(contract.file).catch((error: unknown) => {
+      const copy = error instanceof ContractError ? new ContractCopy(data).read(contract.file) : null;
       if (copy === null) throw error;
       return { ...copy, reason: (error as ContractError).problems[0]!.message };
     });

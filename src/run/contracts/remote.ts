@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
 import { syncFolder } from '../../common/folder.ts';
@@ -88,9 +89,9 @@ export class ContractCopy {
   }
 
   /** `null`: none of this URL. */
-  async read(url: string): Promise<Fetched | null> {
+  read(url: string): Fetched | null {
     try {
-      const copy: unknown = JSON.parse(await readFile(this.#file, 'utf8'));
+      const copy: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));
       if (!isObject(copy) || copy.url !== url) return null;
       return typeof copy.at === 'number' && typeof copy.text === 'string' ? (copy as unknown as Fetched) : null;
     } catch (error) {

@@ -37,9 +37,15 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
   close();
   const second = await new ContractLoader().loadFirst(request);
   expect(second.contract.fingerprint).toBe(first.contract.fingerprint);
-  expect(second.copy).toEqual({ url, at: expect.any(Number), reason: 'cannot be fetched: ECONNREFUSED' });
-  expect(await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() }))).toContain('ECONNREFUSED');
-  expect(await new ContractCopy(data).read('http://other.example/openapi.json')).toBeNull();
+  expect(second.copy).toEqual({
+    url,
+    at: expect.any(Number),
+    reason: expect.stringMatching(/^cannot be fetched: \w+$/),
+  });
+  expect(await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() }))).toContain(
+    'cannot be fetched',
+  );
+  expect(new ContractCopy(data).read('http://other.example/openapi.json')).toBeNull();
 });
 
 test('a reload fetches again; a contract that is not valid leaves the copy', async () => {
@@ -52,7 +58,7 @@ test('a reload fetches again; a contract that is not valid leaves the copy', asy
   expect((await new ContractLoader().load(request)).contract.match('GET', '/b').operation?.id).toBe('one');
   text = documentWith('b');
   expect(await problemOf(new ContractLoader().load(request))).toContain('/');
-  expect((await new ContractCopy(data).read(url))?.text).toBe(documentWith('/b'));
+  expect(new ContractCopy(data).read(url)?.text).toBe(documentWith('/b'));
 });
 
 test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostname#', 'file:///etc/hostname#'])(

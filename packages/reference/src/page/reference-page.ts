@@ -12,7 +12,8 @@ import { retryingSection } from './retrying.ts';
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
   readonly paths: DocumentPaths;
-  readonly readers: { readonly limits: Limits } | { readonly console: string };
+  /** `keyHeader`: where clients send their key; Authorization: as a bearer token. */
+  readonly readers: { readonly limits: Limits; readonly keyHeader: string } | { readonly console: string };
   readonly errors: readonly ErrorWords[];
 }
 
@@ -30,16 +31,19 @@ export function renderReferencePage(page: ReferencePage, assets: ReferenceAssets
     ],
     operations,
     tagGroups: document['x-tagGroups'],
-    ...('limits' in readers ? forClients(readers.limits, errors) : forOperators(readers.console, errors)),
+    ...('limits' in readers ? forClients(readers, errors) : forOperators(readers.console, errors)),
   });
 }
 
 type Parts = Pick<PageContent, 'others' | 'start' | 'sections'>;
 
-function forClients(limits: Limits, errors: readonly ErrorWords[]): Parts {
+function forClients(
+  { limits, keyHeader }: { readonly limits: Limits; readonly keyHeader: string },
+  errors: readonly ErrorWords[],
+): Parts {
   const note = 'The store adds codes of its own, shown with its operations.';
   return {
-    start: keyForm(),
+    start: keyForm(keyHeader),
     sections: [
       { id: 'limits', title: 'Plans and limits', markup: limitsSection(limits) },
       { id: 'retrying', title: 'How to retry', markup: retryingSection() },
@@ -58,14 +62,14 @@ something is done by the console itself, or by the command line, which ask befor
 }
 
 /** The field has no name and the form no target, so that only the page's script can read the key. */
-function keyForm(): Html {
-  return html`<form id="key" class="key" autocomplete="off">
+function keyForm(header: string): Html {
+  return html`<form id="key" class="key" autocomplete="off" data-header="${header}">
 <label for="key-secret">Your API key</label>
 <div class="field"><input id="key-secret" type="password" autocomplete="off" spellcheck="false" placeholder="sg_…"
 aria-describedby="key-note"><button type="submit">Use this key</button>
 <button type="button" id="key-forget" hidden>Forget it</button></div>
 <label class="remember"><input id="key-remember" type="checkbox"> Remember it on this device</label>
 <p id="key-note" role="status">Paste it to try operations. It stays in this tab, and goes nowhere but into the header
-<code>X-API-Key</code> of what you send.</p>
+<code>${header}</code> of what you send.</p>
 </form>`;
 }

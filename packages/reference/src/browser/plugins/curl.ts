@@ -17,6 +17,7 @@ function shown(request: ImmutableMap): ImmutableMap {
     const own = request.setIn(['url'], url.replace('/console/api/', '/'));
     return own.setIn(['headers', 'Authorization'], 'Bearer YOUR_TOKEN');
   }
-  const given = request.getIn(['headers', 'X-API-Key']) !== undefined;
-  return given ? request.setIn(['headers', 'X-API-Key'], 'YOUR_KEY') : request;
+  const header = document.getElementById('key')?.dataset.header ?? '';
+  if (request.getIn(['headers', header]) === undefined) return request;
+  return request.setIn(['headers', header], header === 'Authorization' ? 'Bearer YOUR_KEY' : 'YOUR_KEY');
 }

@@ -1,0 +1,177 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { gatewayFile } from '../../src/cli/init-files.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { commandLine } from '../support/command-line.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const temporary = temporaryFolders();
+let backend: string;
+let status = 200;
+const server = createServer((_request, response) => response.writeHead(status).end('{}'));
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  backend = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close().closeAllConnections());
+
+const DOCUMENT = {
+  openapi: '3.1.0',
+  info: { title: 'Shop', version: '2' },
+  paths: { '/a': { get: { operationId: 'a', responses: { 200: { description: 'Any.' } } } } },
+};
+const TOKENS = { components: { securitySchemes: { own: { type: 'http', scheme: 'bearer' } } } };
+
+function folderWith(document: object | string = DOCUMENT): string {
+  const folder = temporary();
+  writeFileSync(join(folder, 'openapi.json'), typeof document === 'string' ? document : JSON.stringify(document));
+  return folder;
+}
+
+const initIn = (folder: string, ...args: string[]) =>
+  commandLine(folder)(['init', '--backend', backend, '--contract', 'openapi.json', '--yes', '--no-start', ...args]);
+const settingsOf = (folder: string) => readFileSync(join(folder, 'gateway.yaml'), 'utf8');
+
+describe('writes only what differs from the defaults', () => {
+  test('into files that the gateway can use, and makes a key', async () => {
+    const folder = folderWith();
+    const { code, out, err } = await initIn(folder);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(
+      /^Backend +http\S+ responds \(GET \/: 200\)\nContract +Shop 2, 1 operation\nWritten .*\nKey +sg_live_\w+ /,
+    );
+    expect(settingsOf(folder)).toMatch(
+      /^#.*\nupstream:\n {2}url: .*\ncontract:\n {2}file: openapi.json #.*\nplans:\n {2}file: plans.yaml\n$/,
+    );
+    const config = loadConfig({ cwd: folder, env: {} });
+    expect(config.contract.file).toBe(join(folder, 'openapi.json'));
+    expect(config.upstream.stores).toEqual([{ url: backend, weight: 1 }]);
+    expect([...config.plans.plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
+    expect(readFileSync(join(folder, 'plans.yaml'), 'utf8') + settingsOf(folder)).not.toContain('sg_live_');
+    expect((await commandLine(folder)(['keys', 'list', '--json'])).out).toContain('"made by storegate init"');
+  });
+
+  test('into another folder, with the path from there', async () => {
+    const folder = folderWith();
+    expect((await initIn(folder, '--directory', 'edge/one')).code).toBe(0);
+    expect(settingsOf(join(folder, 'edge/one'))).toContain('  file: ../../openapi.json # ');
+    expect(readdirSync(folder).sort()).toEqual(['edge', 'openapi.json']);
+  });
+
+  test.each<[string, object, number, boolean]>([
+    ['the document describes bearer tokens', { ...DOCUMENT, ...TOKENS }, 200, true],
+    ['the backend needs a token', DOCUMENT, 401, true],
+    [
+      'the document describes the key of the gateway',
+      { ...DOCUMENT, components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } } },
+      200,
+      false,
+    ],
+  ])('a header for the key if %s', async (_why, document, answer, hasCarriers) => {
+    status = answer;
+    const folder = folderWith(document);
+    await initIn(folder);
+    status = 200;
+    expect(settingsOf(folder).includes('  carriers: [{ header: X-API-Key }]')).toBe(hasCarriers);
+  });
+
+  test('a document with parts that are not supported', async () => {
+    const get = { operationId: 'b', responses: {}, parameters: [{ name: 'q', in: 'query', schema: { pattern: '(' } }] };
+    const folder = folderWith({ ...DOCUMENT, paths: { ...DOCUMENT.paths, '/b': { get } } });
+    const { out } = await initIn(folder);
+    expect(out).toContain('Shop 2, 2 operations, 1 not validated\n');
+    expect(settingsOf(folder)).toContain('  onUnsupported: pass # 1 of 2 operations ');
+    loadConfig({ cwd: folder, env: {} });
+  });
+
+  test('texts that YAML would read differently', () => {
+    const settings = { onUnsupported: 'refuse', exempted: 0, operations: 1, keyHeader: null } as const;
+    const text = gatewayFile({ ...settings, backend: 'http://[::1]:80/a#b', contract: '1.0' });
+    expect(text).toContain('  url: "http://[::1]:80/a#b" # ');
+    expect(text).toContain('  file: "1.0" # ');
+  });
+});
+
+describe('changes nothing and says why', () => {
+  const failing = async (folder: string, args: readonly string[]) => {
+    const before = readdirSync(folder);
+    const { code, out, err } = await commandLine(folder)(['init', ...args]);
+    expect(out).not.toContain('Key');
+    expect(readdirSync(folder)).toEqual(before);
+    return [code, err.split('\n')[0]];
+  };
+  const to = (...args: string[]) => ['--backend', backend, '--contract', ...args, '--no-start'];
+
+  test.each(['gateway.yaml', 'plans.yaml'])('%s exists', async (name) => {
+    const folder = folderWith();
+    writeFileSync(join(folder, name), 'mine');
+    const message = `${join(folder, name)} exists, and init overwrites no file. Choose another --directory.`;
+    expect(await failing(folder, to('openapi.json'))).toEqual([1, message]);
+    expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
+  });
+
+  test('an option is missing', async () => {
+    expect(await failing(folderWith(), ['--yes'])).toEqual([2, '--backend is missing: the URL of your API']);
+    expect(await failing(folderWith(), ['--backend', backend])).toEqual([
+      2,
+      '--contract is missing: a file, a URL, or none',
+    ]);
+  });
+
+  test.each(['127.0.0.1:3000', 'ftp://a', 'http://u:p@a', 'http://a/?b'])('--backend %s', async (url) => {
+    const [code, message] = await failing(folderWith(), ['--backend', url, '--contract', 'none']);
+    expect([code, message]).toEqual([2, expect.stringMatching(/^--backend must be an http or https URL/)]);
+  });
+
+  test('the backend does not respond', async () => {
+    const args = ['--backend', 'http://127.0.0.1:9', '--contract', 'none'];
+    expect(await failing(folderWith(), args)).toEqual([
+      1,
+      expect.stringMatching(/^http:\/\/127.0.0.1:9 does not respond \(/),
+    ]);
+  });
+
+  test.each<[string, string | null, RegExp]>([
+    ['missing', null, /cannot be read \(ENOENT\)/],
+    ['a page', '<html></html>', /is not an OpenAPI document/],
+    [
+      'not valid',
+      JSON.stringify({ ...DOCUMENT, paths: { '/a': { get: { 'x-required-scopes': 'a' } } } }),
+      /x-required-scopes/,
+    ],
+  ])('the document is %s', async (_what, text, message) => {
+    const folder = text === null ? temporary() : folderWith(text);
+    expect(await failing(folder, to('openapi.json'))).toEqual([1, expect.stringMatching(message)]);
+  });
+
+  test('the folder is a file', async () => {
+    const [code, message] = await failing(folderWith(), [...to('openapi.json'), '--directory', 'openapi.json']);
+    expect([code, message]).toEqual([1, expect.stringMatching(/cannot be written \(\w+\)\.$/)]);
+  });
+});
+
+test('runs the gateway, sends one request, and shows the 401 of the backend', async () => {
+  const folder = folderWith(TOKENS_NEEDED);
+  mkdirSync(join(folder, 'gw'));
+  const stop = new AbortController();
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  let out = '';
+  const running = commandLine(folder, (text) => {
+    out += text;
+    if (text.startsWith('Press')) resolve();
+  })(['init', '--backend', backend, '--contract', 'openapi.json', '--directory', 'gw', '--yes'], {
+    env: { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', STOREGATE_HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
+    stop: stop.signal,
+  });
+  status = 401;
+  await Promise.race([ready, running]);
+  status = 200;
+  expect(out).toMatch(/\nResponse +GET \/a: 401 Unauthorized, 59 of 60 requests left\n +The 401 comes from your API/);
+  stop.abort();
+  expect((await running).code).toBe(0);
+});
+
+const TOKENS_NEEDED = { ...DOCUMENT, ...TOKENS, security: [{ own: [] }] };

@@ -120,11 +120,13 @@ interface Read {
 async function contractAt(place: string, cwd: string): Promise<Read> {
   const file = isFile(place) ? resolve(cwd, place) : place;
   const text = isRemote(place) ? { text: (await fetchContract(place)).text } : {};
+  // As the gateway reads it by default.
+  const reading = { ...text, responses: 'off' } as const;
   try {
-    return { contract: loadContract(file, text), onUnsupported: 'refuse', exempted: 0 };
+    return { contract: loadContract(file, reading), onUnsupported: 'refuse', exempted: 0 };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    const contract = orNull(() => loadContract(file, { ...text, onUnsupported: 'pass' }));
+    const contract = orNull(() => loadContract(file, { ...reading, onUnsupported: 'pass' }));
     if (contract === null) throw error;
     return { contract, onUnsupported: 'pass', exempted: contract.exempted.length };
   }

@@ -13,7 +13,7 @@ const MAX = 3;
 
 type Described = Pick<Contract, 'operations' | 'document' | 'match'>;
 
-/** At most three requests that pass the checks of the contract. Operations without path parameters come first. */
+/** At most three requests that pass the checks of the contract. */
 export function sampleRequests(contract: Described): readonly SampleRequest[] {
   const document = new Document(contract.document as Json);
   const prefixes = ['', ...serverPaths(document)];
@@ -22,7 +22,7 @@ export function sampleRequests(contract: Described): readonly SampleRequest[] {
       method === 'GET' && !deprecated && tryIt && requiredScopes.length === 0,
   );
   const samples: SampleRequest[] = [];
-  for (const operation of [...usable.filter(isPlain), ...usable.filter((one) => !isPlain(one))]) {
+  for (const operation of usable.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const target = targetOf(operation, document);
     const path = prefixes.map((prefix) => prefix + target).find((candidate) => isValid(contract, operation, candidate));
     if (path !== undefined) samples.push({ title: operation.summary || operation.id, path });
@@ -31,7 +31,8 @@ export function sampleRequests(contract: Described): readonly SampleRequest[] {
   return samples;
 }
 
-const isPlain = ({ path }: Operation) => !path.includes('{');
+/** Operations that need a key come first, then those without path parameters. */
+const rankOf = ({ isPublic, path }: Operation) => 2 * Number(isPublic) + Number(path.includes('{'));
 
 function isValid(contract: Described, operation: Operation, target: string): boolean {
   const [path = '', query = ''] = target.split('?');

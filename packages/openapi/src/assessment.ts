@@ -5,24 +5,17 @@ import { type Described, METHODS } from './operations.ts';
 import type { Problem } from './problems.ts';
 import { Reach } from './reach.ts';
 
-/** What the mistakes of a document affect. All lists are in document order. */
 export interface Assessment {
-  /** By Operation Object. */
   readonly operations: ReadonlyMap<Json, readonly Problem[]>;
-  /** Mistakes that belong to no operation. */
   readonly document: readonly Problem[];
-  /** Mistakes that cannot be tolerated: unreadable files, and mistakes in authentication. */
+  /** Unreadable files and mistakes in authentication, which cannot be tolerated. */
   readonly fatal: readonly Problem[];
-  /** Mistakes in parts that are not enforced. */
   readonly unused: readonly Problem[];
 }
 
 const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
 
-/**
- * Finds the operations that each mistake affects. With `answers: false`, responses are not checked, and mistakes that
- * only affect responses are `unused`.
- */
+/** With `answers: false`, responses are not checked, and mistakes that only affect responses are `unused`. */
 export function assess(
   document: Document,
   findings: Findings,
@@ -67,7 +60,6 @@ function mistakesOf(
   });
 }
 
-/** Whether the mistake is in the structure of the document and not in a part that an operation could use. */
 function isOfDocument({ node }: Mistake, document: Document): boolean {
   const { root } = document;
   if ([root, root.info, root.paths, root.components].includes(node)) return true;

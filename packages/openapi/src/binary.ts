@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * Bytes in place of a string of `format: binary`: a file of a multipart body, or a body that is not text. Length checks
- * count the bytes. The bytes are not copied.
- */
+/** Replaces a string of `format: binary`. Length checks count the bytes, which are not copied. */
 export class Binary {
   readonly #bytes: Uint8Array;
 
@@ -11,7 +8,6 @@ export class Binary {
     this.#bytes = bytes;
   }
 
-  /** In bytes. */
   get size(): number {
     return this.#bytes.length;
   }
@@ -21,7 +17,7 @@ export class Binary {
   }
 }
 
-/** The length in characters or bytes; NaN for any other value. */
+/** In characters or bytes; NaN for any other value. */
 export function sizeOf(value: unknown): number {
   if (value instanceof Binary) return value.size;
   if (typeof value !== 'string') return Number.NaN;

@@ -5,16 +5,15 @@ import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
 import type { Exempted } from './types.ts';
 
-/** Everything that serving needs of a document that has no mistakes, or only tolerated ones. */
 export interface Compiled<Fields = unknown, Shared = unknown> {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly (Description & Fields)[];
   readonly shared: Shared;
   readonly exempted: readonly Exempted[];
-  /** The path prefixes of requests, longest first; see `serverPaths`. */
+  /** Longest first; see `serverPaths`. */
   readonly prefixes: readonly string[];
-  /** Without the texts of its files if another process read it. */
+  /** Without file texts if another process read it. */
   readonly document: Document;
   readonly definitions: Definitions;
   readonly files: ReadonlyMap<string, string>;
@@ -25,7 +24,6 @@ export interface Compiled<Fields = unknown, Shared = unknown> {
 
 export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');
 
-/** Names of all members and parameters in a document. */
 export function namesOf(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const walk = (node: unknown): void => {

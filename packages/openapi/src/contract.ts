@@ -19,14 +19,12 @@ import type { ReadContract } from './types.ts';
 import { treat } from './unsupported.ts';
 
 export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
-  /** If set, the file is not read. */
   readonly text?: string | undefined;
   readonly extensions?: ExtensionReader<Fields, Shared>;
 }
 
 /**
- * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) with the files it refers to, and checks all of it. This
- * takes seconds for a large document, so a process that serves requests calls `checkContract` in another process.
+ * Takes seconds for a large document, so a process that serves requests calls `checkContract` in another process.
  *
  * @throws ContractError with every mistake.
  */
@@ -38,7 +36,6 @@ export function loadContract<Fields = unknown, Shared = unknown>(
   return Object.assign(createContract(compiled), { notes });
 }
 
-/** Like `loadContract`, but returns the parts of a contract. */
 export function checkContract<Fields = unknown, Shared = unknown>(
   file: string,
   options: ContractOptions<Fields, Shared> = {},

@@ -4,16 +4,12 @@ import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 
-/** A part of the document: its own text, and the parts it refers to. */
 interface Part {
   readonly text: string;
   readonly names: ReadonlySet<string>;
 }
 
-/**
- * The fingerprint of each operation and everything it refers to, by operation id. A changed description changes the
- * fingerprint too.
- */
+/** By operation id, including everything that the operation refers to. Descriptions count. */
 export function digestsOf(operations: readonly Description[], document: Document): ReadonlyMap<string, string> {
   const parts = new Map<string, Part | null>();
   const { security, servers } = document.root;

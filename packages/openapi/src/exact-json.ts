@@ -1,4 +1,3 @@
-/** The value as JSON with all digits. */
 export const toJson = (value: unknown, indent?: number): string => JSON.stringify(value, exactly, indent);
 
 /** JSON.stringify throws for a bigint. */

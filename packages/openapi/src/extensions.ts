@@ -9,25 +9,22 @@ export type Stability = (typeof STABILITIES)[number];
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
 export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 
-/** The `x-` fields of an operation that control its checks and its lifetime. */
 export interface Extensions {
   readonly stability: Stability;
-  /** `x-deprecated-at`, in Unix seconds. */
+  /** Unix seconds. */
   readonly deprecatedAt: number | null;
-  /** `x-sunset`, in Unix seconds. */
+  /** Unix seconds. */
   readonly sunset: number | null;
-  /** `x-successor`: an operationId. This module does not check that it exists. */
+  /** An operationId that may not exist. */
   readonly successor: string | null;
-  /** `x-report-only`: faults of a request are reported, and the request is forwarded. */
+  /** Faults are reported, and the request is forwarded. */
   readonly reportOnly: boolean;
-  /** `x-storegate-unchecked-body`: bodies of media types that cannot be checked pass. */
+  /** Bodies of media types that cannot be checked pass. */
   readonly uncheckedBody: boolean;
-  /** `x-max-body-bytes`: the largest request body; `null` if not set. */
   readonly maxBodyBytes: number | null;
   readonly tryIt: boolean;
 }
 
-/** Reports each mistake and uses the default. */
 export function readExtensions(operation: Json, findings: Findings): Extensions {
   const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
     if (operation[key] === undefined) return fallback;
@@ -68,14 +65,14 @@ const whole = (value: unknown): number | undefined =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Unix seconds of a full-date (start of the day in UTC) or date-time (RFC 3339). */
+/** A full-date (start of the day in UTC) or date-time (RFC 3339). */
 function seconds(value: unknown): number | undefined {
   if (typeof value !== 'string' || !(isDate(value) || isDateTime(value))) return undefined;
   const milliseconds = Date.parse(value.toUpperCase());
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
 }
 
-/** The deprecation headers of an operation: name, value, name, value, … */
+/** Name, value, name, value, … */
 export function replyHeaders(
   { deprecatedAt, sunset, stability }: Extensions,
   successorPath: string | null,

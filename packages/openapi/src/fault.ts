@@ -1,6 +1,6 @@
 /**
- * The rules that a fault can violate, for programs: JSON Schema keywords and names of this package. The meaning of a
- * rule never changes. The texts are used in the documentation; `limit` describes the member `limit` of the fault.
+ * The meaning of a rule never changes. The texts appear in the documentation; `limit` describes the member `limit` of
+ * the fault.
  */
 export const RULES = {
   required: { title: 'Required field is missing.' },
@@ -60,10 +60,10 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES;
 
-/** What the contract requires. A number that a double cannot hold exactly is a string of its digits. */
+/** A number that a double cannot hold exactly is a string of its digits. */
 export type Limit = number | string | boolean | null | readonly Limit[];
 
-/** A fault in a request or response. It never contains a value that was sent. */
+/** It never contains a value that was sent. */
 export interface Fault {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
   /** JSON pointer (RFC 6901); for a parameter, `/<name>` and deeper. */

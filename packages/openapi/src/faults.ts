@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { Fault, Limit, Rule } from './fault.ts';
 import { escapeToken, printable, unescapeToken } from './names.ts';
 
-/** The most faults reported in one list or in one part of a value. */
+/** Per list or part of a value. */
 export const MAX_FAULTS = 50;
 
 /** Shared, so that a valid request allocates no list. */
@@ -41,7 +41,6 @@ interface Params {
   readonly passingSchemas: readonly number[] | null;
 }
 
-/** Forbidden members: the rule and its sentence. */
 export const BARS = {
   readOnly: 'is read-only: it must not be sent',
   writeOnly: 'is write-only: it must not be in a response',
@@ -56,7 +55,7 @@ export type Bar = keyof typeof BARS;
 const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
 const limit = (params: Params): Limit => params.limit;
 
-/** The rules of keywords that translated schemas rename, and the limits of faults, from the contract alone. */
+/** Keywords that translated schemas rename. Limits come from the contract alone. */
 const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
   required: ['required'],
   type: ['type', typesOf],
@@ -133,7 +132,6 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   not: () => 'must not match the excluded schema',
 };
 
-/** A fault that does not have its part of the message yet. */
 export type ValueFault = Omit<Fault, 'in'>;
 
 export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];

@@ -1,14 +1,14 @@
 import { Places } from './document/places.ts';
 import { formatProblem, type Problem } from './problems.ts';
 
-/** A mistake in an object of the document, or in its member `key`. A `null` node refuses the whole document. */
+/** A `null` node refuses the whole document. */
 export interface Mistake {
   readonly problem: Problem;
   readonly node: object | null;
   readonly key: string | number | null;
 }
 
-/** Collects findings while a contract is loaded. It keeps equal findings at one place once. */
+/** Keeps equal findings at one place once. */
 export class Findings {
   readonly #places: Places;
   readonly #mistakes = new Map<string, Mistake>();
@@ -23,12 +23,12 @@ export class Findings {
     this.#mistakes.set(formatProblem(problem), { problem, node, key });
   }
 
-  /** A mistake that `onUnsupported` cannot tolerate, because it affects authentication or limits. */
+  /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */
   refuse(node: object, key: string | number | null, message: string): void {
     this.add(this.#places.of(node, key, message));
   }
 
-  /** A mistake that makes a file unreadable. */
+  /** Makes the file unreadable. */
   add(problem: Problem): void {
     this.#mistakes.set(formatProblem(problem), { problem, node: null, key: null });
   }
@@ -48,7 +48,7 @@ export class Findings {
   }
 }
 
-/** Discards findings: for a document that was already checked. */
+/** For a document that was already checked. */
 export class NoFindings extends Findings {
   constructor() {
     super(new Places());
@@ -63,7 +63,6 @@ export class NoFindings extends Findings {
   override note(): void {}
 }
 
-/** Document order. */
 export function byPlace(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   const [lineA = 0, columnA = 0] = a.place.split(/[: ]/).map(Number);

@@ -16,7 +16,7 @@ const URI_CHARACTERS = /^(?:[0-9A-Za-z._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
 const HOST = /^(?:[0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 
-/** RFC 3339 `full-date` that exists in the calendar. */
+/** RFC 3339 `full-date` in the calendar. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text) ?? [];
   if (day === undefined) return false;
@@ -36,12 +36,12 @@ export function isTime(text: string): boolean {
   return (Number(hour) * 60 + Number(minute) - offset + 1440) % 1440 === 1439;
 }
 
-/** RFC 3339 `date-time`, with `T` or `t` between date and time. */
+/** RFC 3339 `date-time`. */
 export function isDateTime(text: string): boolean {
   return (text[10] === 'T' || text[10] === 't') && isDate(text.slice(0, 10)) && isTime(text.slice(11));
 }
 
-/** RFC 1123 section 2.1: labels of letters, digits and inner hyphens. */
+/** RFC 1123 section 2.1. */
 function isHostname(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => LABEL.test(label));
 }
@@ -65,7 +65,7 @@ function isAddressLiteral(text: string): boolean {
 /** RFC 4291. A zone (`%eth0`) is local to a machine and not part of an address. */
 const isAddress6 = (text: string): boolean => isIPv6(text) && !text.includes('%');
 
-/** RFC 3986 `URI`: with a scheme, percent-encoded where necessary. */
+/** RFC 3986. */
 function isUri(text: string): boolean {
   const [, scheme, authority, path, query = '', fragment = ''] = URI.exec(text) ?? [];
   if (scheme === undefined || path === undefined) return false;
@@ -84,7 +84,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test
 
 const anything: Format = () => true;
 
-/** The enforced string formats. `binary` and `password` have nothing to check. */
+/** `binary` and `password` have nothing to check. */
 export const STRING_FORMATS: Readonly<Record<string, Format>> = {
   'date-time': isDateTime,
   date: isDate,

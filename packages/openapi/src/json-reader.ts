@@ -5,9 +5,9 @@ import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
 
 export interface JsonFault {
-  /** JSON pointer with shortened and escaped names. */
+  /** With shortened and escaped names. */
   readonly pointer: string;
-  /** In bytes from the start. */
+  /** In bytes. */
   readonly offset: number;
   /** It never repeats the text. */
   readonly message: string;
@@ -17,7 +17,7 @@ export interface JsonFault {
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
-/** Thrown on a mistake. The reader stores the fault and its place, because an Error costs a stack trace. */
+/** The reader stores the fault itself, because an Error costs a stack trace. */
 export const MISTAKE = Symbol('mistake in JSON');
 
 export class Reader {
@@ -25,11 +25,11 @@ export class Reader {
   readonly maxDepth: number;
   at = 0;
   depth = 0;
-  /** The path to the current place; entries from `depth` on are stale. */
+  /** Entries from `depth` on are stale. */
   readonly way: (string | number)[] = [];
   message = '';
   rule: Rule = 'syntax';
-  /** The last value is an integer that is not written as one. */
+  /** The last value is an integer in another notation, such as `1.0`. */
   unlikeInteger = false;
 
   constructor(text: string, maxDepth: number) {
@@ -61,7 +61,7 @@ export class Reader {
     return value;
   }
 
-  /** Skips white space and returns the next character code, NaN at the end. */
+  /** Returns the next character code, NaN at the end. */
   space(): number {
     for (;;) {
       const c = this.text.charCodeAt(this.at);
@@ -158,7 +158,7 @@ export class Reader {
     }
   }
 
-  /** Finds the end of a string with escapes and decodes it with JSON.parse, which costs too much for other strings. */
+  /** JSON.parse costs too much for strings without escapes. */
   escapedString(start: number, from: number): string {
     const { text } = this;
     let i = from;
@@ -183,7 +183,6 @@ export class Reader {
     this.fail(`is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`);
   }
 
-  /** Reads up to 15 digits directly and all other numbers by the exact rules. */
   number(first: number): number | bigint {
     const { text } = this;
     const negative = first === 45;

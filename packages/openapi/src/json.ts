@@ -2,20 +2,20 @@ import type { ValueFault } from './faults.ts';
 import { type JsonFault, MISTAKE, Reader } from './json-reader.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
-/** The default maximum nesting of arrays and objects; the outermost counts as one. */
+/** The outermost array or object counts as one. */
 export const MAX_DEPTH = 64;
 
 export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false): ValueFault =>
   withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault;
 
 export type JsonResult =
-  /** `unlikeInteger`: the value is an integer that is not written as one. */
+  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
   | { readonly value: unknown; readonly fault: null; readonly unlikeInteger: boolean }
   | { readonly value?: never; readonly fault: JsonFault };
 
 /**
- * Reads one JSON text strictly (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the
- * value, no unpaired surrogates, depth at most `maxDepth`. Numbers are exact, see `exact` in numbers.ts.
+ * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the value, no unpaired
+ * surrogates. Numbers are exact, see `exact` in numbers.ts.
  */
 export function readJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonResult {
   const text = decodeUtf8(bytes);
@@ -24,7 +24,6 @@ export function readJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonResult {
     : readJsonText(text, maxDepth);
 }
 
-/** For decoded text, such as a parameter. */
 export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
   const reader = new Reader(text, maxDepth);
   try {

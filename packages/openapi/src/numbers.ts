@@ -1,4 +1,4 @@
-/** A JSON number (RFC 8259 section 6), as a sticky pattern that never backtracks. */
+/** RFC 8259 section 6, as a sticky pattern that never backtracks. */
 export const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
@@ -15,10 +15,8 @@ export function isNumber(text: string): boolean {
 }
 
 /**
- * The exact value of a JSON number. An integer outside the safe range is a bigint and everything else a number, so that
- * each integer has one form. `1.0` and `1e2` are the integers 1 and 100, as in JSON Schema. Returns `undefined` if no
- * 64-bit float is near enough: the number overflows (`1e999`), or it has a fraction and its float would not
- * (`9007199254740993.5`).
+ * Integers outside the safe range are bigints, so each integer has one form; `1.0` is the integer 1. Returns
+ * `undefined` if a float would overflow (`1e999`) or lose a fraction (`9007199254740993.5`).
  */
 export function exact(text: string): number | bigint | undefined {
   const value = Number(text);
@@ -37,13 +35,13 @@ function integerOf(text: string): bigint | undefined {
   return BigInt(sign + digits) * power(exponent);
 }
 
-/** 10^n, with n at most 308. */
+/** n is at most 308. */
 function power(n: number): bigint {
   POWERS[n] ??= 10n ** BigInt(n);
   return POWERS[n];
 }
 
-/** Sign, digits without zeros at either end ('' for zero), power of ten: -12.50 is '-', '125', -1. */
+/** Digits without zeros at either end ('' for zero): -12.50 is '-', '125', -1. */
 function decimal(text: string): { sign: string; digits: string; exponent: number } {
   const [, sign = '', whole = '', fraction = '', power = '0'] = PARTS.exec(text) ?? [];
   const all = whole + fraction;
@@ -55,8 +53,8 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
 }
 
 /**
- * Returns a test for multiples of `step` in decimal digits: 0.07 is a multiple of 0.01. Its cost does not grow with the
- * number: 10^n is divisible by a step of d digits if 10^4d is, for every n above 4d.
+ * In decimal digits: 0.07 is a multiple of 0.01. The cost is bounded: 10^n is divisible by a step of d digits if 10^4d
+ * is, for every n above 4d.
  */
 export function multipleOf(step: number | bigint): (value: number | bigint) => boolean {
   if (typeof step === 'bigint' || Number.isInteger(step)) {
@@ -80,7 +78,7 @@ export function multipleOf(step: number | bigint): (value: number | bigint) => b
   };
 }
 
-/** The ranges of number formats (OpenAPI 3.0.3, data types). A float or double must only be finite in its width. */
+/** OpenAPI 3.0.3, data types. A float or double must only be finite in its width. */
 export const RANGES: Readonly<
   Record<string, { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }>
 > = {

@@ -13,7 +13,6 @@ import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
 
 export interface Described {
-  /** The path in the spelling of the document, with the Path Item Object. */
   readonly path: string;
   readonly item: Json;
   readonly node: Json;
@@ -23,21 +22,16 @@ const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trac
 
 export const METHODS: ReadonlySet<unknown> = new Set(NAMES);
 
-/**
- * OpenAPI 3.0.3 also ignores `requestBody` of GET and DELETE, because HTTP gives it no meaning. Some documents describe
- * one because their services read it, so it is checked and forwarded.
- */
+/** GET and DELETE are not among them: OpenAPI 3.0.3 ignores their `requestBody`, but some services read it. */
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
 /** In lower case. */
 export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
-/** The plain data of an operation, without its checks. */
 export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'ready'>;
 
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
 
-/** An operation without the fields that depend on other operations. */
 type Draft = Omit<Description, 'replyHeaders'> & Described & { readonly extensions: Extensions };
 
 export class Operations {
@@ -79,7 +73,7 @@ export class Operations {
     };
   }
 
-  /** Does the slow part of `requestChecks` in advance, in small steps. */
+  /** In small steps. */
   *prepareRequestChecks({ path, method }: Description): Generator<void, void, void> {
     const { content } = this.#document.object(this.#find(path, method).node.requestBody) ?? {};
     if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
@@ -95,7 +89,7 @@ export class Operations {
     return { item, node: item[method.toLowerCase()] as Json };
   }
 
-  /** Reports successors that do not exist. Call it after reading every path item. */
+  /** Call it after reading every path item. */
   link(): void {
     for (const { node, successor } of this.#drafts.values()) {
       if (successor !== null && !this.#drafts.has(successor))
@@ -158,7 +152,7 @@ export class Operations {
     return id;
   }
 
-  /** Parameters of the operation come first and override those of the path item with the same name and place. */
+  /** Those of the operation override those of the path item. */
   #readParameters(nodes: readonly Json[], operation: Json, names: readonly string[]): Parameter[] {
     const own = objectsIn(operation.parameters).length;
     const seen = new Map<string, number>();

@@ -8,7 +8,7 @@ import type { Operation } from './types.ts';
 export class Paths {
   readonly #document: Document;
   readonly #findings: Findings;
-  /** By template outline: the spelling in the document, for each method in lower case. */
+  /** By template outline and method. */
   readonly #spellings = new Map<string, Map<string, string>>();
 
   constructor(document: Document, findings: Findings) {
@@ -16,7 +16,6 @@ export class Paths {
     this.#findings = findings;
   }
 
-  /** Passes every path item to `operations`, and reports paths that cannot match a request. */
   read(operations: Operations): void {
     const { root } = this.#document;
     if (root.paths === undefined) this.#findings.problem(root, null, this.#document.dialect.withoutPaths);
@@ -28,14 +27,13 @@ export class Paths {
     }
   }
 
-  /** Whether the path is valid and no other operation has the same path and method. */
   canMatch({ path, method }: Pick<Operation, 'path' | 'method'>): boolean {
     return this.#spellings.values().some((spellings) => spellings.get(method.toLowerCase()) === path);
   }
 
   /**
-   * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. Template
-   * values are matched by order, so every operation keeps its own names for them.
+   * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods, so every
+   * operation keeps its own names of templates.
    */
   #add(path: string, item: Json): void {
     const paths = this.#document.root.paths as Json;

@@ -1,20 +1,18 @@
-/** A mistake in the contract, or a part of it that is not enforced. */
+/** A mistake, or a part that is not enforced. */
 export interface Problem {
-  /** The path of the file as the caller or another file of the contract names it. */
+  /** As the caller or another file of the contract names it. */
   readonly file: string;
   /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty for the file as a whole. */
   readonly place: string;
   readonly message: string;
 }
 
-/** `file:line:column pointer: message`, which editors turn into a link. */
+/** Editors turn it into a link. */
 export const formatProblem = ({ file, place, message }: Problem): string =>
   `${file}${place && `:${place}`}: ${message}`;
 
-/** Up to this number, equal mistakes are listed one by one; more are one line with the first and their number. */
 const MOST_EQUAL = 10;
 
-/** One line per problem; one for all with the same message if there are more than `most`. */
 export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL): string[] {
   const counts = new Map<string, number>();
   for (const { message } of problems) counts.set(message, (counts.get(message) ?? 0) + 1);
@@ -28,7 +26,7 @@ export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL):
   });
 }
 
-/** The contract cannot be used. `problems` has every mistake in document order. */
+/** `problems` has every mistake in document order. */
 export class ContractError extends Error {
   override name = 'ContractError';
   readonly problems: readonly Problem[];

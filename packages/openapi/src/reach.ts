@@ -1,13 +1,12 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 
-/** A part of a document up to its references: the wanted objects in it, and the objects it refers to. */
+/** A part up to its references. */
 interface Unit {
   readonly wanted: readonly object[];
   readonly targets: readonly object[];
 }
 
-/** Finds the objects inside a part of a document and behind its references. */
 export class Reach {
   readonly #document: Document;
   readonly #wanted: ReadonlySet<object>;
@@ -29,7 +28,6 @@ export class Reach {
     return found;
   }
 
-  /** Each part is searched once, however many others refer to it. */
   #unit(root: object): Unit {
     const known = this.#units.get(root);
     if (known) return known;

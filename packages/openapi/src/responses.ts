@@ -10,10 +10,10 @@ export type CheckResponse = (status: number, contentType: string | undefined, bo
 
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 
-/** Responses without a body, even if the contract describes one (RFC 9110 section 6.4.1). */
+/** Even if the contract describes a body (RFC 9110 section 6.4.1). */
 const bodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
 
-/** Reports the mistakes of a Responses Object. The check ignores response headers. */
+/** The check ignores response headers. */
 export function createResponseCheck(
   operation: Json,
   document: Document,

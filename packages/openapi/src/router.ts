@@ -10,7 +10,6 @@ interface Item<T> {
   readonly notAllowed: { readonly operation: null; readonly allow: readonly string[] };
 }
 
-/** A segment of paths with templates, and the segments that may follow it. */
 interface Branch<T> {
   readonly literal: Map<string, Branch<T>>;
   /** For example `{a}.json`; segments with more literal text come first. */
@@ -22,11 +21,7 @@ interface Branch<T> {
 export const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
 
-/**
- * Finds operations by method and path. It looks up a path without templates as a whole and splits only the others into
- * segments. In each segment, literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating
- * Matching").
- */
+/** Literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating Matching"). */
 export class Router<T> {
   readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
   readonly #root: Branch<T> = branch();
@@ -94,7 +89,7 @@ function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
   return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
 }
 
-/** Matches a path from `start`, and leaves the values of the matching path in `parameters`. */
+/** Leaves the values of the path in `parameters`. */
 function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
   if (start > path.length) return at.item;
   const slash = path.indexOf('/', start);

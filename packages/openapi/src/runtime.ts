@@ -14,7 +14,7 @@ import type { Contract, Exempted, Operation, Side } from './types.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
-/** A contract that serves requests. It is cheap: everything is created on first use. */
+/** Cheap: everything is created on first use. */
 export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
   const { title, version, shared, document, files, fingerprint, digests, names, exempted, prefixes } = compiled;
   const noFindings = new NoFindings();
@@ -59,8 +59,8 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
 }
 
 /**
- * Two spellings of one path are merged: template values are matched by order. A path whose operations are all omitted
- * stays without methods, so that its requests do not match another template or a mount.
+ * A path whose operations are all omitted stays without methods, so that its requests do not match another template or
+ * a mount.
  */
 function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
   const router = new Router<T>();
@@ -92,7 +92,6 @@ function segmentsIn(path: string): readonly Segment[] | null {
   }
 }
 
-/** The checks of an operation that is forwarded unchecked because of mistakes in the document. */
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
 const ANY_ANSWER: CheckResponse = () => NONE;
 
@@ -120,7 +119,6 @@ function createOperation<Fields>(
   return { operation, requests };
 }
 
-/** One side of an operation, created and compiled on first use. */
 class Part<T> {
   readonly #make: Make<T>;
   readonly #before: (() => Generator<void, void, void>) | undefined;

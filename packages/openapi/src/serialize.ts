@@ -6,38 +6,34 @@ import { isObject, type Json } from './document/source.ts';
 import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';
 
-/** Values in the form of structured clone, each readable by itself. */
+/** In the form of structured clone, each readable by itself. */
 interface Parts {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The end of each part. */
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
-/** An object whose members become parts: their names, and the number of the first. */
 interface Members {
   readonly names: readonly string[];
   readonly first: number;
 }
 
 /**
- * A compiled document for transfer to another process. Its large parts are bytes, which are free to transfer and which
- * the receiver reads on demand: reading all of a large document at once blocks a process for long.
+ * For transfer to another process, which reads the parts on demand: reading all of a large document at once blocks it
+ * for long.
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
-  /** The document without its paths and the sections of its components. */
+  /** Without its paths and the sections of its components. */
   readonly frame: Json;
   /** `null` if missing, which is a mistake that may be tolerated. */
   readonly paths: Members | null;
-  /** By name. */
   readonly components: ReadonlyMap<string, Members>;
   readonly parts: Parts;
   readonly definitions: {
     readonly names: ReadonlyMap<string, string>;
     readonly alternatives: ReadonlySet<string>;
-    /** The part of each definition. */
     readonly parts: ReadonlyMap<string, number>;
   };
 }
@@ -139,7 +135,6 @@ function read({ bytes, ends }: Parts, part: number): unknown {
   return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
 }
 
-/** Reads each member on first use. */
 function lazy({ names, first }: Members, parts: Parts): Json {
   const object: Json = {};
   for (const [i, name] of names.entries()) {

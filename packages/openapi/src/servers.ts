@@ -3,15 +3,13 @@ import { isObject, type Json, objectsIn } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import type { ReadingOptions } from './options.ts';
 
-/** The part of a URL before its path. */
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
 
 /**
- * The path prefixes of requests, without a trailing slash, longest first: the paths of the document's servers.
- * Variables have their defaults. Servers of single paths and operations are ignored. `auto`: only a plain path that all
- * servers share.
+ * Without a trailing slash, longest first. Variables have their defaults. Servers of single paths and operations are
+ * ignored. `auto`: only a plain path that all servers share.
  */
 export function serverPaths(
   { root }: Document,
@@ -40,7 +38,7 @@ function withDefaults({ url, variables }: Json): string {
   });
 }
 
-/** The rest of the path after the first matching prefix; `null` without a match. */
+/** `null` without a match. */
 export function behind(prefixes: readonly string[], path: string): string | null {
   const prefix = prefixes.find((one) => path.startsWith(`${one}/`));
   return prefix === undefined ? null : path.slice(prefix.length);

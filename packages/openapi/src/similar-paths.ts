@@ -1,19 +1,18 @@
-/** The longest path and the most contract paths that are compared, to bound the work for one request. */
+/** To bound the work for one request. */
 const LONGEST = 200;
 const MOST = 1_000;
 /** In characters. */
 const NEAR = 2;
 
-/** A path of the contract in lower case, by segments, and its template with the prefix of a server. */
+/** In lower case, by segments. */
 interface Candidate {
   readonly segments: readonly string[];
   readonly shown: string;
 }
 
 /**
- * Returns a function that finds the template most similar to a path: the same number of segments, at most one of them
- * different, in at most two characters; letter case, a trailing slash and a missing server prefix are ignored. `null`
- * if no template is similar.
+ * Similar paths have the same number of segments, at most one of them different, in at most two characters; letter
+ * case, a trailing slash and a missing server prefix are ignored.
  */
 export function similarPathsOf(templates: readonly string[], prefixes: readonly string[]) {
   let candidates: readonly Candidate[] | null = null;
@@ -46,7 +45,7 @@ function candidatesOf(templates: readonly string[], prefixes: readonly string[])
 
 const segmentsOf = (path: string): string[] => path.toLowerCase().replace(/\/$/, '').split('/');
 
-/** In characters of one segment; Infinity if the paths are not similar. */
+/** Infinity if the paths are not similar. */
 function distanceOf(segments: readonly string[], of: readonly string[]): number {
   if (segments.length !== of.length) return Infinity;
   let distance = 0;

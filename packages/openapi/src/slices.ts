@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Work in short steps. */
 export type Steps = Iterator<void, void>;
 
-/** Milliseconds of work per turn of the event loop; the last step may exceed it. */
+/** Milliseconds per turn of the event loop; the last step may exceed it. */
 const SLICE = 2;
 /** Background work pauses this many times longer than it ran. */
 const RESTS = 4;
@@ -14,11 +13,11 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Does long work without blocking the event loop: one slice per turn, for any number of jobs. */
+/** One slice per turn of the event loop, for any number of jobs. */
 export class Slices {
   readonly #jobs: Job[] = [];
 
-  /** For work that a request waits for. Jobs run in the order of the calls. Rejects with what a step throws. */
+  /** For work that a request waits for. Jobs run in order. Rejects with what a step throws. */
   run(steps: Steps): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ steps, resolve, reject });
@@ -41,7 +40,7 @@ export class Slices {
   };
 }
 
-/** For background work, which does not keep the process alive. Resolves at the end, or when `signal` aborts it. */
+/** Does not keep the process alive. Resolves at the end, or when `signal` aborts it. */
 export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const start = performance.now();

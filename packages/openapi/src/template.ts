@@ -1,4 +1,3 @@
-/** Literal texts alternating with the names of templates. */
 export interface Segment {
   /** One literal more than `names`; the first and last may be empty. */
   readonly literals: readonly string[];
@@ -10,14 +9,13 @@ export class TemplateError extends Error {}
 
 const EXPRESSION = /\{([^{}/]*)\}/;
 
-/** The names in a path template, in order; of an invalid template, those that can be found. */
+/** Of an invalid template, those that can be found. */
 export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals become canonical (RFC 3986 section
- * 6.2.2).
+ * Literals become canonical (RFC 3986 section 6.2.2).
  *
- * @throws TemplateError if it is not a valid template, or does not determine where one value ends and the next begins.
+ * @throws TemplateError if it is not valid, or does not determine where one value ends and the next begins.
  */
 export function parseTemplate(path: string): readonly Segment[] {
   if (!path.startsWith('/')) throw new TemplateError('must begin with /');
@@ -29,7 +27,7 @@ export function parseTemplate(path: string): readonly Segment[] {
   return segments;
 }
 
-/** Most segments of a large document match it, and there are thousands of them. */
+/** The fast path for most segments. */
 const PLAIN = /^[A-Za-z0-9_~-]*$/;
 const NO_NAMES: readonly string[] = [];
 
@@ -58,11 +56,11 @@ function canonicalLiteral(text: string): string {
   });
 }
 
-/** The path without its names; no two templates may share it. */
+/** No two templates may share it. */
 export const outlineOf = (segments: readonly Segment[]): string =>
   segments.map(({ literals }) => literals.join('{}')).join('/');
 
-/** Each value has at least one character and is as short as possible; `null` if the text does not match. */
+/** Each value has at least one character and is as short as possible. */
 export function matchSegment({ literals, names }: Segment, text: string): string[] | null {
   const first = literals[0]!;
   const last = literals[names.length]!;

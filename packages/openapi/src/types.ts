@@ -5,7 +5,6 @@ import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';
 
-/** An operation that is not enforced because of mistakes in the document. */
 export interface Exempted {
   readonly id: string;
   /** In upper case. */
@@ -15,10 +14,7 @@ export interface Exempted {
   readonly problems: readonly Problem[];
 }
 
-/**
- * The compiled OpenAPI document of a service, which checks requests and responses. Immutable. An `ExtensionReader` adds
- * `Fields` to its operations, and `Shared` to itself.
- */
+/** Immutable. An `ExtensionReader` adds `Fields` to its operations, and `Shared` to itself. */
 export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<Operation & Fields>;
 
 interface ContractOf<Operation> {
@@ -27,43 +23,36 @@ interface ContractOf<Operation> {
   /** The path prefixes of requests, longest first; `''`: none. */
   readonly prefixes: readonly string[];
   readonly operations: readonly Operation[];
-  /** The fingerprint of the text of each file, by absolute path; see `fingerprintOf`. */
+  /** By absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
-  /** The fingerprint of the document as one file. */
+  /** Of the document as one file. */
   readonly fingerprint: string;
-  /** The fingerprint of each operation and everything it refers to, by id. */
+  /** By id, including everything that the operation refers to. */
   readonly digests: ReadonlyMap<string, string>;
-  /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
+  /** In one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** The document as JSON with all digits; created on every access. */
+  /** With all digits; created on every access. */
   readonly json: string;
   readonly exempted: readonly Exempted[];
-  /** The names of all members and parameters in the document. */
+  /** Of all members and parameters. */
   readonly names: ReadonlySet<string>;
   /**
-   * The operation of a request. `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2),
-   * percent-encoded, begins with `/` and has no query. GET also serves HEAD. The parameters are the raw, still encoded
-   * values of the path templates, in order.
+   * `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded, begins with `/` and has
+   * no query. GET also serves HEAD. The parameters are raw, in order.
    */
   match(method: string, path: string): Routed<Operation>;
-  /**
-   * The path template most similar to a path without an operation, after its server prefix; `null` if none is similar.
-   */
+  /** The most similar path template, after its server prefix. */
   similar(path: string): string | null;
-  /**
-   * Compiles the checks of all requests in the pauses of the event loop. Resolves when all are compiled or `signal`
-   * aborts. A check that is needed earlier compiles itself.
-   */
+  /** Compiles all request checks in the pauses of the event loop. Resolves when all are compiled or `signal` aborts. */
   prepare(signal: AbortSignal): Promise<void>;
 }
 
-/** A contract with the parts of its document that are not enforced. */
 export type ReadContract<Fields = unknown, Shared = unknown> = Contract<Fields, Shared> & {
   readonly notes: readonly Problem[];
 };
 
 export interface Operation extends Extensions {
-  /** The operationId, or a name like `get /pets/{petId}` without an operationId. */
+  /** The operationId, or a name like `get /pets/{petId}`. */
   readonly id: string;
   /** In upper case. */
   readonly method: string;
@@ -73,25 +62,21 @@ export interface Operation extends Extensions {
   readonly tags: readonly string[];
   readonly deprecated: boolean;
   /**
-   * Headers of every response: name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to
-   * the successor (RFC 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
+   * Name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to the successor (RFC 5829; `Link-Template`,
+   * RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
    */
   readonly replyHeaders: readonly string[];
-  /** Set for tolerated mistakes in the document: no request to it is refused. */
+  /** For tolerated mistakes in the document: no request is refused. */
   readonly exempt: Exclude<Treatment, 'omit'> | null;
   /** `null` if the operation takes no body. */
   readonly body: BodyRule | null;
   /**
-   * Checks path, query and headers. `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw:
-   * name, value, name, value, … as Node has them. If there is nothing to check, the cost is negligible.
+   * `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw: name, value, … as Node has them.
    */
   checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
   /** For any method except HEAD. */
   checkResponse(status: number, contentType: string | undefined, body: Uint8Array): readonly Fault[];
-  /**
-   * `null` once the checks of one side are compiled. Until then, a caller that must not block the event loop awaits the
-   * promise. Checks also work earlier.
-   */
+  /** `null` once compiled. Checks also work earlier, but may block the event loop. */
   ready(side: Side): Promise<void> | null;
 }
 

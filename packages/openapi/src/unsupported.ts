@@ -7,15 +7,14 @@ import { formatProblem, type Problem } from './problems.ts';
 import type { Exempted } from './types.ts';
 
 interface Triage<Described> {
-  /** Mistakes that refuse the document. */
   readonly refused: readonly Problem[];
-  /** Tolerated mistakes that belong to no operation. */
+  /** Those that belong to no operation. */
   readonly tolerated: readonly Problem[];
   readonly exempted: readonly Exempted[];
   readonly operations: readonly Described[];
 }
 
-/** Treats the operations with mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
+/** An operation that requests cannot match is omitted. */
 export function treat<Described extends Description>(
   described: readonly (readonly [Described, Json])[],
   judged: Assessment,
@@ -44,7 +43,6 @@ export function treat<Described extends Description>(
   };
 }
 
-/** An operation that passes is served without checks. */
 function exempt<Described extends Description>(operation: Described, treatment: Treatment): Described | null {
   if (treatment === 'omit') return null;
   return { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) };
@@ -56,7 +54,6 @@ const TREATED: Readonly<Record<Treatment, string>> = {
   pass: 'passes unchecked',
 };
 
-/** One line per operation with its treatment and first mistake. */
 export function formatExempted(exempted: readonly Exempted[]): string[] {
   return exempted.map(({ id, method, path, treatment, problems }) => {
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

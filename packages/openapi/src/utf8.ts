@@ -5,9 +5,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   return isUtf8(bytes) ? view(bytes).toString() : null;
 }
 
-/**
- * The offset of the first byte that is not UTF-8, where a lenient decoder inserts U+FFFD that the bytes do not encode.
- */
+/** Where a lenient decoder inserts U+FFFD that the bytes do not encode. */
 export function firstBadByte(bytes: Uint8Array): number {
   const buffer = view(bytes);
   const text = buffer.toString();

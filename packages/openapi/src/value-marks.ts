@@ -1,6 +1,6 @@
-/** Marks of values, by the array or object that holds them: facts about their notation that the value itself lacks. */
+/** By the array or object that holds a value: facts about its notation that the value itself lacks. */
 class ValueMarks {
-  /** Whether there may be any marks; nearly always `false`, so that checks can skip the lookup. */
+  /** Nearly always `false`, so that checks can skip the lookup. */
   any = false;
   /** Whether the value under check is marked itself. */
   root = false;
@@ -12,7 +12,7 @@ class ValueMarks {
     this.#places.set(holder, keys.add(key));
   }
 
-  /** Runs the check of another value, such as a header, between reading and checking the marked values. */
+  /** For another value, such as a header, between reading and checking the marked values. */
   during<T>(check: () => T): T {
     const { any } = this;
     const result = check();
@@ -25,10 +25,7 @@ class ValueMarks {
   }
 }
 
-/**
- * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`. Reading and checking are
- * synchronous, so all of them share it.
- */
+/** Such as `1.0` and `1e2`. Reading and checking are synchronous, so all of them share it. */
 export const unlikeIntegers = new ValueMarks();
 
 /** Texts of forms in a place where a file is possible too. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { type ContractError, formatProblems } from '../src/index.ts';
 import { done, load, notesOf, problemsOf } from './documents.ts';
 
-/** A schema with a mistake that says where it is. */
 const wrong = (keyword: string) => ({ [keyword]: -1 });
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const answer = (schema: object) => ({ 200: { description: 'Done.', ...json(schema) } });

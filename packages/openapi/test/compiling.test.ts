@@ -5,7 +5,7 @@ import { checker, done, load, only, short } from './documents.ts';
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const forever = new AbortController().signal;
 
-/** An operation whose body is a chain of so many definitions, each in the one before it. */
+/** Each definition is in the one before it. */
 function chain(length: number): Operation {
   const schemas = Object.fromEntries(
     Array.from({ length }, (_, i) => [

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { loadContract } from '../src/index.ts';
 
-/** Two operations, one of which refers to a tree and to an animal with a discriminator. */
 const DOCUMENT = `openapi: 3.0.3
 info: { title: Trees, version: '1' }
 paths:

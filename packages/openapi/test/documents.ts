@@ -12,7 +12,6 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** Loads the text of a document from a temporary file. */
 export function loadText(text: string, options?: Reading, name = 'openapi.yaml'): ReadContract {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
@@ -37,11 +36,10 @@ export const done = { 200: { description: 'Done.' } };
 
 export const only = ({ operations }: Contract): Operation => operations[0]!;
 
-/** Faults as short texts: `/pointer message`. */
 export const short = (faults: readonly { pointer: string; message: string }[]): string[] =>
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
-/** Checks JSON texts against a body schema. The other schemas may refer to each other by name. */
+/** The other schemas may refer to each other by name. */
 export function checker(
   schema: Json,
   schemas: Json = {},
@@ -65,11 +63,10 @@ export function responseChecker(schema: Json, schemas: Json = {}): (text: string
   return (text) => short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
 }
 
-/** The notes of a contract, except those about missing operationIds, which most tests here have. */
+/** Without those about missing operationIds, which most tests have. */
 export const notesOf = ({ notes }: ReadContract): string[] =>
   notes.map(({ message }) => message).filter((message) => !message.includes('has no operationId'));
 
-/** The problems of a document, as `line:column pointer: message`. */
 export function problemsOf(read: () => Contract): string[] {
   try {
     read();

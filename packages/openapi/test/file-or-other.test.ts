@@ -10,7 +10,6 @@ const link = {
 };
 const word = { type: 'string', enum: ['auto', 'none'] };
 
-/** Makes a check of forms whose part `a` has this schema. */
 const of = (a: object, encoding: object = {}, openapi?: string) =>
   formChecker({ type: 'object', properties: { a } }, { a: encoding }, { Link: link, Bytes: bytes }, {}, openapi);
 const typed = (type: string, content: string) =>

@@ -6,7 +6,6 @@ type Json = Record<string, unknown>;
 export const BOUNDARY = 'b0undary';
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A part by its headers, one per line, and its content. */
 export const part = (headers: string, content: string): string =>
   `${headers.replaceAll('\n', '\r\n')}\r\n\r\n${content}`;
 
@@ -30,7 +29,6 @@ export function formOperation(
   return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, reading, openapi));
 }
 
-/** Makes a function that checks bodies of a form. Text is sent as UTF-8. */
 export function formChecker(
   schema: Json,
   encoding: Json = {},
@@ -45,7 +43,7 @@ export function formChecker(
   };
 }
 
-/** The bytes and the Content-Type of a form as Node's own FormData writes it. */
+/** As Node's own FormData writes it. */
 export async function written(form: FormData): Promise<{ bytes: Uint8Array; type: string }> {
   const response = new Response(form);
   return { bytes: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type')! };

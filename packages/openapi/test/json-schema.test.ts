@@ -3,13 +3,11 @@ import type { Reading } from '../src/index.ts';
 import { RULES } from '../src/index.ts';
 import { checker, done, load, notesOf, only, problemsOf } from './documents.ts';
 
-/** A schema, valid texts, and invalid texts with their faults. */
 type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
 
 const check = (schema: object, schemas: object = {}, options?: Reading) =>
   checker(schema as Record<string, unknown>, schemas as Record<string, unknown>, options, '3.1.0');
 
-/** The contract of one operation with a JSON body of this schema. */
 function contractOf(schema: unknown, schemas: object = {}, openapi = '3.1.1') {
   const requestBody = { content: { 'application/json': { schema } } };
   return load({ '/': { post: { requestBody, responses: done } } }, { schemas }, undefined, openapi);
@@ -131,7 +129,7 @@ const cases: Record<string, Case> = {
     ['{"kind":"cat","name":1}'],
     {
       '{"kind":"cat","x":1,"y":1}': ['/x is not defined in the contract', '/y is not defined in the contract'],
-      // Ajv's own books would have these.
+      // Ajv's own tracking would accept this.
       '{"kind":"cat","constructor":1}': ['/constructor is not defined in the contract'],
       '{"kind":"cat","toString":1}': ['/toString is not defined in the contract'],
     },

@@ -9,7 +9,6 @@ import { ContractError, checkContract } from '../src/index.ts';
 
 const folder = `${import.meta.dirname}/broken/`;
 
-/** The error of an invalid text, or the fingerprint and the notes of a valid one. */
 function told(text: string): unknown {
   try {
     const { compiled, notes } = checkContract(`${folder}openapi.json`, { text });

@@ -11,7 +11,6 @@ const fault = (text: string): string => {
   return fault ? `${fault.pointer} ${fault.offset} ${fault.message}` : 'no fault';
 };
 
-/** The result of JSON.parse for a text, if our reader should agree with it. */
 function parsed(text: string): unknown {
   try {
     return { value: JSON.parse(text) };
@@ -20,7 +19,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A value as JSON.parse would return it: integers rounded, objects with a prototype. */
+/** Integers rounded, objects with a prototype. */
 const rounded = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)));
 

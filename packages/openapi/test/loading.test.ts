@@ -251,7 +251,6 @@ test('large documents load, however long the chains of references in them', () =
   ]);
 });
 
-/** A document with a bit of everything. */
 const everything = {
   ...head,
   paths: {
@@ -307,7 +306,6 @@ const everything = {
   },
 };
 
-/** The paths to all members of a value. */
 function waysInto(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => [[key], ...waysInto(member).map((way) => [key, ...way])]);

@@ -12,7 +12,6 @@ const bodyOf = (content: object) => only(contractOf(content)).body!;
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The faults of a body with this Content-Type, or 415. */
 function send(content: object, type: string | undefined, text: string): string[] | '415' {
   const rule = bodyOf(content).media(type);
   return rule ? short(rule.check(bytes(text))) : '415';

@@ -6,15 +6,13 @@ import { readHead } from '../src/media/multipart/head.ts';
 import { split } from '../src/media/multipart/split.ts';
 import { BOUNDARY, formChecker } from './forms.ts';
 
-/** A part as a reader sees it: `[name, filename, content]`, bytes as latin1. */
+/** Bytes as latin1. */
 type Seen = readonly [name: string, filename: string | null, content: string];
 
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** Takes whatever can be read. */
 const faults = formChecker({ type: 'object', additionalProperties: { type: 'array', items: {} } });
 
-/** The parts that the gateway sees, by name. */
 function ours(bytes: Buffer): Seen[] {
   return split(bytes, BOUNDARY).parts!.map(({ head, content }) => {
     const read = readHead(head, content.length);
@@ -56,14 +54,14 @@ async function undicis(bytes: Buffer): Promise<Seen[]> {
   );
 }
 
-/** A file that was not chosen, without a type, is an empty text to busboy: there is nothing in it to read differently. */
+/** A file that was not chosen, without a type, is an empty text to busboy. */
 const withoutEmptyFile = ([name, filename, content]: Seen): Seen => [
   name,
   filename === '' && content === '' ? null : filename,
   content,
 ];
 
-/** Mostly good, and now and then what readers differ in. */
+/** Mostly valid, and sometimes what readers differ in. */
 const usually = <T>(good: readonly T[], odd: readonly T[]) =>
   fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
 
@@ -149,7 +147,7 @@ const form = fc
       `${start}${parts.map((one) => `--${BOUNDARY}${end}${one}\r\n`).join('')}--${BOUNDARY}--${rest}`,
   );
 
-/** A good or odd body, with up to two bytes changed. */
+/** With up to two bytes changed. */
 const sent = fc
   .tuple(
     form,

@@ -665,7 +665,6 @@ test('a form of no object is a problem', () => {
   ]);
 });
 
-/** What a FormData of these holds is known to all who read it. */
 const anyName = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
   .filter((text) => !/[\p{Cc}"\\/%=]/u.test(text) && !/^\.\.?$/.test(text));

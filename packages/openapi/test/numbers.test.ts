@@ -54,7 +54,6 @@ test.each([
   expect(multipleOf(step)(value)).toBe(expected);
 });
 
-/** A number as an integer and a power of ten. */
 function scaled(number: number | bigint): [integer: bigint, exponent: number] {
   const [digits = '', power = '0'] = String(number).split('e');
   const places = (digits.split('.')[1] ?? '').length;

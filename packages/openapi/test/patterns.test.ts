@@ -8,7 +8,7 @@ const patterns = new Patterns();
 
 const compile = (source: string) => patterns.compile(source);
 
-/** Whether the engine itself matches the pattern, which is only allowed if no text can make it slow. */
+/** Only allowed if no text can make the engine slow. */
 const native = (source: string): boolean => compile(source) instanceof RegExp;
 
 test.each([
@@ -166,7 +166,6 @@ const character = fc.constantFrom(
   '-',
 );
 
-/** Patterns of `atoms` with quantifiers, in sequences and alternatives. */
 const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{1,2}', '{0,3}', '{2,}');
   const sequence = fc.array(fc.tuple(atoms, quantifier), { maxLength: 3 }).map((parts) => parts.flat().join(''));
@@ -176,14 +175,13 @@ const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
 const group = (inner: fc.Arbitrary<string>) =>
   fc.tuple(fc.constantFrom('(', '(?:'), inner).map(([open, source]) => `${open}${source})`);
 
-/** Patterns of everything that an automaton supports, on a small alphabet, with nested groups. */
 const sources = patternsOf(fc.oneof(character, group(patternsOf(fc.oneof(character, group(patternsOf(character)))))));
 
 const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', '🐶', '\n'), maxLength: 10 });
 
 const apart = createContext({});
 
-/** The engine's result; `null` if it would try for ever, which is the reason for our own matcher. */
+/** `null` if the engine would not end. */
 function engineFinds(source: string, text: string): boolean | null {
   try {
     const call = `new RegExp(${JSON.stringify(source)}, 'u').test(${JSON.stringify(text)})`;

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { Router } from '../src/router.ts';
 import { namesIn, outlineOf, parseTemplate, TemplateError } from '../src/template.ts';
 
-/** A router whose operations are named `METHOD template`. */
 function routerOf(paths: Record<string, string[]>): Router<string> {
   const router = new Router<string>();
   for (const [path, methods] of Object.entries(paths)) {
@@ -82,7 +81,6 @@ const templates = fc
   .map((segments) => segments.map((segment, i) => (segment === '{}' ? `{p${i}}` : segment)))
   .map((segments) => `/${segments.join('/')}`);
 
-/** Templates with different outlines. */
 const manyTemplates = fc.uniqueArray(templates, {
   minLength: 1,
   maxLength: 30,

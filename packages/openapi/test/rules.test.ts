@@ -7,7 +7,6 @@ import { BOUNDARY, body, field, file, part } from './forms.ts';
 const rules = (faults: readonly Fault[]) =>
   faults.map(({ rule, limit }) => (limit === undefined ? rule : [rule, limit]));
 
-/** The rules that a JSON text breaks, each with its limit. */
 function broken(schema: object, text: string, type = 'application/json'): unknown[] {
   const requestBody = { content: { [type]: { schema } } };
   const contract = load({ '/': { post: { requestBody, responses: done } } }, {}, { readOnly: 'refuse' });

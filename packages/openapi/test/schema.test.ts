@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checker, done, load, notesOf, problemsOf, responseChecker } from './documents.ts';
 
-/** A schema, valid texts, and invalid texts with their faults. */
 type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
 
 const cases: Record<string, Case> = {

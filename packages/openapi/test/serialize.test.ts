@@ -10,7 +10,7 @@ import { done, head, loadText, only } from './documents.ts';
 const here = import.meta.dirname;
 const files = [resolve(here, 'fixtures/shop/openapi.yaml'), resolve(here, 'fixtures/garden/openapi.yaml')];
 
-/** The contract of a file as another process gets it. */
+/** As another process gets it. */
 function sent(file: string, options?: ContractOptions): Contract {
   const sent = v8.deserialize(v8.serialize(serialize(checkContract(file, options).compiled))) as Serialized;
   return createContract(deserialize(sent));

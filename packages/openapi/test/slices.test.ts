@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { inPauses, Slices } from '../src/slices.ts';
 
-/** Steps of which each is a slice of its own, because it takes long; `done` gets the number of each. */
+/** Each step is a slice of its own. */
 function* slow(count: number, done: (step: number) => void): Generator<void, void, void> {
   for (let step = 0; step < count; step++) {
     for (const end = performance.now() + 5; performance.now() < end; );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../src/index.ts';
 import { done, load, only, problemsOf, short } from './documents.ts';
 
-/** One cell of the table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
+/** Table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
 interface Cell {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly style: string;
@@ -119,7 +119,6 @@ const table: Cell[] = [
 
 const integer = (value: number) => ({ type: 'integer', enum: [value] });
 
-/** Schemas that allow exactly one value. */
 const schemas = {
   empty: { type: 'string', enum: [''] },
   string: { type: 'string', enum: ['blue'] },

@@ -15,7 +15,6 @@ function judge(schemas: Json) {
   return new Schemas(document, new NoFindings()).check(ref('Node'), 'request');
 }
 
-/** A value whose objects and lists count how often something is read of them. */
 function counted(value: unknown, reads: { count: number }): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const inner = Object.entries(value).map(([name, member]) => [name, counted(member, reads)] as const);
@@ -51,7 +50,6 @@ const form = (tag: string, more: Json = {}) => ({
 });
 const bar = { not: { type: 'boolean' } };
 
-/** Schemas that lead to themselves in more than one way. */
 const FORKS: Readonly<Record<string, Json>> = {
   anyOf: { Node: { anyOf: [form('a'), form('b'), integer] } },
   'anyOf with a list': { Node: { anyOf: [form('a'), { type: 'array', items: ref('Node') }, form('b'), integer] } },
@@ -85,7 +83,7 @@ test.each(Object.entries(FORKS))(
   'the work for a schema that leads to itself by %s does not multiply with levels',
   (_, schemas) => {
     const check = judge(schemas);
-    // Six forms of a level at most, each member is read twice, and a bad value is looked through once more for all of its faults.
+    // At most six forms of a level; each member is read twice, and an invalid value once more for all of its faults.
     for (const depth of [15, 60])
       for (const leaf of [1, true]) expect(readsOf(check, nested(depth, leaf))).toBeLessThan(24 * depth * WIDTH);
   },
@@ -145,7 +143,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
   const members = fc.record({ a: anywhere, b: anywhere }).map((properties) => ({ properties }));
   const lists = anywhere.map((items) => ({ items }));
 
-  /** Schemas of a value, which refer for that value only to definitions behind their own: none leads to itself without going deeper. */
+  /** Refer for the same value only to later definitions, so none leads to itself without going deeper. */
   const schemaOf = (level: number, more: fc.Arbitrary<Json>[]): fc.Arbitrary<Json> =>
     fc.letrec<{ schema: Json }>((tie) => {
       const parts = fc.array(tie('schema'), { minLength: 2, maxLength: 2 });
@@ -235,7 +233,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
   });
 });
 
-/** Judges by the letter of JSON Schema and remembers nothing: the names of the members that a schema has evaluated, `null` if it does not fit. */
+/** By the letter of JSON Schema, without memory: the names of the evaluated members, `null` if the value is invalid. */
 function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<string> | null {
   const of = (part: unknown, member = value) => evaluated(part as Json, member, schemas);
   const all = (parts: unknown): (ReadonlySet<string> | null)[] => ((parts ?? []) as unknown[]).map((part) => of(part));

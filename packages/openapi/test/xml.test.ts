@@ -13,7 +13,6 @@ const operationOf = (schema: Json | null, schemas: Json = {}) => {
   return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }));
 };
 
-/** Makes a function that checks XML texts against a body schema. */
 function checker(schema: Json | null, schemas: Json = {}): (sent: string | Uint8Array) => string[] {
   const rule = operationOf(schema, schemas).body!.media('application/xml')!;
   return (sent) => short(rule.check(typeof sent === 'string' ? Buffer.from(sent) : sent));

@@ -4,7 +4,6 @@ const SCHEMA: Field = { oneOrBoolean: 'schema' };
 
 const each = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
 
-/** The keywords of JSON Schema 2020-12 and of the Schema Object of OpenAPI 3.1. */
 const SCHEMA_FIELDS: Fields = {
   ...each(['$id', '$schema', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef'], 'string'),
   ...each(['$comment', '$vocabulary', 'title', 'description', 'default', 'examples', 'example'], 'any'),

@@ -18,10 +18,7 @@ export type Kind =
   | 'schema'
   | 'securityScheme';
 
-/**
- * The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. A
- * `foreign` field affects requests but is not supported, which is a mistake.
- */
+/** A `foreign` field affects requests but is not supported, which is a mistake. */
 export type Field =
   | { readonly one: Kind }
   | { readonly list: Kind }
@@ -55,7 +52,7 @@ const METHODS_OF: Fields = Object.fromEntries(
 
 export type Grammar = Readonly<Record<Kind, Fields>>;
 
-/** Fixed fields of OpenAPI 3.0.3, section "Schema". */
+/** OpenAPI 3.0.3, section "Schema". */
 export const GRAMMAR: Grammar = {
   openapi: {
     openapi: 'string',
@@ -181,7 +178,6 @@ export const GRAMMAR: Grammar = {
   securityScheme: { '*': 'any' },
 };
 
-/** The `components` section of each kind that a `$ref` may stand for. */
 export type Sections = Readonly<Partial<Record<Kind, string>>>;
 
 export const SECTIONS: Sections = {

@@ -18,7 +18,7 @@ const someSchemas: KeywordValues = [
 export const isListOfNames = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length;
 
-/** The valid keyword values that all versions share. Lists of schemas were already checked to be lists. */
+/** Lists of schemas were already checked to be lists. */
 export const KEYWORD_VALUES: Readonly<Record<string, KeywordValues>> = {
   multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
   maximum: aNumber,

@@ -7,7 +7,6 @@ import { typeOfValue } from './values.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 
-/** The Schema Object resembles JSON Schema draft 4: one type, `nullable`, boolean exclusive limits. */
 export const OPENAPI_30: Dialect = {
   name: 'OpenAPI 3.0',
   grammar: GRAMMAR,

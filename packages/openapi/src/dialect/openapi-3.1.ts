@@ -9,7 +9,6 @@ import { typeOfValue } from './values.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 
-/** Keywords beside `$ref` that do not constrain a value. */
 const ANNOTATIONS = new Set(
   ['$ref', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', 'title'].concat(
     ['description', 'summary', 'default', 'deprecated', 'example', 'examples', 'externalDocs', 'nullable'],
@@ -17,7 +16,6 @@ const ANNOTATIONS = new Set(
   ),
 );
 
-/** The Schema Object is JSON Schema 2020-12. */
 export const OPENAPI_31: Dialect = {
   name: 'OpenAPI 3.1',
   grammar: GRAMMAR_31,
@@ -82,7 +80,6 @@ export const OPENAPI_31: Dialect = {
   createAjv,
 };
 
-/** Schemas are those of 3.1. Other additions of 3.2 are not supported. */
 export const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',
@@ -90,7 +87,7 @@ export const OPENAPI_32: Dialect = {
   sections: SECTIONS_32,
 };
 
-/** Ajv's 2020 build is not used: its tracking of evaluated members costs time, and `evaluated.ts` is exact. */
+/** Without Ajv's 2020 build: its tracking of evaluated members costs time, and `evaluated.ts` is exact. */
 function createAjv(options: Options): Ajv {
   const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
   ajv.opts.unevaluated = false;
@@ -99,7 +96,7 @@ function createAjv(options: Options): Ajv {
 
 function isReference(node: Json): boolean {
   if (typeof node.$ref !== 'string') return false;
-  // Of the fields that are read beside schemas, only this one has the name of a keyword.
+  // The only field read beside schemas that has the name of a keyword.
   return Object.keys(node).every(
     (key) =>
       ANNOTATIONS.has(key) || !(key in GRAMMAR_31.schema) || (key === 'required' && !Array.isArray(node.required)),
@@ -111,10 +108,7 @@ function isTypes(type: unknown): boolean {
   return type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length;
 }
 
-/**
- * Text, JSON and XML media types describe characters. All others describe bytes, unless `contentEncoding` makes them
- * text.
- */
+/** Media types other than text, JSON and XML describe bytes, unless `contentEncoding` makes them text. */
 function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean {
   if (format === 'binary') return true;
   if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;

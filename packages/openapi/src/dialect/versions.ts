@@ -9,7 +9,6 @@ const DIALECTS: readonly (readonly [version: RegExp, dialect: Dialect])[] = [
   [/^3\.2\.\d+(?:-.+)?$/, OPENAPI_32],
 ];
 
-/** `null` if the version is not supported. */
 export function dialectOf({ openapi }: Json): Dialect | null {
   if (typeof openapi !== 'string') return null;
   return DIALECTS.find(([version]) => version.test(openapi))?.[1] ?? null;

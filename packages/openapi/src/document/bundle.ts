@@ -9,12 +9,9 @@ import { Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
-/** Fields that may stand beside `$ref` because they constrain nothing. */
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
 
-/**
- * Identifiers are renamed in the bundled document: two files may have the same ones, and references are local there.
- */
+/** Renamed, because two files may have the same identifiers, and references are local in the bundled document. */
 const IDENTIFIERS = { $id: 'x-id', $anchor: 'x-anchor', $dynamicAnchor: 'x-dynamic-anchor' };
 
 const NAMES: Partial<Record<Kind, string>> = {
@@ -27,12 +24,7 @@ const NAMES: Partial<Record<Kind, string>> = {
 
 const MUST_BE = { string: 'must be a string', boolean: 'must be true or false' };
 
-/**
- * Bundles a document into one file: it moves the contents of other files into `components`, makes every `$ref` local,
- * and checks each object against the fields that OpenAPI defines for it.
- */
 export class Bundler {
-  /** All reference objects, local after bundling. */
   readonly references: Json[] = [];
   readonly #visited = new Map<object, Kind>();
   readonly #inlining = new Set<object>();
@@ -71,7 +63,7 @@ export class Bundler {
     this.#visit(this.#root, 'openapi');
   }
 
-  /** Call it after `bundle`. `null` if there are no dynamic references. */
+  /** Call it after `bundle`. */
   dynamics(): Dynamics | null {
     const resources = this.#resources;
     if (!resources?.isDynamic) return null;
@@ -110,7 +102,6 @@ export class Bundler {
     if (kind === 'schema') this.#identified(node);
   }
 
-  /** Makes a dynamic reference local and renames identifiers. */
   #identified(node: Json): void {
     if (!this.#resources) return;
     if (typeof node.$dynamicRef === 'string') this.#dynamic(node, node.$dynamicRef, this.#resources);
@@ -194,8 +185,8 @@ export class Bundler {
   }
 
   /**
-   * `components` has no section for path items and operations, so the target of a reference is inlined. OpenAPI does
-   * not define references to operations, but real documents use them.
+   * `components` has no section for path items and operations. OpenAPI does not define references to operations, but
+   * real documents use them.
    */
   #inline(parent: Json, key: string | number, node: Json, kind: 'pathItem' | 'operation'): void {
     const target = this.#target(node, '$ref', String(node.$ref), kind);
@@ -220,7 +211,7 @@ export class Bundler {
     this.#inlining.delete(target);
   }
 
-  /** Mapping values are schema names or references (OpenAPI 3.0.3, Discriminator Object). */
+  /** OpenAPI 3.0.3, Discriminator Object. */
   #mapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {

@@ -10,21 +10,19 @@ import type { Places } from './places.ts';
 import { follow, isObject, type Json, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
 
-/** The target of a reference, or an inline object. */
 export interface Resolved {
   readonly node: Json;
-  /** The place in the bundled document; `null` for an inline object. */
+  /** `null` for an inline object. */
   readonly pointer: string | null;
 }
 
-/** An OpenAPI document in one piece: all references are local. */
+/** All references are local. */
 export class Document {
   readonly root: Json;
-  /** File texts by absolute path. */
+  /** By absolute path. */
   readonly texts: ReadonlyMap<string, string>;
   readonly reading: ReadingOptions;
   readonly dialect: Dialect;
-  /** `null` if the document has no dynamic references. */
   readonly dynamics: Dynamics | null;
 
   constructor(
@@ -40,16 +38,13 @@ export class Document {
     this.dynamics = dynamics;
   }
 
-  /**
-   * Follows references to the end. `null` if the target is missing or the references form a circle, which loading has
-   * reported.
-   */
+  /** `null` if the target is missing or the references form a circle, which loading has reported. */
   resolve(node: Json): Resolved | null {
     const end = this.#follow(node);
     return end === 'nowhere' || end === 'circle' ? null : end;
   }
 
-  /** The pointers that a reference passes through, including the last. */
+  /** Including the last. */
   way(ref: string): readonly string[] {
     const passed = new Set<string>();
     for (let target: unknown = { $ref: ref }; isObject(target) && this.dialect.isReference(target); ) {
@@ -79,25 +74,23 @@ export class Document {
     return isObject(target) ? { node: target, pointer } : 'nowhere';
   }
 
-  /** The object that a reference names, which may be a reference too; `null` if missing. */
+  /** It may be a reference too. */
   target(ref: string): Json | null {
     const pointer = pointerIn(ref);
     const target = pointer === null ? null : follow(this.root, pointer);
     return isObject(target) ? target : null;
   }
 
-  /** The object in a field, through references; `null` if missing. */
   object(value: unknown): Json | null {
     return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
   }
 
-  /** The target of a `$ref` that has other keywords beside it; `null` without such a reference. */
+  /** The target of a `$ref` that has other keywords beside it. */
   beside(schema: Json): Json | null {
     if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
     return this.object({ $ref: schema.$ref });
   }
 
-  /** The members of an object in a field; empty for any other value. */
   members(value: unknown): [name: string, value: unknown][] {
     return isObject(value) ? Object.entries(value) : [];
   }
@@ -115,8 +108,6 @@ function pointerIn(ref: string): string | null {
 }
 
 /**
- * Reads a document and the files it refers to, and adds mistakes to `findings`.
- *
  * @throws ContractError if the file is not an OpenAPI document of a supported version.
  */
 export function loadDocument(

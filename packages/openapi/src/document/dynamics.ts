@@ -2,15 +2,15 @@ import type { Resources } from './resources.ts';
 import { follow, isObject, type Json } from './source.ts';
 
 /**
- * The possible targets of dynamic references (JSON Schema 2020-12 section 8.2.3.2): the schema of the outermost
- * resource that a check passed through. Resources have numbers; the document itself is 0. Plain data.
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. Resource 0 is the
+ * document.
  */
 export interface Dynamics {
-  /** For each resource, the pointers of its dynamic anchors by name. */
+  /** By resource and name. */
   readonly anchors: readonly ReadonlyMap<string, string>[];
-  /** The resource of each reference target, by pointer. */
+  /** By pointer. */
   readonly targets: ReadonlyMap<string, number>;
-  /** The resource that begins at the schema with this `x-id`. */
+  /** By `x-id`. */
   readonly ids: ReadonlyMap<string, number>;
 }
 

@@ -6,7 +6,6 @@ import type { Sources } from './sources.ts';
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
-/** The places of referenced objects in the bundled document. Objects of other files move into `components`. */
 export class Homes {
   readonly #root: Json;
   readonly #sections: Sections;
@@ -40,7 +39,7 @@ export class Homes {
     return `/components/${section}/${name}`;
   }
 
-  /** The name of `pet.yaml#/Cat` is Cat, that of `pet.yaml` is pet. */
+  /** `pet.yaml#/Cat` becomes Cat, `pet.yaml` becomes pet. */
   #nameOf(target: Json): string {
     const { file, tokens } = this.#places.origin(target);
     const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));

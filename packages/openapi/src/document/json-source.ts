@@ -4,7 +4,7 @@ import type { Origin, Places } from './places.ts';
 
 type Json = Record<string, unknown>;
 
-/** Deeper nesting and longer names than YAML allows are left to the YAML reader, which reports the error. */
+/** The YAML reader reports deeper nesting and longer names. */
 const DEEPEST = 200;
 const LONGEST_NAME = 1_000;
 
@@ -15,12 +15,11 @@ const LITERAL = /true|false|null/y;
 const UNUSUAL = /[\\\u0000-\u001f]/;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-/** Thrown if a text is not valid JSON, or is JSON that a contract must not contain. */
 class Unfit extends Error {}
 
 /**
- * Reads a JSON document with the same values and places as the YAML reader, in a tenth of its time and memory. Returns
- * `null` for any other text and for invalid JSON; the YAML reader then reports the error.
+ * Same values and places as the YAML reader in a tenth of its time and memory. `null` for other and invalid texts,
+ * whose errors the YAML reader reports.
  */
 export function readJsonSource(file: string, text: string, places: Places): Json | null {
   if (!/^[ \t\r\n]*\{/.test(text)) return null;
@@ -142,7 +141,6 @@ function parsed(text: string): string {
   }
 }
 
-/** The offset after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = start;
   do {
@@ -158,7 +156,6 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** One file. Lines are counted on the first request for a place. */
 class JsonText {
   readonly file: string;
   readonly text: string;
@@ -208,7 +205,7 @@ class JsonOrigin implements Origin {
   }
 }
 
-/** The offset of a member's name or of a list entry; the offset of the whole collection if it is missing. */
+/** The offset of the whole collection if the member is missing. */
 function offsetOf(text: string, start: number, key: string): number {
   const isList = text[start] === '[';
   let depth = 0;

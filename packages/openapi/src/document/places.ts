@@ -27,7 +27,7 @@ export class YamlOrigin implements Origin {
   }
 }
 
-/** Remembers the original place of every object and array, even after the bundler moved it. */
+/** Also of objects that the bundler moved. */
 export class Places {
   readonly #origins = new WeakMap<object, Origin>();
 
@@ -52,7 +52,7 @@ export class Places {
   }
 }
 
-/** A member's place is that of its name. A missing member has the place of its object. */
+/** A missing member has the place of its object. */
 function offset(node: Node, key: string | number | null): number {
   const own = node.range?.[0] ?? 0;
   if (key === null || !isCollection(node)) return own;

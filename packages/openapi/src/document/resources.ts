@@ -7,33 +7,26 @@ import type { Places } from './places.ts';
 import { follow, isObject, type Json } from './source.ts';
 import type { Found, Sources } from './sources.ts';
 
-/** Supported schema languages: JSON Schema 2020-12 and the OpenAPI variants of it. */
 const LANGUAGES =
   /^https:\/\/(?:json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.[12]\/(?:dialect|schema)\/[\w-]+)#?$/;
 
-/** Keywords whose values are commonly true or false, and which have messages of their own. */
 const ON_OFF = new Set(['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'items']);
 
-/** A named schema, and whether a dynamic reference finds it. */
 interface Anchor {
   readonly node: Json;
   readonly dynamic: boolean;
 }
 
-/** A file or a schema with `$id`, and the named schemas in it. */
 interface Resource {
   readonly root: unknown;
   readonly anchors: Map<string, Anchor>;
 }
 
-/**
- * The identifiers of schemas (JSON Schema 2020-12 section 8.2): a file or a schema with `$id` is a resource, and
- * anchors name the schemas in it.
- */
+/** JSON Schema 2020-12 section 8.2: a file or a schema with `$id` is a resource, and anchors name the schemas in it. */
 export class Resources {
   /** By address. */
   readonly #resources = new Map<string, Resource>();
-  /** The address of the resource of an object. */
+  /** The address of an object's resource. */
   readonly #bases = new WeakMap<object, string>();
   readonly #kinds = new WeakMap<object, Kind>();
   readonly #dynamicNames = new WeakMap<object, string>();
@@ -52,7 +45,6 @@ export class Resources {
     this.#file(root as Json, file);
   }
 
-  /** Whether a dynamic reference may lead to several schemas. */
   get isDynamic(): boolean {
     return this.#dynamic;
   }
@@ -65,7 +57,7 @@ export class Resources {
     return this.#bases.get(node);
   }
 
-  /** The target of `ref` in `node`; `null` if no identifier is involved. */
+  /** `null` if no identifier is involved. */
   find(ref: string, node: Json, file: string): Found | null {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
@@ -89,7 +81,7 @@ export class Resources {
     return { target: null, complaint: found === undefined ? `there is no ${ref}` : `${ref} is not an object` };
   }
 
-  /** Whether a dynamic reference names a dynamic anchor. If not, it acts like `$ref`. */
+  /** Otherwise the dynamic reference acts like `$ref`. */
   isByName({ $dynamicRef }: Json, target: Json): boolean {
     const byName = this.#dynamicNames.get(target) === String($dynamicRef).replace(/^[^#]*#?/s, '');
     this.#dynamic ||= byName;
@@ -100,7 +92,6 @@ export class Resources {
     return this.#dynamicNames.has(schema);
   }
 
-  /** Reads the identifiers in a part of a file whose kind is known from a reference. */
   add(target: Json, kind: Kind): void {
     const { file } = this.#places.origin(target);
     this.#file(this.#sources.find('', file).target ?? {}, file);
@@ -132,7 +123,6 @@ export class Resources {
     }
   }
 
-  /** Replaces a boolean schema with an equivalent object. */
   #spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
     const { file, tokens } = this.#places.origin(holder);
@@ -142,7 +132,6 @@ export class Resources {
     holder[name] = schema;
   }
 
-  /** The address of the resource that a schema is in or starts. */
   #enter(node: Json, outer: string): string {
     const { $id, $schema } = node;
     if (typeof $schema === 'string' && !LANGUAGES.test($schema)) this.#unknown(node, '$schema', $schema);
@@ -183,7 +172,6 @@ export class Resources {
     );
   }
 
-  /** Reports an unsupported default schema language of a document. */
   checkLanguage(root: Json): void {
     const { jsonSchemaDialect } = root;
     if (typeof jsonSchemaDialect === 'string' && !LANGUAGES.test(jsonSchemaDialect))
@@ -202,7 +190,6 @@ function decode(text: string): string | null {
   }
 }
 
-/** The possible objects in a field: what holds each object, its name there, and its kind. */
 function membersOf(node: Json, key: string, field: Field): (readonly [holder: Json, name: string, kind: Kind])[] {
   if (typeof field === 'string') return [];
   const { [key]: value } = node;

@@ -24,18 +24,15 @@ export type Json = Record<string, unknown>;
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Empty if the value is not a list. */
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
 
-/** A YAML or JSON file, and its text if already known. */
 export interface SourceFile {
   readonly file: string;
   readonly text?: string | undefined;
 }
 
-/** A YAML or JSON file: its value, and the place of each part. */
 export interface Source {
   readonly file: string;
   readonly text: string;
@@ -43,7 +40,7 @@ export interface Source {
 }
 
 /**
- * Reads one file. Integers outside the safe range become bigints in any notation (`1e23`).
+ * Integers outside the safe range become bigints in any notation (`1e23`).
  *
  * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
@@ -132,7 +129,7 @@ function readText(file: string): string {
   }
 }
 
-/** Resolves a JSON pointer (RFC 6901); `undefined` if the part is missing. */
+/** JSON pointer (RFC 6901). */
 export function follow(root: unknown, pointer: string): unknown {
   if (pointer === '') return root;
   if (!pointer.startsWith('/')) return undefined;

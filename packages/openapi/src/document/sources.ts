@@ -6,20 +6,21 @@ import { follow, isObject, type Json, readSource, type Source, type SourceFile }
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
-/** The target of a reference. For a `null` target without a complaint, the loader has already reported the mistake. */
+/** For a `null` target without a complaint, the loader has already reported the mistake. */
 export interface Found {
   readonly target: Json | null;
   readonly complaint: string | null;
 }
 
-/** The files of a contract, each read once. */
 export class Sources {
   readonly main: Source;
   readonly #read = new Map<string, Source | null>();
   readonly #places: Places;
   readonly #findings: Findings;
 
-  /** @throws ContractError if the main file cannot be read. */
+  /**
+   * @throws ContractError if the main file cannot be read.
+   */
   constructor(main: SourceFile, places: Places, findings: Findings) {
     this.#places = places;
     this.#findings = findings;
@@ -27,7 +28,7 @@ export class Sources {
     this.#read.set(resolve(main.file), this.main);
   }
 
-  /** By absolute path; the main file comes first. */
+  /** The main file comes first. */
   get texts(): ReadonlyMap<string, string> {
     return new Map([...this.#read].flatMap(([path, source]) => (source ? [[path, source.text]] : [])));
   }
@@ -55,10 +56,7 @@ export class Sources {
     }
   }
 
-  /**
-   * `null` if the file exists but is not valid YAML, which is reported once. @throws ContractError if it cannot be
-   * read.
-   */
+  /** `null` if the file is not valid YAML, which is reported once. @throws ContractError if it cannot be read. */
   #source(file: string): Source | null {
     const path = resolve(file);
     let source = this.#read.get(path);
@@ -82,7 +80,6 @@ export class Sources {
 
 const lost = (complaint: string): Found => ({ target: null, complaint });
 
-/** The percent-decoded file and pointer of a reference; `null` if they cannot be decoded. */
 function split(ref: string): [file: string, pointer: string] | null {
   const hash = ref.indexOf('#');
   try {

@@ -9,13 +9,12 @@ import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';
 export interface Content {
   /** In the spelling of the contract. */
   readonly accepted: readonly string[];
-  /** Whether some bodies pass without a check because they cannot be checked. */
   readonly unchecked: boolean;
   /** `null` if the contract has no rule for the Content-Type, or the body is not UTF-8. */
   media(contentType: string | undefined): MediaRule | null;
 }
 
-/** The treatment of bodies that cannot be checked: they pass with a note, or this reports a problem. */
+/** Bodies that cannot be checked pass with a note, or this reports a problem. */
 export type Uncheckable = 'pass' | ((type: string, message: string) => void);
 
 interface Entry {
@@ -24,7 +23,7 @@ interface Entry {
   readonly rules: ReadonlyMap<Syntax, RuleFor>;
 }
 
-/** The rules of an entry, and why some of its bodies have none; `null` if all have one. */
+/** `null` if all its bodies have a rule. */
 interface Rules {
   readonly known: ReadonlyMap<Syntax, RuleFor>;
   readonly missing: ReadonlyMap<Syntax, string>;
@@ -32,7 +31,6 @@ interface Rules {
 
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
-/** Reports invalid media types in a `content` map, and media types that cannot be checked. */
 export function createContent(
   content: Json,
   direction: Direction,
@@ -72,7 +70,7 @@ export function createContent(
   };
 }
 
-/** Does the slow part of `createContent` in advance, in small steps. */
+/** In small steps. */
 export function* prepareContent(content: Json, rules: MediaRules): Generator<void, void, void> {
   for (const type of Object.keys(content)) {
     const range = parseMediaType(type);
@@ -91,9 +89,7 @@ function rulesOf(content: Json, type: string, range: MediaType, direction: Direc
   return { known, missing };
 }
 
-/**
- * A range covers types of several syntaxes, so it has a rule for each. Every kind of type may end in `+json` or `+xml`.
- */
+/** A range covers types of several syntaxes. Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
   if (range.subtype !== '*') return [syntaxOf(range)];
   if (range.type === '*') return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];
@@ -132,7 +128,6 @@ function report(
   }
 }
 
-/** A type without a schema accepts every body. JSON, XML and forms must be well-formed. */
 function noteOpen(content: Json, type: string, range: MediaType, findings: Findings): void {
   const { [type]: media } = content;
   const open = !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
@@ -145,7 +140,6 @@ const pass =
   (type: string): RuleFor =>
   () => ({ type, check: () => NONE });
 
-/** More specific ranges come first. */
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
 }

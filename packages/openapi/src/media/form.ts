@@ -19,9 +19,8 @@ interface Field extends Collected {
 }
 
 /**
- * Checks `application/x-www-form-urlencoded` bodies of object schemas. Each property is a field in the style of its
- * `encoding`; an object without a style is JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request
- * Bodies"). Returns `null` if the schema does not describe an object.
+ * An object without a style is JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies"). Returns
+ * `null` if the schema does not describe an object.
  */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
   const shape = shapeOf(document, document.object(media.schema) ?? {});
@@ -54,7 +53,6 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   };
 }
 
-/** The fields that the schema does not name, which it treats as additional members. */
 const rest = ({ others }: Shape): Collected => ({
   name: '',
   style: 'form',

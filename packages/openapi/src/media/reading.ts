@@ -8,7 +8,6 @@ import { decodeUtf8 } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
 
-/** Converts the bytes of a body or part into the value that the schema checks. */
 export type ReadBytes = (bytes: Uint8Array) => Reading;
 
 /** Unknown media types are `bytes`. */
@@ -22,10 +21,7 @@ export function syntaxOf(type: MediaType): Syntax {
   return type.type === 'text' ? 'text' : 'bytes';
 }
 
-/**
- * The reader of values in a syntax; a sentence if it cannot express what the schema describes. `schema` may be a
- * reference, or `null` for anything.
- */
+/** Returns a sentence if the syntax cannot express what the schema describes. A `null` schema allows anything. */
 export function createReader(
   document: Document,
   schema: Json | null,
@@ -65,6 +61,5 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
 
 const PRIMITIVES = ['string', 'integer', 'number', 'boolean'];
 
-/** Whether a schema, or one that it combines, has any of these keywords. */
 const hasKeyword = (document: Document, schema: Json | null, keywords: readonly string[]): boolean =>
   partsOf(document, schema ?? {}).some((part) => keywords.some((keyword) => part[keyword] !== undefined));

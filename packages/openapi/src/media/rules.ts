@@ -13,13 +13,12 @@ import { createReader, type ReadBytes, type Syntax } from './reading.ts';
 import { prepareXmlReader } from './xml/xml.ts';
 
 export interface MediaRule {
-  /** In the spelling of the contract; may be a range such as `application/*`. */
+  /** May be a range such as `application/*`. */
   readonly type: string;
   /** `bytes` is not empty. */
   check(bytes: Uint8Array): readonly Fault[];
 }
 
-/** The rule for a Content-Type, whose parameters matter to some media types. */
 export type RuleFor = (contentType: string) => MediaRule;
 
 type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
@@ -39,7 +38,7 @@ export class MediaRules {
     this.#parameters = new Parameters(document, schemas, findings);
   }
 
-  /** The rule for bodies of a syntax, under the entry `type` of `content`; a sentence if they cannot be checked. */
+  /** `type`: the entry of `content`. Returns a sentence if bodies cannot be checked. */
   rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
     const check = this.#checkBody(content, type, syntax, direction);
     if (typeof check === 'string') return check;
@@ -52,7 +51,7 @@ export class MediaRules {
     });
   }
 
-  /** Does the slow part of `rule` in advance, in small steps. */
+  /** In small steps. */
   *prepare(content: Json, type: string, syntax: Syntax): Generator<void, void, void> {
     const schema = this.#document.object(content[type])?.schema;
     if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);

@@ -1,4 +1,4 @@
-/** A media type of a header or contract (RFC 9110 section 8.3.1), in lower case except for parameter values. */
+/** RFC 9110 section 8.3.1, in lower case except for parameter values. */
 export interface MediaType {
   /** `*` in a range of a contract. */
   readonly type: string;
@@ -10,7 +10,7 @@ const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+
 const PARAMETER =
   /;[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)"))?[ \t]*/y;
 
-/** `null` if the text is not a valid media type, or repeats a parameter. */
+/** `null` if the text is not valid, or repeats a parameter. */
 export function parseMediaType(text: string): MediaType | null {
   const [whole, type, subtype] = TYPE.exec(text) ?? [];
   if (whole === undefined || type === undefined || subtype === undefined) return null;
@@ -27,11 +27,11 @@ export function parseMediaType(text: string): MediaType | null {
   return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), parameters };
 }
 
-/** JSON, also by its old name, or a format based on it (RFC 6839 section 3.1). */
+/** RFC 6839 section 3.1; also the old name. */
 export const isJson = ({ type, subtype }: MediaType): boolean =>
   ((type === 'application' || type === 'text') && subtype === 'json') || subtype.endsWith('+json');
 
-/** XML, or a format based on it (RFC 7303 sections 4 and 9.1). */
+/** RFC 7303 sections 4 and 9.1. */
 export const isXml = ({ type, subtype }: MediaType): boolean =>
   ((type === 'application' || type === 'text') && subtype === 'xml') || subtype.endsWith('+xml');
 
@@ -42,10 +42,9 @@ export function covers(range: MediaType, type: MediaType): boolean {
   return [...range.parameters].every(([name, value]) => name === 'charset' || type.parameters.get(name) === value);
 }
 
-/** UTF-8, a common misspelling, and the names of its ASCII subset. */
+/** With a common misspelling and the ASCII subset. */
 const UTF8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** UTF-8 is the default. */
 export function isUtf8Type({ parameters }: MediaType): boolean {
   const charset = parameters.get('charset');
   return charset === undefined || UTF8.has(charset.toLowerCase());

@@ -5,7 +5,7 @@ import type { Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { example } from './styles.ts';
 
-/** `null` means that the client did not send the parameter. */
+/** `null`: the client did not send the parameter. */
 export function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
   if (sent === null) return parameter.required ? [complaint(parameter, 'is required', 'required')] : NONE;
   if (sent === 'unused') return NONE;

@@ -8,33 +8,33 @@ export interface Collected extends Layout {
   readonly allowEmpty: boolean;
 }
 
-/** The text of one parameter, or the fault in its form. `unused`: an empty text, which is allowed. */
+/** `unused`: an empty text, which is allowed. */
 export type Sent = { readonly pieces: Pieces } | { readonly complaint: 'repeated' | 'style' } | 'unused';
 
-/** All raw texts of one parameter, each with its member if the parameter is an object in parts. */
+/** Each text with its member if the parameter is an object in parts. */
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
 }
 
-/** Receives names that belong to no parameter; `undefined` for a name that cannot be decoded. */
+/** `undefined` for a name that cannot be decoded. */
 export type UnknownNames = (name: string | undefined) => void;
 
-/** An index into the parameters, and the encoded member if the owner is an object in parts. */
+/** The member is encoded. */
 interface Owner {
   readonly index: number;
   readonly member: string | null;
 }
 
 /**
- * Assigns `name=text` pairs of a query, form or cookie header to parameters. An exploded object owns the names of its
- * members and, if it allows additional members, every name without another owner.
+ * An exploded object owns the names of its members and, if it allows additional members, every name without another
+ * owner.
  */
 export class Collector {
   readonly #parameters: readonly Collected[];
   readonly #owners = new Map<string, Owner>();
   readonly #deep = new Map<string, number>();
-  /** The exploded object that owns all other names; -1 if there is no such object. */
+  /** -1 if no object owns all other names. */
   readonly #rest: number;
 
   constructor(parameters: readonly Collected[]) {
@@ -53,7 +53,7 @@ export class Collector {
     this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
   }
 
-  /** Sorts the `&`-separated pairs of `text`. `unknown` receives the names without an owner. */
+  /** `unknown` receives the names without an owner. */
   collect(text: string, plusIsSpace: boolean, unknown: UnknownNames): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
@@ -105,7 +105,7 @@ function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
   return pieces ? { pieces } : { complaint: 'style' };
 }
 
-/** Whether a deep object may also be a primitive value, which is written without brackets. */
+/** A deep object may also be a primitive value, which is written without brackets. */
 const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
   form === 'primitive' || types?.isDisjointFrom(NOT_COMPOSITE) === false;
 

@@ -5,10 +5,9 @@ import { Collector, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { takeApart } from './styles.ts';
 
-/** Takes raw request headers: name, value, name, value, … */
+/** Name, value, name, value, … */
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 
-/** `null` without header parameters. */
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
@@ -31,7 +30,7 @@ function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   return pieces ? { pieces } : { complaint: 'style' };
 }
 
-/** `null` without cookie parameters. Cookies that the contract does not describe are ignored. */
+/** Cookies that the contract does not describe are ignored. */
 export function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const collector = new Collector(parameters);

@@ -13,13 +13,13 @@ import { type Form, type Pieces, type Place, STYLES, type Style } from './styles
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
-  /** Whether `content` describes it: the text is then one document of that media type. */
+  /** The text is one document of the media type in `content`. */
   readonly document: boolean;
   /** Pointers are relative to the parameter. */
   check(pieces: Pieces): readonly ValueFault[];
 }
 
-/** Ignored header parameters, which other parts of the document describe (OpenAPI 3.0.3, Parameter Object, `name`). */
+/** OpenAPI 3.0.3, Parameter Object, `name`. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 export class Parameters {
@@ -38,7 +38,6 @@ export class Parameters {
     return this.#read(node, node.name, node.in);
   }
 
-  /** For a Header Object, which has no name and place of its own. */
   readHeader(node: Json, name: string): Parameter | null {
     return this.#read(node, name, 'header');
   }
@@ -130,7 +129,7 @@ const MATRIX =
 
 const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
 
-/** Clients encode a space in a query as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
+/** Clients encode a space as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
 function encodingOf(place: Place, allowReserved: boolean): Encoding {
   if (place === 'header') return 'none';
   return place === 'query' && !allowReserved ? 'form' : 'percent';

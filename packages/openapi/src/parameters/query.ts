@@ -5,7 +5,7 @@ import { checkParameter } from './check.ts';
 import { Collector } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 
-/** Takes a raw query without its `?`. */
+/** Without `?`. */
 export type CheckQuery = (query: string) => readonly Fault[];
 
 export function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass'): CheckQuery {

@@ -5,13 +5,12 @@ import { exact, isInteger, isNumber } from '../numbers.ts';
 import type { Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
-/** A value for the schema to check, or a fault of the text itself. */
 export type Reading =
-  /** `unlikeInteger`: the value is an integer that is not written as one. */
+  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
   | { readonly value: unknown; readonly fault: null; readonly unlikeInteger?: boolean }
   | { readonly value?: never; readonly fault: ValueFault; readonly unlikeInteger?: never };
 
-/** `undefined` if the encoding is invalid or the decoded bytes are not UTF-8. */
+/** `undefined` if the encoding or its UTF-8 is invalid. */
 export function decode(text: string, plusIsSpace: boolean): string | undefined {
   const plain = plusIsSpace && text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!plain.includes('%')) return plain;
@@ -26,7 +25,7 @@ export function decode(text: string, plusIsSpace: boolean): string | undefined {
 /** None (headers), percent, or percent with `+` for a space. */
 export type Encoding = 'none' | 'percent' | 'form';
 
-/** Decodes pieces into a value. A text becomes a number or boolean if the schema requires one and the text is one. */
+/** A text becomes a number or boolean if the schema requires one and the text is one. */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');

@@ -2,27 +2,22 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 
-/** The values that a schema allows a text to represent. */
 export interface Shape {
-  /** The allowed JSON types; `null` for any. */
+  /** `null` for any. */
   readonly types: ReadonlySet<string> | null;
   readonly items: Shape | null;
-  /** For objects: the known members, and the shape of all others (`null` if others are forbidden). */
+  /** The shape of unknown members is `null` if they are forbidden. */
   readonly members: ReadonlyMap<string, Shape>;
   readonly others: Shape | null;
-  /** Whether the schema allows bytes that are not text (`format: binary`). */
   readonly binary: boolean;
 }
 
-/** Lists in objects in lists have no text form, so the search ends at this depth. */
+/** Lists in objects in lists have no text form. */
 const DEEPEST = 3;
 
 export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
 
-/**
- * The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. Inner shapes are computed on demand: three
- * levels of a large document contain thousands of schemas.
- */
+/** Inner shapes are computed on demand: three levels of a large document contain thousands of schemas. */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   if (depth === DEEPEST) return ANYTHING;
   const parts = partsOf(document, schema);
@@ -73,7 +68,6 @@ function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
   return integers === 'any' && types?.has('integer') ? new Set([...types, 'number']) : types;
 }
 
-/** The schema and all schemas that it combines for the same value. */
 export function partsOf(document: Document, schema: Json, seen = new Set<Json>()): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
@@ -96,7 +90,7 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   return types;
 }
 
-/** Adds a note for each keyword that does not convert text: such values stay text. */
+/** Values of these keywords stay text. */
 export function noteUnread(document: Document, schema: Json, findings: Findings): void {
   for (const part of partsOf(document, schema)) {
     for (const keyword of document.dialect.unread) {
@@ -120,7 +114,7 @@ const both = (a: Types, b: Types): Types => {
 
 const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
 
-/** The `items` of a list, also if combined from several schemas. */
+/** Also if combined from several schemas. */
 export function itemsOf(document: Document, schema: Json): Json | null {
   const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
   return isObject(items) ? items : null;

@@ -3,7 +3,7 @@ export type Style = 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimi
 
 export type Form = 'primitive' | 'array' | 'object';
 
-/** The styles of each place; the default comes first. */
+/** The default comes first. */
 export const STYLES = {
   path: ['simple', 'label'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -18,19 +18,19 @@ export interface Layout {
   readonly style: Style;
   readonly explode: boolean;
   readonly form: Form;
-  /** Whether `%2C` also separates entries in comma-separated lists. */
+  /** Whether `%2C` also separates entries. */
   readonly encodedCommas?: boolean;
 }
 
-/** The pieces of a raw text, still encoded: one text, a list of texts, or names with texts. */
+/** Still encoded. */
 export type Pieces =
   | { readonly form: 'primitive'; readonly text: string }
   | { readonly form: 'array'; readonly texts: readonly string[] }
   | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
 
 /**
- * Splits the text of one parameter by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does not have
- * that style. It does not accept exploded form parameters and deep objects, which consist of several texts.
+ * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep objects; `null` if
+ * the text does not have that style.
  */
 export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
   if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
@@ -78,6 +78,5 @@ const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: st
   },
 };
 
-/** For error texts. */
 export const example = ({ name, style, form, explode }: Layout): string =>
   EXAMPLES[style][form][explode ? 1 : 0].replaceAll('N', name);

@@ -7,7 +7,6 @@ const MAX_LINKS = 4096;
 
 export class TooLarge extends Error {}
 
-/** The possible first and last positions of a part, and whether the part may be empty. */
 interface Part {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -17,15 +16,14 @@ interface Part {
 const EMPTY: Part = { first: [], last: [], empty: true };
 
 /**
- * The position automaton of a pattern (Glushkov 1961): one state per character of the pattern, and the states that may
- * follow each. `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to detect ambiguity; `'copy'` writes the copies
- * out.
+ * The position automaton of a pattern (Glushkov 1961). `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to
+ * detect ambiguity; `'copy'` writes the copies out.
  */
 export class Automaton {
   readonly sets: CharacterSet[] = [];
   readonly follow: Set<number>[] = [];
   readonly whole: Part;
-  /** Whether the same characters match the same positions in two ways, as in `(a*)*`. */
+  /** Whether the same characters match in two ways, as in `(a*)*`. */
   ambiguous = false;
   #links = 0;
   readonly #counts: 'loop' | 'copy';
@@ -35,7 +33,7 @@ export class Automaton {
     this.whole = this.#build(term);
   }
 
-  /** Whether each character leads to at most one next position, so that no matcher can backtrack far. */
+  /** If so, no matcher can backtrack far. */
   get deterministic(): boolean {
     return (
       !this.ambiguous && this.#distinct(this.whole.first) && this.follow.every((next) => this.#distinct([...next]))

@@ -1,7 +1,7 @@
-/** Code points as sorted, disjoint, inclusive ranges. */
+/** Sorted, disjoint, inclusive ranges of code points. */
 export type CharacterSet = readonly (readonly [from: number, to: number])[];
 
-/** The two symbols that `^` and `$` read, which are not characters. */
+/** What `^` and `$` read. */
 export const TEXT_START = -1;
 export const TEXT_END = -2;
 
@@ -10,16 +10,14 @@ const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 const PAGE = 0x100;
 
-/** A class of single characters or ranges, plain or escaped such as `\]`. */
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 
-/** Characters with case variants: the candidates for a single character. */
+/** The candidates for a single character. */
 const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
 
 /**
- * The characters that regular expression classes match. The engine decides for each character, so that `\w`, `[^@]` and
- * `\p{Lu}` have its meaning. This tests all of Unicode, about ten milliseconds per class. For a class that lists its
- * characters, it stops at the first character after them, which stands for all that follow.
+ * The engine decides for each character, so that `\w`, `[^@]` and `\p{Lu}` have its meaning. For a class that lists its
+ * characters, the first character after them stands for all that follow.
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
@@ -27,12 +25,11 @@ export class Characters {
   #alphabet = '';
   #cased = '';
 
-  /** With the flag `i`, a set includes the other case. */
   constructor(flags: '' | 'i') {
     this.#flags = `gu${flags}`;
   }
 
-  /** The set of a class or escape such as `[^a-z]`, `\d` or `.`. */
+  /** `source` is a class or escape such as `[^a-z]`, `\d` or `.`. */
   of(source: string): CharacterSet {
     let set = this.#sets.get(source);
     if (!set) {
@@ -67,14 +64,14 @@ export class Characters {
   }
 }
 
-/** The first character after all that `source` lists; the last of Unicode if `source` may match others. */
+/** The last of Unicode if `source` may match others than it lists. */
 function lastToAsk(source: string): number {
   if (!NAMED_CLASS.test(source)) return LAST_CHARACTER;
   const behind = 1 + Math.max(...Array.from(source, (character) => character.codePointAt(0)!));
   return behind < FIRST_SURROGATE ? behind : LAST_CHARACTER;
 }
 
-/** In pages and plain loops: closures over a million characters take five times as long. */
+/** Plain loops: closures over a million characters take five times as long. */
 function charactersUpTo(end: number): string {
   const pages: string[] = [];
   for (let start = 0; start <= end; start += PAGE) {
@@ -112,7 +109,7 @@ export function includes(set: CharacterSet, character: number): boolean {
   return false;
 }
 
-/** All characters that are not in the set, without `^` and `$`. */
+/** Without `^` and `$`. */
 export function complement(set: CharacterSet): CharacterSet {
   const gaps: [number, number][] = [];
   let next = 0;

@@ -1,7 +1,6 @@
 import type { Automaton } from './automaton.ts';
 import { type CharacterSet, includes, TEXT_END, TEXT_START } from './characters.ts';
 
-/** All possible automaton positions after some text, and the next state for each kind of character. */
 interface State {
   readonly positions: readonly number[];
   readonly next: (State | undefined)[];
@@ -12,16 +11,13 @@ const FOUND: State = { positions: [], next: [] };
 /** Above this number, the matcher drops all states, which costs time but no memory. */
 const MAX_STATES = 1000;
 
-/**
- * Finds a pattern in a text with an automaton that follows all paths at once, so that time is proportional to the
- * length of the text. It creates a state on first use and keeps it.
- */
+/** Follows all paths at once, so that time is proportional to the length of the text. */
 export class Matcher {
   readonly #sets: readonly CharacterSet[];
   readonly #follow: readonly (readonly number[])[];
   readonly #first: readonly number[];
   readonly #final: ReadonlySet<number>;
-  /** The first character of each kind: the pattern treats all characters from one entry up to the next alike. */
+  /** The pattern treats all characters from one entry up to the next alike. */
   readonly #kinds: readonly number[];
   readonly #ascii: Uint16Array;
   readonly #states = new Map<string, State>();
@@ -66,7 +62,7 @@ export class Matcher {
     return next;
   }
 
-  /** The state after one more symbol. A match may begin at every character. */
+  /** A match may begin at every character. */
   #step(positions: readonly number[], symbol: number): State {
     const reached = new Set<number>();
     for (const next of [this.#first, ...positions.map((position) => this.#follow[position]!)]) {

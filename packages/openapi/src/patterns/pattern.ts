@@ -5,7 +5,7 @@ import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
 import { withoutLookaheadAtEnd } from './trailing.ts';
 
-/** Searches a text in time proportional to its length. */
+/** Searches in linear time. */
 export interface Pattern {
   test(text: string): boolean;
 }
@@ -13,25 +13,26 @@ export interface Pattern {
 /** The message completes the sentence "pattern …". */
 export class PatternError extends Error {}
 
-/** The longest match of an unanchored search; a longer match would read the text repeatedly. */
+/** A longer match of an unanchored search would read the text repeatedly. */
 const SHORT = 64;
 
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 
-/** Not in ECMA-262, but written for engines that support it. */
+/** Not in ECMA-262, but in real documents. */
 const IGNORE_CASE = '(?i)';
 
 /**
- * Compiles `pattern` values (ECMA-262 with the `u` flag, spellings that are valid only without the flag, and a leading
- * `(?i)`). A text of a hundred characters can keep a backtracking engine busy for hours, so the engine only gets
- * patterns that are deterministic for every character. An automaton matches all others. Patterns that an automaton
- * cannot match are refused: back-references, and look-around except a look-ahead at the start or end.
+ * ECMA-262 with the `u` flag, spellings that are valid only without it, and a leading `(?i)`. A short text can keep a
+ * backtracking engine busy for hours, so the engine only gets deterministic patterns. An automaton matches all others,
+ * and patterns that it cannot match are refused.
  */
 export class Patterns {
   readonly #characters = new Characters('');
   readonly #caseless = new Characters('i');
 
-  /** @throws PatternError if the pattern is not valid or its time cannot be bounded. */
+  /**
+   * @throws PatternError if the pattern is not valid or its time cannot be bounded.
+   */
   compile(source: string): Pattern {
     const caseless = source.startsWith(IGNORE_CASE);
     const { native, text } = regExp(caseless ? source.slice(IGNORE_CASE.length) : source, caseless ? 'ui' : 'u');
@@ -50,7 +51,6 @@ export class Patterns {
   }
 }
 
-/** The engine's regular expression and its source. */
 function regExp(source: string, flags: string): { native: RegExp; text: string } {
   const native = expression(source, flags);
   if (native instanceof RegExp) return { native, text: source };
@@ -96,7 +96,7 @@ function matcher(term: Term): Pattern {
   return new Matcher(automaton);
 }
 
-/** `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern per condition; `null` for any other form. */
+/** `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern per condition. */
 function leadingConditions(term: Term): Pattern | null {
   if (term.kind !== 'sequence' || term.parts[0]?.kind !== 'character' || !isAnchor(term.parts[0])) return null;
   const parts = term.parts.slice(1);

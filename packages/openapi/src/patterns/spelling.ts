@@ -4,16 +4,15 @@
 const NEEDFUL = /[$()*+./?[\\\]^{|}\p{ID_Continue}]/u;
 
 const LONG_ESCAPE = String.raw`\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z])`;
-/** Text that has another spelling or could be mistaken for it; a class ends before its members. */
+/** A class ends before its members. */
 const OUTSIDE = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|\{\d+(?:,\d*)?\}|(?<opening>\[\^?)|[\]{}]`, 'gsu');
 const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|[^\]]`, 'suy');
 const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
 
 /**
- * The same pattern in the spelling that the `u` flag requires. OpenAPI 3.0 refers to edition 5.1 of ECMA-262, and
- * engines also accept annex B of later editions: unnecessary escapes (`\@`), literal braces and brackets (`{a}`, `]`,
- * `x{,3}`), and a hyphen beside a class escape (`[\w-.]`). `\_` is in no edition, but every engine reads it as `_`. An
- * escaped letter stays: `\A` and `\Z` match an A and a Z there, and their authors mean something else.
+ * Spells annex B of ECMA-262 as the `u` flag requires: unnecessary escapes (`\@`), literal braces and brackets (`{a}`,
+ * `]`, `x{,3}`), and `[\w-.]`. Escaped letters stay: the authors of `\A` and `\Z` mean something else than an A and a
+ * Z.
  */
 export function inUnicodeSpelling(source: string): string {
   let text = '';
@@ -28,7 +27,6 @@ export function inUnicodeSpelling(source: string): string {
     if (opening !== undefined) {
       const members = membersFrom(source, at);
       text += opening + members.text;
-      // The bracket follows the members.
       at = members.end + 1;
       text += ']';
     } else if (escaped !== undefined) {
@@ -38,7 +36,6 @@ export function inUnicodeSpelling(source: string): string {
   }
 }
 
-/** The members of a class up to the closing bracket. */
 function membersFrom(source: string, start: number): { readonly text: string; readonly end: number } {
   let end = start;
   let text = '';

@@ -6,7 +6,7 @@ export type Term =
   | { readonly kind: 'choice'; readonly options: readonly Term[] }
   | { readonly kind: 'repeat'; readonly body: Term; readonly least: number; readonly most: number }
   | { readonly kind: 'lookahead'; readonly body: Term; readonly negative: boolean }
-  /** Consumes no characters but depends on the surrounding or earlier text: `\b`, look-behind, back-references. */
+  /** Depends on the surrounding or earlier text: `\b`, look-behind, back-references. */
   | { readonly kind: 'context'; readonly what: string };
 
 const GROUP = /\((?:\?(?:<([=!])|([:=!])|<[^>]*>|[a-z-]*:))?/uy;
@@ -17,7 +17,7 @@ const SYNTAX_CHARACTER = /^\\[$()*+./?[\\\]^{|}]$/u;
 const CLASS = /\[(?:[^\]\\]|\\.)*\]/suy;
 const COUNT = /\{([0-9]+)(,?)([0-9]*)\}/uy;
 
-/** Parses a pattern that `new RegExp(source, 'u')` has accepted, so it does not validate it again. */
+/** `new RegExp(source, 'u')` has accepted the pattern, so it is not validated again. */
 export function parse(source: string, characters: Characters): Term {
   return new Parser(source, characters).choice();
 }
@@ -32,7 +32,7 @@ class Parser {
     this.characters = characters;
   }
 
-  /** The match of `syntax` at the current place, with its groups; moves past it. */
+  /** Moves past the match. */
   take(syntax: RegExp): RegExpExecArray | null {
     syntax.lastIndex = this.at;
     const found = syntax.exec(this.source);

@@ -4,8 +4,7 @@ import type { Term } from './syntax.ts';
 const END: Term = { kind: 'character', set: [[TEXT_END, TEXT_END]] };
 
 /**
- * An equivalent pattern without a look-ahead at its end: the required text becomes a part of the pattern. Returns the
- * same pattern if there is no such look-ahead, or if it excludes more than a sequence of characters.
+ * Returns the same pattern if it has no look-ahead at its end, or one that excludes more than a sequence of characters.
  */
 export function withoutLookaheadAtEnd(term: Term): Term {
   if (term.kind === 'lookahead') return term.negative ? (missing(term.body) ?? term) : withoutLookaheadAtEnd(term.body);
@@ -20,7 +19,7 @@ export function withoutLookaheadAtEnd(term: Term): Term {
   return end === last ? term : { kind: 'sequence', parts: [...before, end!] };
 }
 
-/** The complement of a sequence of characters: the end of the text, or another character at one position. */
+/** The end of the text, or another character at one position. */
 function missing(body: Term): Term | null {
   const row = body.kind === 'sequence' ? body.parts : [body];
   const sets: CharacterSet[] = [];

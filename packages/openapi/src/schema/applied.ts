@@ -8,7 +8,6 @@ import { constant } from './keywords.ts';
 import { added } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
 
-/** Checks a value with separately compiled schemas; `null` if it is valid. */
 type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
 export interface Units {
@@ -16,22 +15,19 @@ export interface Units {
   evaluate(schema: Translated): Evaluate;
 }
 
-/** The entries that must match a schema (`contains`). `least: null` is the default of one. */
+/** `least: null` is the default of one. */
 export interface ContainedCount {
   readonly schema: Translated;
   readonly least: number | null;
   readonly most: number | null;
 }
 
-/**
- * The schema of the members or entries that the schema `of` has not evaluated. A list hides it from ajv, which walks
- * through all objects in a schema: the parts of `of` are in the schema too, and each level would double the work.
- */
+/** A list hides it from ajv, which walks through all objects in a schema: each level would double the work. */
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 
 const instancePath = new Name('instancePath');
 
-/** Keywords whose schemas are checked value by value, outside of the code that ajv generates. */
+/** Their schemas are checked value by value, outside of the code that ajv generates. */
 export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
   return [
     startOfFaults,
@@ -42,10 +38,10 @@ export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefiniti
   ];
 }
 
-/** The number of errors before a schema when all faults are collected, mainly those of other alternatives. */
+/** Mainly errors of other alternatives. */
 const faultsBefore = new WeakMap<SchemaCxt, Name>();
 
-/** `startOfFaults: true` stands beside the keywords for unevaluated values. */
+/** Stands beside the keywords for unevaluated values. */
 const startOfFaults: CodeKeywordDefinition = {
   keyword: 'startOfFaults',
   before: 'not',
@@ -61,8 +57,7 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
     code(cxt) {
       const { data, gen, it } = cxt;
       const judge = constant(cxt, create(cxt.schema as T));
-      // Unevaluated values are reported only if the schema has no other fault: a value that does not match is not
-      // evaluated either.
+      // Only reported if the schema has no other fault: a value that does not match is not evaluated either.
       const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
       const found = gen.const('found', _`${skips}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`);
@@ -103,7 +98,6 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
   };
 }
 
-/** The unevaluated members or entries of a value. */
 type Rest = (value: unknown, evaluated: Evaluated) => readonly (string | number)[];
 
 const membersOf: Rest = (value, { members }) =>

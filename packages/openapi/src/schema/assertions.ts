@@ -9,24 +9,22 @@ import { PatternError, Patterns } from '../patterns/pattern.ts';
 import type { Allowed, Matched } from './keywords.ts';
 import { canonical } from './values.ts';
 
-/** The longest list of allowed values in a fault, in characters. */
+/** In characters. */
 const LONGEST_LIST = 200;
 
-/** The keywords of a schema that involve no other schemas. */
 export class Assertions {
   readonly #findings: Findings;
   readonly #patterns = new Patterns();
   readonly #plain: boolean;
   readonly #dialect: Dialect;
 
-  /** `integers`: whether only `plain` digits are an integer. */
   constructor(findings: Findings, dialect: Dialect, integers: 'plain' | 'any') {
     this.#findings = findings;
     this.#dialect = dialect;
     this.#plain = integers === 'plain';
   }
 
-  /** The keywords for ajv. Reports keywords with invalid values and omits them. */
+  /** Reports keywords with invalid values and omits them. */
   of(schema: Json): Json {
     const said = this.#sound(schema);
     const { types, nullable } = this.#dialect.typesOf(said);
@@ -60,7 +58,6 @@ export class Assertions {
     return said;
   }
 
-  /** Reports invalid patterns. */
   isPattern(patterns: Json, source: string): boolean {
     try {
       this.#patterns.compile(source);

@@ -22,7 +22,7 @@ interface OwnUnit {
 
 const patterns = new Patterns();
 
-/** Patterns for member names, in bounded time. Ajv identifies them by their text. */
+/** Ajv identifies them by their text. */
 const regExp = Object.assign(
   (source: string) => {
     const pattern = patterns.compile(source);
@@ -34,12 +34,11 @@ const regExp = Object.assign(
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
 
-/** Thrown by a check that would have to compile too much first. */
 export const NOT_COMPILED = Symbol('too much is not compiled yet');
 
 /**
- * Compiles translated schemas on demand. It compiles definitions one by one and looks them up at run time, because ajv
- * would compile everything reachable recursively, which overflows the stack for large documents.
+ * Definitions are looked up at run time: ajv would compile everything reachable recursively, which overflows the stack
+ * for large documents.
  */
 export class Compiler {
   /** The number of schemas that calls may still compile; at zero, a call throws NOT_COMPILED. */
@@ -55,9 +54,7 @@ export class Compiler {
   readonly #inside = new WeakMap<Translated, OwnUnit>();
   #parts = 0;
 
-  /**
-   * With `thorough`, checks find all faults, not only the first. `find` returns the definitions that schemas refer to.
-   */
+  /** `thorough`: checks find all faults, not only the first. */
   constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
     this.#thorough = thorough;
     this.#dialect = dialect;
@@ -71,7 +68,7 @@ export class Compiler {
     return Object.keys(rest).length === 0 ? this.#definition(refers as string) : this.#unit(() => schema);
   }
 
-  /** Compiles a unit and everything it refers to, one schema per step. */
+  /** One schema per step. */
   *steps(unit: Unit): Generator<void, void, void> {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {
@@ -110,7 +107,7 @@ export class Compiler {
       return name;
     });
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
-    // Drops ajv's unused properties of the function, which would keep all schemas in memory.
+    // Ajv's unused properties would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
     unit.validate = once(schema, compiled);
     unit.schema = null;
@@ -147,10 +144,7 @@ export class Compiler {
     return unit;
   }
 
-  /**
-   * The unit of a schema inside the one being compiled, shared by all users of that schema: each unit creates those
-   * inside it, and without sharing their number would double with every level.
-   */
+  /** Shared by all users of the schema: without sharing, the units would double with every level. */
   #inner(schema: Translated): Unit {
     const unit = this.#inside.get(schema) ?? this.#unit(() => schema);
     this.#inside.set(schema, unit);

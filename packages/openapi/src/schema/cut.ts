@@ -1,8 +1,8 @@
 import type { Translated } from './definitions.ts';
 
-/** The most keywords compiled in one go, including inner schemas. This takes about a millisecond. */
+/** In one go, including inner schemas, which takes about a millisecond. */
 const LARGE = 40;
-/** An inner schema with fewer keywords stays: a reference would cost as much. */
+/** A reference to a smaller schema would cost as much. */
 const SMALL = 5;
 
 const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'] as const;
@@ -11,14 +11,10 @@ const MAPS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
 
 interface Cut {
   schema: Translated;
-  /** Its keywords, including those of inner schemas. */
   readonly size: number;
 }
 
-/**
- * Splits a large schema: inner schemas become references to the names that `take` returns. A schema is compiled in one
- * go, and must not block the event loop for long.
- */
+/** A schema is compiled in one go, and must not block the event loop for long. */
 export function cut(schema: Translated, take: (part: Translated) => string): Translated {
   return cutUp(schema, take).schema;
 }

@@ -3,23 +3,20 @@ import type { Json } from '../document/source.ts';
 /** JSON Schema and the keywords of `Compiler`. */
 export type Translated = Record<string, unknown>;
 
-/** The results of a translator for a document, which another translator can reuse. */
 export interface Definitions {
-  /** By the key that identifies each definition. */
+  /** By key. */
   readonly names: ReadonlyMap<string, string>;
-  /** Definitions with alternatives, in themselves or in what they refer to. */
+  /** In themselves or in what they refer to. */
   readonly alternatives: ReadonlySet<string>;
-  /** Returns the definition of a name in `refers`. */
   readonly definition: (name: string) => Translated;
 }
 
-/** The definitions that a translator adds to the known ones. */
 export class OwnDefinitions {
   readonly #own = new Map<string, Translated>();
   readonly #known: Definitions | undefined;
   readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
-  /** The definitions that each definition applies to the same value. */
+  /** For the same value. */
   readonly #applies = new Map<string, Set<string>>();
 
   constructor(known: Definitions | undefined) {
@@ -37,10 +34,7 @@ export class OwnDefinitions {
     return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
   }
 
-  /**
-   * The name of the definition with this key, created on first use. `owner`: the definition that applies it to the same
-   * value.
-   */
+  /** `owner`: the definition that applies it to the same value. */
   nameOf(key: string, node: Json, owner: string | null, make: (name: string) => Translated): string {
     const known = this.#names.get(key);
     const name = known ?? `definition-${this.#names.size}`;
@@ -69,7 +63,7 @@ export class OwnDefinitions {
     return false;
   }
 
-  /** The schemas whose definitions apply themselves to the same value. */
+  /** Schemas whose definitions apply themselves to the same value. */
   *circles(): Generator<Json> {
     for (const [name, node] of this.#nodes) {
       const reached = new Set(this.#applies.get(name));
@@ -79,7 +73,6 @@ export class OwnDefinitions {
   }
 }
 
-/** The names of the definitions that lead to alternatives, including the known ones. */
 function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set(known);
   const users = new Map<string, string[]>();
@@ -92,7 +85,7 @@ function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlyS
   return found;
 }
 
-/** Whether a translated schema has alternatives itself; if not, adds the names that it refers to to `names`. */
+/** If not, adds the names that it refers to to `names`. */
 function showsAlternatives(schema: Translated, names: Set<string>): boolean {
   const parts = new Set<object>([schema]);
   for (const part of parts) {

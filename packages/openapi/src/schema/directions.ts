@@ -3,10 +3,10 @@ import type { Json } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 
-/** A property may be for one direction only (`readOnly`, `writeOnly`). */
+/** `readOnly`, `writeOnly`. */
 export type Direction = 'request' | 'response';
 
-/** Properties for one direction only, and what bars them in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
+/** OpenAPI 3.0.3, Schema Object, fixed fields. */
 const BARRED = {
   request: 'readOnly',
   response: 'writeOnly',
@@ -21,7 +21,6 @@ export class Directions {
     this.#findings = findings;
   }
 
-  /** The properties that a schema, or a part of its `allOf`, forbids in a direction. */
   barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
     const names = new Set<string>();
     if (seen.has(schema)) return names;
@@ -37,7 +36,7 @@ export class Directions {
     return names;
   }
 
-  /** `null` if the property may be sent. Clients send back what they read, including members for responses only. */
+  /** Clients send back what they read, including members for responses only. */
   refusalOf(property: unknown, direction: Direction): Bar | null {
     if (!this.#isBarred(property, direction)) return null;
     const refuses = direction === 'response' || this.#document.reading.readOnly === 'refuse';

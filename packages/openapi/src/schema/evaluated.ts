@@ -2,7 +2,6 @@ import { Patterns } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { at, placeOf, type Unit } from './unit.ts';
 
-/** The members and entries of one value that a schema has evaluated. */
 export class Evaluated {
   readonly path: string;
   members: Set<string> | 'all' = new Set();
@@ -21,7 +20,7 @@ export class Evaluated {
   }
 }
 
-/** Adds what a schema evaluates of a matching object or list. */
+/** The object or list must match. */
 export type Evaluate = (value: object, evaluated: Evaluated) => void;
 
 interface Source {
@@ -33,9 +32,7 @@ interface Source {
 const patterns = new Patterns();
 
 /**
- * Finds what a schema evaluates of a value, for `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12
- * section 11). Ajv's own tracking is wrong for `contains` and for names such as `constructor`, and costs time
- * everywhere.
+ * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
  */
 export class Evaluations {
   readonly #source: Source;

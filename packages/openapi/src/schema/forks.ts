@@ -1,15 +1,14 @@
 import type { Translated } from './definitions.ts';
 
-/** Keywords whose schemas check different members or entries, never the same. */
+/** Keywords whose schemas never check the same members or entries. */
 const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
-/** Keywords with a schema for the value itself, or for members that others check too. */
+/** Keywords for the value itself, or for members that others check too. */
 const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
 const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
 
 /**
- * Whether definitions may check the same value more than once because of a schema: several of its parts lead to
- * definitions, or it looks for unevaluated values, which takes another check. Which definitions does not matter: few
- * schemas have such parts.
+ * Whether definitions may check the same value more than once because of a schema. Which definitions does not matter:
+ * few schemas fork.
  */
 export function forks(schema: Translated): boolean {
   const parts = new Set<object>([schema]);

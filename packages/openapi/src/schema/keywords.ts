@@ -7,19 +7,15 @@ import { Patterns } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { allDifferent, canonical } from './values.ts';
 
-/**
- * Allowed values: their canonical forms, whether sent values must be canonicalized for the lookup, and their text for
- * people.
- */
 export interface Allowed {
   readonly values: ReadonlySet<unknown>;
   readonly composite: boolean;
   readonly text: string;
-  /** For programs; `undefined` if there are too many values, or some are not plain. */
+  /** `undefined` if there are too many values, or some are not plain. */
   readonly limit: Limit | undefined;
 }
 
-/** A usable pattern; `native` is the expression that the engine may match directly, if any. */
+/** `native`: what the engine may match directly. */
 export interface Matched {
   readonly source: string;
   readonly native: RegExp | null;
@@ -31,13 +27,13 @@ const patterns = new Patterns();
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
-/** The parameters of an error; sentences are built from them on demand. */
+/** Sentences are built from the parameters on demand. */
 const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
   message: '',
   params,
 });
 
-/** Compares numbers and bigints, which JavaScript does exactly even between the two. */
+/** JavaScript compares numbers and bigints exactly. */
 function limit(keyword: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition {
   return {
     keyword,
@@ -48,7 +44,7 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
   };
 }
 
-/** Limits the length of a string in characters, or of a Binary in bytes. */
+/** In characters of a string, or bytes of a Binary. */
 function size(keyword: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition {
   return {
     keyword,
@@ -85,10 +81,8 @@ function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => bo
   };
 }
 
-/** A value for the compiled code. */
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
-/** Whether the value is a part of a form that could have been a file, but is not. */
 function isNoFile(
   cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
 ): Code {
@@ -97,10 +91,7 @@ function isNoFile(
   return _`${marks}.any && ${marks}.has(${parentData}, ${parentDataProperty})`;
 }
 
-/**
- * Keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
- * properties, and a limit of faults. Only the translation from OpenAPI writes them; no document can.
- */
+/** Keywords that ajv lacks. Only the translation from OpenAPI writes them; no document can. */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
     keyword: 'numeric',

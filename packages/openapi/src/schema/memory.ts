@@ -1,19 +1,19 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 
-/** The errors of objects by a schema; `null` for a valid object. */
+/** By schema; `null` for a valid object. */
 export type Known = Map<object, readonly ErrorObject[] | null>;
 
-/** The memory of the running check. Checks are synchronous, so all of them share it. */
+/** Checks are synchronous, so all of them share it. */
 export const memory = {
-  /** The number of checks by schemas that remember results. */
+  /** Checks by schemas that remember results. */
   judgements: 0,
   known: [] as Known[],
   /** Whether errors were found that are in no list. */
   dropped: false,
 };
 
-/** Call it after each check: the memory holds objects of its value, and the next check has another value. */
+/** Call it after each check: the memory holds objects of its value. */
 export function forget(): void {
   for (const known of memory.known) known.clear();
   memory.known.length = 0;
@@ -22,9 +22,8 @@ export function forget(): void {
 }
 
 /**
- * Adds errors of another schema to the errors of a schema, and returns the list to continue with. Above the limit of
- * reported faults, it adds only one error, which marks the schema as not matching: lists that are copied at each level
- * must not grow with the value.
+ * Above the limit, only one more error is added, which marks the schema as not matching: lists that are copied at each
+ * level must not grow with the value.
  */
 export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] {
   const all = errors ?? [];

@@ -4,19 +4,15 @@ import { forks } from './forks.ts';
 import { type Known, memory } from './memory.ts';
 import type { Validator } from './unit.ts';
 
-/**
- * The results of a check that are not remembered: nearly all bodies need fewer, and remembering costs as much as a
- * small schema.
- */
+/** Nearly all bodies need fewer checks, and remembering costs as much as a small schema. */
 const FREE = 8;
 
 /** A longer list may contain duplicates. */
 const MANY = 20;
 
 /**
- * The validator of a schema that leads to others in several ways remembers its result for each object: the work of a
- * recursive schema would otherwise multiply with each level of the value. All multiplied work passes through such a
- * schema, so the work only grows with the value, and no value is too large.
+ * Remembers the result for each object: the work of a recursive schema that leads to others in several ways would
+ * otherwise multiply with each level of the value.
  */
 export function once(schema: Translated, validate: Validator): Validator {
   if (!forks(schema)) return validate;
@@ -39,8 +35,6 @@ export function once(schema: Translated, validate: Validator): Validator {
   return remembering;
 }
 
-/**
- * Alternatives that lead to the same object have the same errors of it, and their number would double with each level.
- */
+/** Errors of an object that several alternatives reach would double with each level. */
 const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
   errors.length > MANY ? [...new Set(errors)] : errors;

@@ -5,29 +5,26 @@ import { escapeToken, unescapeToken } from '../names.ts';
 
 const SCHEMAS = '/components/schemas/';
 
-/** A schema of `oneOf` or `anyOf`, and the discriminator values that select it. */
 export interface Alternative {
   readonly schema: Json;
   readonly values: readonly unknown[];
 }
 
 /**
- * A discriminator for the alternatives beside it. It never changes which values match (OpenAPI 3.0.4 and 3.1.1,
- * Discriminator Object): it makes the check shorter or its faults clearer.
+ * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes the check shorter or
+ * its faults clearer.
  */
 export interface Kinds {
   readonly keyword: 'oneOf' | 'anyOf';
   readonly property: string;
   readonly alternatives: readonly Alternative[];
   /**
-   * Whether each alternative requires an object with the property and lists distinct values for it. Then only the
-   * alternative of a value can match. If not, the values are those of the mapping and the names of schemas, which no
-   * schema enforces.
+   * Whether each alternative requires distinct values of the property, so that only one can match. If not, no schema
+   * enforces the values, which are those of the mapping and the names of schemas.
    */
   readonly decides: boolean;
 }
 
-/** What every value that matches a schema has. */
 interface Traits {
   readonly isObject: boolean;
   readonly hasProperty: boolean;
@@ -45,7 +42,7 @@ export class Polymorphism {
     this.#findings = findings;
   }
 
-  /** `null` without a useful discriminator. `isBarred`: whether an alternative bars the property. */
+  /** `isBarred`: whether an alternative bars the property. */
   of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
     const { discriminator } = schema;
     if (discriminator === undefined) return null;
@@ -79,7 +76,7 @@ export class Polymorphism {
     return { keyword, property, alternatives, decides };
   }
 
-  /** Whether `base` has a schema with this pointer, or one that inherits from it, among its alternatives. */
+  /** Also for a schema that inherits from it. */
   isAlternativeOf(base: Json, pointer: string): boolean {
     const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
     if (keyword === null) return false;
@@ -93,7 +90,6 @@ export class Polymorphism {
     return false;
   }
 
-  /** The names and mapping values of each alternative. */
   #names(options: readonly Json[], mapping: unknown): string[][] {
     const mapped = this.#document
       .members(mapping)
@@ -120,7 +116,7 @@ export class Polymorphism {
     };
   }
 
-  /** The values that a schema lists for itself; `null` if it lists none, or some are not plain values. */
+  /** `null` if it lists none, or some are not plain. */
   #valuesOf(schema: unknown, seen = new Set<Json>()): ReadonlySet<unknown> | null {
     const node = this.#document.object(schema);
     if (!node || seen.has(node)) return null;
@@ -130,7 +126,6 @@ export class Polymorphism {
     return common([own, ...this.#partsOf(node).map((part) => this.#valuesOf(part, seen))]);
   }
 
-  /** The schemas that a value must match besides this one. */
   #partsOf(node: Json): Json[] {
     const beside = this.#document.beside(node);
     return [...objectsIn(node.allOf), ...(beside ? [beside] : [])];
@@ -141,7 +136,7 @@ export class Polymorphism {
   }
 }
 
-/** By the pointer of a schema, the pointers of named schemas that have it in their `allOf`. */
+/** By pointer, the named schemas that have it in their `allOf`. */
 function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const heirs = new Map<string, string[]>();
   const components = document.object(document.root.components);
@@ -162,7 +157,6 @@ function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {
   return Array.isArray(schema.anyOf) ? 'anyOf' : null;
 }
 
-/** The values in all lists. */
 function common(lists: readonly (ReadonlySet<unknown> | null)[]): ReadonlySet<unknown> | null {
   const [first, ...others] = lists.filter((list) => list !== null);
   return first ? others.reduce((all, list) => all.intersection(list), first) : null;

@@ -12,13 +12,13 @@ import { forget, memory } from './memory.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
-/** Returns the faults of a value, or the shared empty list. `written`: the notation of its JSON text. */
+/** `written`: the notation of its JSON text. */
 export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
 
-/** The most schemas compiled to find all faults of an invalid value, each in about a millisecond. */
+/** To find all faults of an invalid value, each in about a millisecond. */
 const MOST_COMPILED = 20;
 
-/** Equal schemas up to this many bytes share a check. Large documents often repeat the same few parameters. */
+/** In bytes. Large documents often repeat the same few parameters. */
 const LONGEST_SHARED = 500;
 
 interface Made {
@@ -27,19 +27,19 @@ interface Made {
   readonly unit: Unit | null;
 }
 
-/** Creates the checks of the schemas of a document. A check compiles its schema on its first call. */
+/** A check compiles its schema on its first call. */
 export class Schemas {
   readonly #document: Document;
   readonly #translator: Translator;
   /** Stops at the first fault; used for every request. */
   readonly #quick: Compiler;
-  /** Finds all faults; used only for invalid values. */
+  /** Used only for invalid values. */
   readonly #thorough: Compiler;
   readonly #made = { request: new Map<Json, Made>(), response: new Map<Json, Made>() };
   readonly #shared = new Map<string, Made>();
   #gathered: Set<Unit> | null = null;
 
-  /** `known`: the definitions that another instance found in the same document. */
+  /** From another instance for the same document. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#translator = new Translator(document, findings, known);
@@ -52,7 +52,7 @@ export class Schemas {
     return this.#translator.found;
   }
 
-  /** Reports the mistakes in the schema and in everything it refers to. */
+  /** Also reports mistakes in everything that the schema refers to. */
   check(schema: Json, direction: Direction): Check {
     let made = this.#made[direction].get(schema);
     if (!made) {
@@ -63,7 +63,7 @@ export class Schemas {
     return made.check;
   }
 
-  /** Returns the result of `work`, and the steps that compile the checks it requested. */
+  /** `steps` compile the checks that `work` requested. */
   gather<T>(work: () => T): { readonly made: T; readonly steps: () => Generator<void, void, void> } {
     const units = new Set<Unit>();
     this.#gathered = units;
@@ -81,7 +81,7 @@ export class Schemas {
     }
   }
 
-  /** Checks unused schemas and reports circles. Call it once, after the last schema. */
+  /** Call it once, after the last schema. */
   finish(): void {
     const components = this.#document.object(this.#document.root.components);
     for (const [, schema] of this.#document.members(components?.schemas)) {
@@ -138,9 +138,8 @@ export class Schemas {
 }
 
 /**
- * All faults of an invalid value, up to a limit. At the limit, the search throws the errors found so far; in a schema
- * with alternatives they may belong to an alternative that does not count. `null` means that the first error must be
- * used.
+ * At the limit, the search throws the errors found so far, which with alternatives may belong to one that does not
+ * count. `null`: use the first error.
  */
 function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ValueFault[] | null {
   try {
@@ -158,7 +157,6 @@ function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean
   }
 }
 
-/** Reported if only the first faults are known. */
 const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are listed', rule: 'more' });
 
 /** Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document. */

@@ -1,14 +1,14 @@
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 
-/** Targets of dynamic references at a place of a check: pointers by the names of dynamic anchors. */
+/** Pointers by the names of dynamic anchors. */
 export type Scope = ReadonlyMap<string, string>;
 
 const NOTHING: Scope = new Map();
 
 /**
- * Resolves dynamic references (JSON Schema 2020-12 section 8.2.3.2): the outermost resource that a check passed through
- * decides. A schema is translated once for each scope, so a check itself needs none.
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. A schema is
+ * translated once for each scope, so a check itself needs none.
  */
 export class Scopes {
   readonly #document: Document;
@@ -17,19 +17,17 @@ export class Scopes {
     this.#document = document;
   }
 
-  /** The scope of the document, in which every check begins. */
   get first(): Scope {
     return this.#document.dynamics?.anchors[0] ?? NOTHING;
   }
 
-  /** The scope inside a schema, which may be a resource. */
   entered(schema: Json, scope: Scope): Scope {
     const { 'x-id': id } = schema;
     const resource = typeof id === 'string' ? this.#document.dynamics?.ids.get(id) : undefined;
     return resource === undefined ? scope : this.#inside(resource, scope);
   }
 
-  /** The scope after a reference: inside all resources on its way. */
+  /** Inside all resources on its way. */
   behind(ref: string, scope: Scope): Scope {
     const { dynamics } = this.#document;
     if (!dynamics) return scope;
@@ -37,7 +35,6 @@ export class Scopes {
     return resources.reduce((outer, resource) => this.#inside(resource, outer), scope);
   }
 
-  /** The static reference that replaces a dynamic one. */
   find(dynamicRef: string, scope: Scope): string {
     const anchor = this.#document.target(dynamicRef)?.['x-dynamic-anchor'];
     const found = typeof anchor === 'string' ? scope.get(anchor) : undefined;

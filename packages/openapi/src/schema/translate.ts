@@ -11,10 +11,9 @@ import { type Direction, Directions } from './directions.ts';
 import { type Kinds, Polymorphism } from './polymorphism.ts';
 import { type Scope, Scopes } from './scopes.ts';
 
-/** The context of a schema that changes its meaning. */
 interface Setting {
   readonly direction: Direction;
-  /** Names that a part of the same `allOf` bars in this direction, which `required` must not require. */
+  /** Barred by the same `allOf`, so `required` must not require them. */
   readonly barred: ReadonlySet<string>;
   /** The pointer of the named schema that applies this one to the same value. */
   readonly home: string | null;
@@ -22,18 +21,16 @@ interface Setting {
   readonly asBase: boolean;
   /** The definition that applies this schema to the same value. */
   readonly owner: string | null;
-  /** The targets of dynamic references here, by anchor name. */
   readonly scope: Scope;
 }
 
-/** The context of a schema for another value than the schema around it. */
 type Outer = Pick<Setting, 'direction' | 'scope'>;
 
 type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Translates Schema Objects. A reference becomes a definition, translated once per setting. */
+/** A reference becomes a definition, translated once per setting. */
 export class Translator {
   readonly #definitions: OwnDefinitions;
   readonly #document: Document;
@@ -43,7 +40,7 @@ export class Translator {
   readonly #scopes: Scopes;
   readonly #directions: Directions;
 
-  /** With `known`, only translates schemas that are not among those definitions. */
+  /** Only translates schemas that are not among the `known` definitions. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
@@ -58,7 +55,6 @@ export class Translator {
     return this.#definitions.get(name);
   }
 
-  /** All known definitions, without the rest of this translator. */
   get found(): Definitions {
     return this.#definitions.found;
   }
@@ -67,12 +63,12 @@ export class Translator {
     return this.#other(schema, { direction, scope: this.#scopes.first });
   }
 
-  /** Whether a translated schema has alternatives, in itself or in what it refers to. */
+  /** In itself or in what it refers to. */
   hasAlternatives(schema: Translated): boolean {
     return this.#definitions.haveAlternatives(schema);
   }
 
-  /** Reports schemas that apply themselves to the same value and would recurse forever. */
+  /** For schemas that apply themselves to the same value. */
   reportCircles(): void {
     for (const node of this.#definitions.circles())
       this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
@@ -167,19 +163,17 @@ export class Translator {
     return this.#schema(schema, { direction, scope, barred: NONE, home: null, asBase: false, owner: null });
   }
 
-  /** Like `#other`, or false. */
   #rest(schema: unknown, bar: Bar, outer: Outer): Translated {
     return schema === false ? { refused: bar } : this.#other(schema, outer);
   }
 
-  /** A schema for any number of values, where the check stops after enough faults. */
+  /** The check stops after enough faults. */
   #many(keyword: string, schema: Translated): Translated {
     // A schema that evaluates all members or entries must be present, even if it does not constrain them.
     const shows = this.#document.dialect.identifiers;
     return Object.keys(schema).length === 0 && !shows ? {} : { [keyword]: { ...schema, endOfFaults: true } };
   }
 
-  /** The targets of a static and a dynamic reference with other keywords beside them. */
   #beside(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
     if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
@@ -221,10 +215,7 @@ export class Translator {
     };
   }
 
-  /**
-   * Properties with few values come first: they are cheap, and they distinguish alternatives before a check goes
-   * deeper.
-   */
+  /** Properties with few values are cheap and distinguish alternatives before a check goes deeper. */
   #rank(property: Translated): number {
     const { refers } = property;
     if (typeof refers !== 'string') return 'among' in property ? 0 : 1;

@@ -11,13 +11,13 @@ export interface Validator {
   errors?: null | readonly ErrorObject[];
 }
 
-/** A schema and its validator, compiled on the first call or in `Compiler.steps`. */
+/** Compiled on the first call or in `Compiler.steps`. */
 export interface Unit {
   /** Do not keep it: the compiled validator replaces the first one. */
   readonly validate: Validator;
 }
 
-/** The place of an object or list that is checked again, for which its parent does not matter. */
+/** For a value that is checked again: its parent does not matter. */
 export const at = (path: string): Place => ({ instancePath: path }) as Place;
 
 /** `path`: the pointer of the parent. */

@@ -1,18 +1,16 @@
 import { hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
 
-/** The longest text of an object that its parent includes, in characters; a longer text is replaced by its digest. */
+/** In characters; an outer object includes the digest of a longer text. */
 const LONG = 200;
 
-/** The digests of objects with longer texts, which every outer object needs. */
 const digests = new WeakMap<object, string>();
 
 const MARK = '\u0000';
 
 /**
- * A canonical form of a JSON value, so that a Set finds equal values: arrays and objects become a text with a leading
- * mark, which is also added to strings that begin with it. Sent numbers have one form only (see `exact`); numbers of a
- * contract may be floats instead of bigints.
+ * Equal values get equal texts: arrays and objects become a text with a leading mark, which is also added to strings
+ * that begin with it. Numbers of a contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) return `${MARK}${text(value)}`;

@@ -18,7 +18,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
 
 export const typeOf = (entry: string): string => CHOSEN[entry] ?? entry;
 
-/** `null`: none that is written here, which is XML. */
+/** `null` for XML, which is not generated. */
 export function syntaxOf(type: string): Syntax | null {
   const plain = type.split(';')[0]!.trim().toLowerCase();
   if (/\/json$|\+json$/.test(plain)) return 'json';
@@ -105,7 +105,6 @@ export class Bodies {
     return `${head}\r\n${isObject(value) ? JSON.stringify(value) : String(value)}`;
   }
 
-  /** Whether a value goes into a file: its schema, or one of its alternatives, describes bytes. */
   #isFile(schema: Json, value: unknown): boolean {
     const { format, contentMediaType, contentEncoding } = schema;
     if (typeof value !== 'string') return false;
@@ -116,7 +115,6 @@ export class Bodies {
     return alternatives.some((one) => this.#isFile(this.#document.follow(one), value));
   }
 
-  /** The schema of a part, or of the entries of a list of parts. */
   #partSchema(media: Json, name: string): Json {
     const properties = this.#document.follow(media.schema).properties;
     const schema = this.#document.follow(isObject(properties) ? properties[name] : undefined);

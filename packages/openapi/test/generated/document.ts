@@ -10,7 +10,7 @@ export interface Parameter {
   readonly style: string;
   readonly explode: boolean;
   readonly schema: Json;
-  /** Whether it is a JSON document: `content` in place of `schema`. */
+  /** `content` in place of `schema`. */
   readonly document: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Described {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
 const DEFAULT_STYLES = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const;
-/** Parameters that OpenAPI says to ignore. */
+/** OpenAPI ignores these parameters. */
 const IGNORED = new Set(['accept', 'content-type', 'authorization']);
 
 export const isObject = (value: unknown): value is Json =>
@@ -32,7 +32,7 @@ export const isObject = (value: unknown): value is Json =>
 /** An independent reader of documents: with the code under test, the requests would prove nothing. */
 export class OpenApi {
   readonly root: Json;
-  /** Whether schemas are those of JSON Schema 2020-12, and not of OpenAPI 3.0. */
+  /** JSON Schema 2020-12 instead of OpenAPI 3.0. */
   readonly isModern: boolean;
 
   constructor(file: string) {
@@ -47,7 +47,6 @@ export class OpenApi {
     return isObject(node) ? node : {};
   }
 
-  /** Whether a property is for responses only, also through combined schemas. */
   isReadOnly(schema: unknown): boolean {
     const node = this.follow(schema);
     return node.readOnly === true || listOf(node.allOf).some((part) => this.isReadOnly(part));

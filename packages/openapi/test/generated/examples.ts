@@ -2,7 +2,6 @@ import type { Contract } from '../../src/index.ts';
 import { isJson, parseMediaType } from '../../src/media/type.ts';
 import { isObject, type Json, type OpenApi } from './document.ts';
 
-/** An example of a request body that a document has, and what the gateway has against it. */
 export interface Example {
   readonly operation: string;
   readonly name: string;
@@ -10,7 +9,6 @@ export interface Example {
   readonly faults: readonly string[];
 }
 
-/** Checks the examples of JSON bodies that a document has for the operations of a contract. */
 export function* examplesOf(document: OpenApi, { operations }: Contract): Generator<Example> {
   const served = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
   for (const { method, path, body } of document.operations()) {

@@ -70,7 +70,7 @@ function matching(
     const texts = fc.stringMatching(new RegExp(pattern, 'u'));
     samples = fc.sample(texts, { seed: random.integer(0, 2 ** 31), numRuns: 10 });
   } catch {
-    // It cannot make texts for some patterns, such as those with a look-ahead.
+    // For example patterns with a look-ahead.
     throw impossible();
   }
   const fitting = samples.filter(
@@ -88,7 +88,7 @@ export function numberOf(node: Json, random: Random): number {
   const integer = node.type === 'integer';
   const step = numbered(node.multipleOf) ?? (integer || random.chance(0.5) ? 1 : 0.25);
   const wide = integer && node.format !== 'int32' && random.chance(0.1);
-  // In OpenAPI 3.1 the exclusive limits are numbers themselves.
+  // In OpenAPI 3.1 the exclusive limits are numbers.
   const above = numbered(node.exclusiveMinimum);
   const below = numbered(node.exclusiveMaximum);
   const low = larger(numbered(node.minimum), above);

@@ -15,7 +15,6 @@ const KEPT = [
   'minProperties',
   'maxProperties',
 ] as const;
-/** The keywords of JSON Schema 2020-12 that OpenAPI 3.0 does not have. */
 const MODERN = [
   'const',
   'exclusiveMinimum',
@@ -32,10 +31,7 @@ const MODERN_SCHEMAS = [
 const MAPS = ['patternProperties', 'dependentSchemas'] as const;
 const OPTIONS: Options = { strict: false, logger: false, validateSchema: false };
 
-/**
- * A second check of generated values: plain ajv with the schemas of a document, respelled only for OpenAPI 3.0. Values
- * that it refuses are not sent.
- */
+/** A second check by plain ajv. Values that it refuses are not sent. */
 export class Opinion {
   readonly #document: OpenApi;
   readonly #ajv: Ajv;
@@ -74,7 +70,7 @@ export class Opinion {
     const made: Record<string, unknown> = { ...reference };
     for (const keyword of isModern ? [...KEPT, ...MODERN] : KEPT)
       if (node[keyword] !== undefined) made[keyword] = node[keyword];
-    // Ajv takes no empty list, which nothing fits.
+    // Ajv does not accept an empty list, which matches nothing.
     if (Array.isArray(node.enum)) Object.assign(made, node.enum.length > 0 ? { enum: node.enum } : { type: [] });
     if (node.type !== undefined) made.type = node.nullable === true && !isModern ? [node.type, 'null'] : node.type;
     this.#limits(node, made);
@@ -105,7 +101,7 @@ export class Opinion {
       made[node.exclusiveMaximum === true ? 'exclusiveMaximum' : 'maximum'] = node.maximum;
   }
 
-  /** Properties that requests do not have, so that `required` does not count for them (OpenAPI 3.0.3, `readOnly`). */
+  /** `required` does not count for them (OpenAPI 3.0.3, `readOnly`). */
   readOnlyIn(node: Json, seen = new Set<Json>()): string[] {
     const own = this.#document.follow(node);
     if (seen.has(own)) return [];
@@ -130,7 +126,7 @@ export class Opinion {
   }
 }
 
-/** Patterns are read as those of ECMA-262 with the flag `u`, and without it where they are no such pattern. */
+/** Without the flag `u` if the pattern is not valid with it. */
 const regExp = Object.assign(
   (pattern: string, _flags: string) => {
     try {

@@ -1,4 +1,4 @@
-/** A sequence of random numbers that a seed determines (mulberry32). */
+/** mulberry32. */
 export class Random {
   #state: number;
 

@@ -6,17 +6,14 @@ import { Impossible, type Values } from './values.ts';
 
 export interface Request {
   readonly method: string;
-  /** Path and query. */
   readonly target: string;
-  /** Name, value, name, value, … */
   readonly headers: readonly string[];
   readonly body: Body | null;
 }
 
-/** How many of the parameters that may be left out are there. */
+/** The share of optional parameters that are sent. */
 const OPTIONAL = 0.5;
 
-/** Makes valid requests of operations. */
 export class Requests {
   readonly #document: OpenApi;
   readonly #values: Values;
@@ -30,7 +27,9 @@ export class Requests {
     this.#bodies = new Bodies(document);
   }
 
-  /** @throws Impossible if no valid value was found for something that must be there. */
+  /**
+   * @throws Impossible if no valid value was found for a required part.
+   */
   make({ method, path, parameters, body }: Described): Request {
     const texts = {
       path: new Map<string, string>(),
@@ -62,7 +61,7 @@ export class Requests {
     };
   }
 
-  /** Concrete paths come before templates (OpenAPI 3.0.3, "Path Templating Matching"). */
+  /** OpenAPI 3.0.3, "Path Templating Matching". */
   #isOfAnother(path: string, filled: string): boolean {
     const [own, sent] = [path.split('/'), filled.split('/')];
     return Object.keys(this.#document.root.paths as Json).some((other) => {

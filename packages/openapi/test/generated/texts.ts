@@ -4,12 +4,12 @@ type Plain = string | number | boolean;
 
 const isPlain = (value: unknown): value is Plain => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Characters that a place cannot hold: the gateway refuses them in paths, and clients cannot send them in headers. */
+/** The gateway refuses these in paths, and clients cannot send them in headers. */
 const UNWRITTEN = { path: /[/\\;?#\p{Cc}]/u, header: /[^\x21-\x7e]/, query: /\p{Cs}/u, cookie: /\p{Cs}/u } as const;
-/** What separates entries and has no encoded form of its own there. */
+/** Separators that have no encoded form in their style. */
 const SEPARATORS: Readonly<Record<string, RegExp>> = { label: /\./, spaceDelimited: /[ +]/, pipeDelimited: /\|/ };
 
-/** Whether a value has a text in the style of the parameter (OpenAPI 3.0.3, "Style Values"; RFC 6570). */
+/** OpenAPI 3.0.3, "Style Values"; RFC 6570. */
 export function isWritable(parameter: Parameter, value: unknown): boolean {
   if (parameter.document) return parameter.in === 'query';
   if (parameter.style === 'deepObject' && !isObject(value)) return false;
@@ -29,7 +29,7 @@ function piecesOf(value: unknown): string[] | null {
   return inner.every(isPlain) ? inner.map(String) : null;
 }
 
-/** The text of one value; in a query or a cookie with its name or names. */
+/** In a query or a cookie with its name or names. */
 export function write(parameter: Parameter, value: unknown): string {
   if (parameter.document) return `${encodeURIComponent(parameter.name)}=${encodeURIComponent(JSON.stringify(value))}`;
   return writeStyled(parameter, value);

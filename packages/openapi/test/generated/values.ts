@@ -3,18 +3,17 @@ import { numberOf, textOf } from './leaves.ts';
 import type { Opinion } from './opinion.ts';
 import type { Random } from './random.ts';
 
-/** No value could be generated, which proves nothing about the schema. */
+/** This proves nothing about the schema. */
 export class Impossible extends Error {}
 
 const DEEPEST = 9;
 const TRIES = 60;
 
-/** Makes values that fit a schema, in requests. */
 export class Values {
   readonly #document: OpenApi;
   readonly #opinion: Opinion;
   readonly #random: Random;
-  /** How many of the members that may be left out are there. */
+  /** The share of optional members that are sent. */
   #fullness = 0.5;
 
   constructor(document: OpenApi, opinion: Opinion, random: Random) {
@@ -23,12 +22,11 @@ export class Values {
     this.#random = random;
   }
 
-  /** @throws Impossible */
   make(schema: Json, isFit: (value: unknown) => boolean = () => true): unknown {
     for (let i = 0; i < TRIES; i++) {
       this.#fullness = Math.max(0, 0.6 - i / 50);
       try {
-        // As a receiver gets it: without members that are undefined.
+        // Removes members that are undefined.
         const value: unknown = JSON.parse(JSON.stringify(this.#value(schema, 0)) ?? 'null');
         if (isFit(value) && this.#opinion.accepts(schema, value)) return value;
       } catch (error) {
@@ -74,7 +72,7 @@ export class Values {
     return this.#random.of(node.type);
   }
 
-  /** One object with all keywords of a schema: those of `allOf`, and of one alternative. */
+  /** With those of `allOf`, and of one alternative. */
   #merged(schema: Json, via: readonly string[]): Record<string, unknown> {
     if (via.length > DEEPEST * 4) throw new Impossible();
     const isBeside = this.#document.isModern && typeof schema.$ref === 'string' && Object.keys(schema).length > 1;
@@ -95,7 +93,7 @@ export class Values {
     return merged;
   }
 
-  /** A schema with a discriminator is one of those that refer to it: the one that is being made, or one of the mapping. */
+  /** A schema with a discriminator becomes one of those that refer to it. */
   #become(merged: Record<string, unknown>, discriminator: Json, via: readonly string[]): void {
     const targets = Object.values(isObject(discriminator.mapping) ? discriminator.mapping : {});
     const isBase = via.length < 2 && targets.length > 0 && !targets.includes(via[0]);
@@ -104,7 +102,7 @@ export class Values {
     else this.#tag(merged, discriminator, chosen);
   }
 
-  /** Gives a discriminator the value that stands for a component: one that it lists, or its mapping, or its name. */
+  /** A value that the component lists, or its mapping, or its name. */
   #tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, reference: unknown): void {
     if (typeof propertyName !== 'string') return;
     join(merged, { required: [propertyName] });

@@ -1,7 +1,6 @@
 import type { Contract } from '../../src/index.ts';
 import type { Request } from './requests.ts';
 
-/** The faults of a request, in words: its operation, its parameters, its body. */
 export function faultsOf(contract: Contract, { method, target, headers, body }: Request): readonly string[] {
   const mark = target.indexOf('?');
   const [path, query] = mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
@@ -13,7 +12,6 @@ export function faultsOf(contract: Contract, { method, target, headers, body }: 
   if (!operation.body) return [...texts, 'unexpected: body'];
   const media = operation.body.media(body.type);
   if (!media) return [...texts, `mediaType: ${body.type}`];
-  // A body of no bytes is none.
   const wrong = body.bytes.length > 0 ? media.check(body.bytes) : [];
   return [...texts, ...wrong.map(({ pointer, message, rule }) => `${rule}: body ${pointer} ${message}`)];
 }

@@ -1,4 +1,3 @@
-/** The cases of the suite that come out differently here, and why. */
 export const EXCEPTIONS: readonly { readonly reason: string; readonly cases: readonly string[] }[] = [
   {
     reason: 'A gateway enforces the formats that it knows; the suite takes them for annotations.',

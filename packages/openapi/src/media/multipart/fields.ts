@@ -9,14 +9,11 @@ import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
 type Content = Exclude<Syntax, 'form' | 'multipart'>;
 
-/** What a part may be: bytes, text, JSON or another object syntax, text or JSON, or anything. */
 type Kind = 'file' | 'text' | 'complex' | 'either' | 'any';
 
-/** The description of one part by its schema. */
 export interface Form {
   readonly shape: Shape;
   readonly kind: Kind;
-  /** Whether its text is encoded bytes, for example Base64. */
   readonly encoded: boolean;
   /** `null` if the part cannot have this syntax. */
   reader(syntax: Content): ReadBytes | null;
@@ -25,13 +22,12 @@ export interface Form {
 export interface Field {
   /** Whether each entry of a list is a part. */
   readonly list: boolean;
-  /** The description of one part; if `file` is set, of a part that is not a file. */
+  /** If `file` is set, of a part that is not a file. */
   readonly form: Form;
-  /** The description of a file if a part may be a file or something else; otherwise `null`. */
+  /** `null` unless a part may be a file or something else. */
   readonly file: Form | null;
   /** `null` if the contract names no media types. */
   readonly accepted: readonly MediaType[] | null;
-  /** `accepted` in the spelling of the contract. */
   readonly written: string;
   readonly checkHeaders: CheckHeaders | null;
 }
@@ -42,7 +38,6 @@ export interface Sources {
   readonly findings: Findings;
 }
 
-/** The field for a property, or for names that the schema does not list. `encoding`: its Encoding Object. */
 export function createField(sources: Sources, schema: Json | null, encoding: Json | null): Field {
   const { document } = sources;
   const whole = schema ? shapeOf(document, schema) : ANYTHING;
@@ -76,7 +71,7 @@ function createForm(document: Document, schema: Json | null): Form {
   };
 }
 
-/** The alternative schemas of a part, files apart. Null is excluded, because a part is never null. */
+/** Without files, and without null, because a part is never null. */
 function alternatives(document: Document, schema: Json | null): { readonly files: Json[]; readonly others: Json[] } {
   const all = (schema ? leaves(document, schema, new Set()) : []).map(
     (leaf) => [leaf, shapeOf(document, leaf)] as const,
@@ -99,7 +94,6 @@ function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json
   return parts.length === 1 && node.type === undefined ? within(parts) : [node];
 }
 
-/** `contentType` is a list of media types and ranges. */
 function readTypes(findings: Findings, encoding: Json): readonly MediaType[] | null {
   if (typeof encoding.contentType !== 'string') return null;
   const types: MediaType[] = [];
@@ -131,8 +125,8 @@ function kindOf({ binary, types }: Shape): Kind {
 const TEXTS = ['string', 'integer', 'number', 'boolean'];
 
 /**
- * Most readers treat a part as a file exactly if it has a filename. Browsers send a filename with JSON too, so a part
- * of a JSON type is JSON if the contract names that type. Without a filename, a binary type indicates a file.
+ * Most readers treat a part with a filename as a file. Browsers send a filename with JSON too, so a part of a JSON type
+ * that the contract names is JSON.
  */
 export function formOf({ form, file, accepted }: Field, type: MediaType | null, filename: string | null): Form {
   if (file === null) return form;
@@ -143,14 +137,14 @@ export function formOf({ form, file, accepted }: Field, type: MediaType | null, 
 
 const BYTES: ReadonlySet<Syntax> = new Set(['bytes', 'form', 'multipart']);
 
-/** The syntax of a part of this media type. Forms inside forms are only bytes. */
+/** Forms inside forms are only bytes. */
 export function syntaxIn({ kind }: Form, type: MediaType, hasFilename: boolean): Content {
   if (kind === 'file' || (kind === 'any' && hasFilename)) return 'bytes';
   const syntax = syntaxOf(type);
   return syntax === 'form' || syntax === 'multipart' ? 'bytes' : syntax;
 }
 
-/** A media type of the field in which its parts cannot be checked; `null` if all can. */
+/** A type whose parts cannot be checked. */
 export function opaqueType(field: Field): string | null {
   if (field.file !== null) return null;
   const opaque = field.accepted?.find(

@@ -5,27 +5,26 @@ export interface Head {
   readonly name: string;
   readonly filename: string | null;
   readonly type: MediaType | null;
-  /** All headers: name, value, name, value, … */
+  /** Name, value, name, value, … */
   readonly fields: readonly string[];
 }
 
 /** A line that ends with a space is invalid. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
-/** Control characters, including tabs, which some readers cut off and others keep. */
+/** Some readers cut off control characters, including tabs, and others keep them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROL = /[\0-\x1f\x7f]/;
 const FORM_DATA = /^form-data(?=;|$)/i;
 const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
 /** PHP also treats these as quotes. */
 const SINGLE_QUOTE = "'";
-/** Some readers decode these and others do not: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
+/** Readers differ in decoding these: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
 const ENCODED = /\\|%22|%0[ad]|=\?/i;
 const UNENCODED = /^(?:binary|8bit|7bit)$/i;
 
 /**
- * Reads the headers of a part strictly (RFC 7578 section 4): each header once, in one line; a Content-Disposition with
- * a name and an optional filename, both UTF-8 without anything that readers decode differently; no content encoding.
- * Returns a sentence if the head is invalid.
+ * Strict (RFC 7578 section 4): each header once, in one line; nothing that readers decode differently. Returns a
+ * sentence if the head is invalid.
  */
 export function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const text = decodeUtf8(bytes);
@@ -51,12 +50,12 @@ export function readHead(bytes: Uint8Array, contentLength: number): Head | strin
 }
 
 /**
- * Browsers send an unselected file as no bytes of this type, other clients as no bytes without a type. Some readers
- * treat everything else without a filename as text.
+ * Browsers send an unselected file as no bytes of this type, other clients without a type. Some readers treat
+ * everything else without a filename as text.
  */
 const isBytes = (type: MediaType | null): boolean => type?.type === 'application' && type.subtype === 'octet-stream';
 
-/** These headers must have no effect: most readers ignore them (RFC 7578 section 4.8). */
+/** Most readers ignore these headers (RFC 7578 section 4.8), so they must have no effect. */
 function complaintOf(known: ReadonlyMap<string, string>, contentLength: number): string | null {
   const length = known.get('content-length');
   if (length !== undefined && length !== String(contentLength)) return 'has a Content-Length that is not its length';

@@ -12,16 +12,15 @@ import { isBoundary, nth, split } from './split.ts';
 
 interface Form {
   fieldOf(name: string): Field;
-  /** Required lists: an empty list has no part. */
+  /** An empty list has no part. */
   readonly lists: readonly string[];
 }
 
 export type CheckMultipart = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
 
 /**
- * Checks `multipart/form-data` bodies of object schemas (RFC 7578; OpenAPI 3.0.3, "Special Considerations for
- * `multipart` Content"). Each property is a part, and each entry of a list is a part of that name. Returns the reason
- * if the schema is not an object or has a part that cannot be checked.
+ * RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart` Content". Each entry of a list is a part of that
+ * name. Returns the reason if bodies cannot be checked.
  */
 export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckMultipart | string {
   const { document, findings } = sources;
@@ -56,7 +55,6 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
   return (bytes, contentType) => checkForm(bytes, contentType, form, check);
 }
 
-/** The properties of a schema and of the schemas it combines. */
 function membersOf({ document }: Sources, schema: Json): Map<string, Json> {
   const all = partsOf(document, schema).flatMap(({ properties }) => document.members(properties));
   return new Map(all.filter((member): member is [string, Json] => isObject(member[1])));
@@ -67,7 +65,7 @@ function othersOf({ document }: Sources, schema: Json): Json | null {
   return described.find(isObject) ?? null;
 }
 
-/** The charset of all texts, for readers that use it (RFC 7578 section 4.6). */
+/** The charset of all texts (RFC 7578 section 4.6). */
 const CHARSET = '_charset_';
 const OTHER_CHARSET: ValueFault = {
   pointer: `/${CHARSET}`,

@@ -15,12 +15,11 @@ export interface Part {
 }
 
 const named = (type: string, subtype: string): MediaType => ({ type, subtype, parameters: new Map() });
-/** A part without a Content-Type is plain text (RFC 7578 section 4.4). */
+/** RFC 7578 section 4.4. */
 const PLAIN = named('text', 'plain');
-/** The default type of object parts (OpenAPI 3.0.3, Encoding Object). */
+/** OpenAPI 3.0.3, Encoding Object. */
 const OBJECT = named('application', 'json');
 const BYTES = named('application', 'octet-stream');
-/** The first characters of an object and a list in JSON, and the white space that may precede them. */
 const STARTS: ReadonlyMap<number | undefined, string> = new Map([
   [0x7b, 'object'],
   [0x5b, 'array'],
@@ -31,10 +30,9 @@ const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
 const REPEATED: Reading = { fault: { pointer: '', message: 'is given more than once', rule: 'repeated' } };
 
-/** The value of a part, or of all parts of a name. `noFile`: it could have been a file, but is not. */
+/** `noFile`: it could have been a file, but is not. */
 type Value = Reading & { readonly noFile?: boolean };
 
-/** Stores the value of a part and the marks that the checks need beside it. */
 export function put(holder: object, key: string | number, { value, unlikeInteger, noFile }: Value): void {
   (holder as Record<string | number, unknown>)[key] = value;
   if (unlikeInteger) unlikeIntegers.add(holder, key);
@@ -75,9 +73,7 @@ function readPart({ head, content }: Part, field: Field): Value {
   return { ...reader(content), noFile: field.file !== null && form !== field.file };
 }
 
-/**
- * The default type of a part. A part that could be text and begins like JSON is JSON, because some readers treat it so.
- */
+/** Some readers treat text that begins like JSON as JSON. */
 function usualType({ kind, shape: { types } }: Form, content: Buffer): MediaType {
   if (kind === 'complex') return OBJECT;
   const start = kind === 'either' ? STARTS.get(content.find((byte) => !BLANKS.has(byte))) : undefined;
@@ -89,22 +85,18 @@ function typeFault(type: MediaType, { kind, encoded }: Form, { accepted, written
   if (accepted) return accepted.some((range) => covers(range, type)) ? null : otherType(written);
   if (kind === 'complex') return isJson(type) ? null : otherType('application/json');
   if (kind === 'either') return isJson(type) || covers(PLAIN, type) ? null : otherType('application/json, text/plain');
-  // The default type of a string with a contentEncoding (OpenAPI 3.1, Encoding Object).
+  // OpenAPI 3.1, Encoding Object: the default for `contentEncoding`.
   if (kind === 'text' && encoded && covers(BYTES, type)) return null;
   if (kind === 'text') return covers(PLAIN, type) ? null : otherType('text/plain');
   return null;
 }
 
-/** `written`: the comma-separated media types of the contract. */
 const otherType = (written: string): ValueFault => ({
   ...wrong(`must be of type ${written}`, 'mediaType'),
   limit: written.split(',').map((type) => type.trim()),
 });
 
-/**
- * Most readers treat a part as a file if it has a filename, and otherwise as text. `named`: the contract names media
- * types.
- */
+/** Most readers treat a part as a file if it has a filename, and otherwise as text. */
 function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): ValueFault | null {
   if (kind === 'file' || (kind === 'any' && syntax === 'bytes'))
     return filename === null ? wrong('is a file: it needs a filename', 'headers') : null;
@@ -113,7 +105,7 @@ function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named
   return mustHaveNone ? wrong('is not a file: it must not have a filename', 'headers') : null;
 }
 
-/** ASCII is UTF-8, but some readers read a part declared as ASCII byte by byte. */
+/** Some readers read a part declared as ASCII byte by byte. */
 function isReadable(type: MediaType, content: Buffer): boolean {
   const charset = type.parameters.get('charset');
   return charset !== undefined && LIKE_ASCII.test(charset) ? isAscii(content) : isUtf8Type(type);

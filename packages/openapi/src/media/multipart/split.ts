@@ -7,7 +7,7 @@ export const MAX_HEAD = 4096;
 
 /** It shares the memory of the body. */
 export interface RawPart {
-  /** The header lines without the empty line that ends them. */
+  /** Without the empty line that ends them. */
   readonly head: Buffer;
   readonly content: Buffer;
 }
@@ -19,7 +19,6 @@ export type Split =
 /** RFC 2046 section 5.1.1, without the space, which some readers cut off. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=?-]{1,70}$/;
 
-/** Whether all readers parse the text as the same boundary. */
 export const isBoundary = (text: string): boolean => BOUNDARY.test(text);
 
 const CRLF = Buffer.from('\r\n');
@@ -27,9 +26,8 @@ const DASHES = Buffer.from('--');
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
- * Splits a multipart body strictly (RFC 2046 section 5.1.1): every line ends with CR LF; nothing precedes the first
- * boundary, and at most one CR LF follows the last; a boundary is alone in its line; and no part contains the boundary,
- * not even inside a line. Lenient readers differ in each of these. It takes linear time and copies nothing.
+ * Stricter than RFC 2046 section 5.1.1, because lenient readers differ: every line ends with CR LF, nothing surrounds
+ * the parts except one final CR LF, and no part contains the boundary. Takes linear time and copies nothing.
  */
 export function split(bytes: Uint8Array, boundary: string): Split {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

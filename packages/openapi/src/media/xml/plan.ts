@@ -3,47 +3,42 @@ import { isObject, type Json } from '../../document/source.ts';
 import { itemsOf, partsOf, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
 
 export interface Naming {
-  /** `null` if not specified. */
   readonly local: string | null;
   readonly namespace: string | undefined;
   readonly prefix: string | undefined;
 }
 
-/** A property of an object: an attribute, an element, or the elements of an unwrapped list. */
+/** An attribute, an element, or the elements of an unwrapped list. */
 export interface Member {
   readonly property: string;
   readonly naming: Naming;
   readonly attribute: boolean;
-  /** Whether every element of that name is an entry of a list. */
+  /** Every element of that name is an entry of a list. */
   readonly repeated: boolean;
-  /** The schema of the attribute or of one element. */
   readonly schema: Json;
 }
 
-/** The XML form of values of a schema (OpenAPI 3.0.3, XML Object). */
+/** OpenAPI 3.0.3, XML Object. */
 export interface Plan {
   readonly kind: 'object' | 'list' | 'text' | 'any';
   readonly shape: Shape;
-  /** The element name that the schema itself specifies. */
   readonly naming: Naming;
   readonly members: readonly Member[];
-  /** The members by attribute and element name, without prefixes. */
+  /** By name without prefix. */
   readonly byName: ReadonlyMap<string, readonly Member[]>;
   readonly properties: ReadonlySet<string>;
-  /** Required unwrapped lists: an empty one has no elements. */
+  /** Required unwrapped lists: an empty list has no elements. */
   readonly always: readonly string[];
-  /** The schema of undeclared members; `null` if they are forbidden. */
+  /** `null` if they are forbidden. */
   readonly others: Json | null;
   readonly items: Json;
 }
 
 const NOTHING: Json = {};
 
-/** Creates the plan of each schema once. */
 export class Plans {
   readonly #document: Document;
   readonly #plans = new Map<Json, Plan>();
-  /** Plans without complaints. */
   readonly #good = new Set<Plan>();
 
   constructor(document: Document) {
@@ -61,7 +56,7 @@ export class Plans {
     return this.#plans.has(this.#document.object(schema) ?? schema);
   }
 
-  /** Why XML cannot express values of a schema or its subschemas; `null` if it can. */
+  /** Why XML cannot express the values; `null` if it can. */
   complaint(schema: Json): string | null {
     const search = this.search(schema);
     for (;;) {
@@ -70,7 +65,7 @@ export class Plans {
     }
   }
 
-  /** `complaint` in small steps: the first search in a large document takes long. */
+  /** In small steps. */
   *search(schema: Json): Generator<void, string | null, void> {
     const reached = new Set([this.of(schema)]);
     for (const plan of reached) {

@@ -27,9 +27,8 @@ export interface XmlElement extends XmlName {
   readonly children: XmlElement[];
   /** All text directly in the element. */
   text: string;
-  /** The number of text pieces between comments, elements and CDATA sections. */
+  /** Text pieces between comments, elements and CDATA sections. */
   pieces: number;
-  /** Whether a comment is directly in the element. */
   commented: boolean;
 }
 
@@ -49,8 +48,8 @@ class Refused extends Error {
 }
 
 /**
- * Reads an XML 1.0 document with namespaces strictly: UTF-8, well-formed, no DTD and therefore only the five predefined
- * entities, no processing instructions, and limited depth, elements and attributes.
+ * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, and limited depth,
+ * elements and attributes.
  */
 export function readTree(bytes: Uint8Array): Tree {
   const text = decodeUtf8(bytes);
@@ -72,7 +71,6 @@ const wrong = (message: string, rule: Rule): Tree => ({
 
 class Builder {
   readonly parser = new SaxesParser({ xmlns: true });
-  /** A document without a root is not well-formed. */
   root: XmlElement | null = null;
   readonly #open: XmlElement[] = [];
   #elements = 0;

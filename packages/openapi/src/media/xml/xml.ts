@@ -10,18 +10,16 @@ import { readTree, type XmlElement, type XmlName } from './tree.ts';
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
 
-/** All bodies of a document share their plans. */
 const PLANS = new WeakMap<Document, Plans>();
 
 /** Anything but XML white space. */
 const INK = /[^ \t\r\n]/;
 
-/** An object without a prototype, see `Bag`. */
 type Members = Record<string, unknown>;
 
 /**
- * The reader of XML documents as values of a schema; a sentence if XML cannot express them. An empty schema, or one
- * that only requires a string, accepts any well-formed document; for the latter, the value is its text.
+ * Returns a sentence if XML cannot express the values. If the schema only requires a string, any document matches as
+ * its text.
  */
 export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
   const plans = plansOf(document);
@@ -39,7 +37,7 @@ export function createXmlReader(document: Document, schema: Json | null): ((byte
   };
 }
 
-/** Does the slow part of `createXmlReader` in advance, in small steps. */
+/** In small steps. */
 export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
   const node = document.object(schema);
   if (node) yield* plansOf(document).search(node);
@@ -63,7 +61,6 @@ function rootNaming(schema: Json | null, { naming }: Plan): Naming {
   return { ...naming, local: naming.local ?? component ?? null };
 }
 
-/** Thrown on a mistake, which the reader stores. */
 const MISTAKE = Symbol('mistake in XML');
 
 class Reader {
@@ -99,7 +96,7 @@ class Reader {
     return value;
   }
 
-  /** `namespace`: the namespace that the contract defines for names without a prefix. */
+  /** `namespace`: of names without a prefix. */
   #element(element: XmlElement, schema: Json, namespace: string): unknown {
     const plan = this.#plans.of(schema);
     if (plan.kind === 'object') return this.#object(element, plan, namespace);
@@ -175,10 +172,7 @@ class Reader {
     value[name] = member;
   }
 
-  /**
-   * The name of an undeclared member. It must not equal a declared name, not even for readers without namespace
-   * support.
-   */
+  /** Must not equal a declared name, not even for readers without namespace support. */
   #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
     if (byName.has(local) || properties.has(local) || properties.has(name)) {
       this.#at(name, () => this.#fail('is not written as the contract says: as element or attribute, name, namespace'));

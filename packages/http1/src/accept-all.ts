@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
-/** Event-loop turns in which one waiting connection each may be accepted; far more than a backlog holds. */
+/** Far more connections than a backlog holds, one per event-loop turn. */
 const MOST_TURNS = 2_000;
 /** Milliseconds between a client's retransmissions of the last handshake packet, and how many of them are awaited. */
 const REPEATED = 300;
 const MOST_REPEATS = 5;
-/** Where Linux lists connections over IPv4 and IPv6, proc(5). */
+/** proc(5). */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** The members of Node's handle of a listening socket that no public API exposes. Calls return 0 or an error number. */
+/** No public API exposes these members. Calls return 0 or an error number. */
 export interface ListeningHandle {
   getsockname(into: SocketName): number;
   listen(backlog: number): number;
@@ -21,21 +21,18 @@ interface WithHandle<T> {
   readonly _handle: T | null;
 }
 
-/**
- * The socket of a server that listens itself; `null` if it does not listen or if this system cannot shrink a backlog.
- */
+/** `null` if the server does not listen or if this system cannot shrink a backlog. */
 export function socketOf(listener: Server): ListeningHandle | null {
   return process.platform === 'linux' ? (listener as unknown as WithHandle<ListeningHandle>)._handle : null;
 }
 
 /**
- * Accepts all connections in the system's queue, because closing a listening socket resets them. The caller must close
- * the socket when this resolves, before the next turn of the event loop.
+ * Closing a listening socket resets the connections in its queue. The caller must close the socket when this resolves,
+ * before the next turn of the event loop.
  *
- * A backlog of 0 leaves room for one connection, and Linux drops the first packet of any other. Once a connection of
- * this process occupies that room, no client waits and none can begin. A client whose packet was dropped repeats it
- * after a second and is refused before it has sent a request. A client with a handshake in progress must finish first,
- * so the room is then freed for it.
+ * A backlog of 0 leaves room for one connection, which a connection of this process occupies, and Linux drops the first
+ * packet of any other. Its client repeats it after a second and is refused before it has sent a request. A client with
+ * a handshake in progress must finish first, so the room is then freed for it.
  */
 export async function acceptAll(socket: ListeningHandle): Promise<void> {
   socket.listen(0);
@@ -59,7 +56,7 @@ interface SocketName {
   port?: number;
 }
 
-/** Accepts connections until none arrives during `wait`, because another may arrive before the socket is closed. */
+/** Until no connection arrives during `wait`, because another may arrive before the socket is closed. */
 export async function acceptWaiting(listener: Server, wait: () => Promise<void> = wholeTurn): Promise<void> {
   let came = true;
   const note = () => {
@@ -73,9 +70,7 @@ export async function acceptWaiting(listener: Server, wait: () => Promise<void> 
   listener.off('connection', note);
 }
 
-/**
- * A connection of this process in the queue; `null` if the queue was full. Resolves in the same turn of the event loop.
- */
+/** `null` if the queue was full. Resolves in the same turn of the event loop. */
 async function takesRoom({ address, port }: SocketName): Promise<Socket | null> {
   const own = connect({ host: address, port: port! }).on('error', () => {});
   // Node connects after the code of this turn; a connection within one machine is established at once.
@@ -86,14 +81,14 @@ async function takesRoom({ address, port }: SocketName): Promise<Socket | null> 
   return null;
 }
 
-/** Connections to a port in the middle of their handshake (state SYN_RECV, proc(5)). */
+/** State SYN_RECV, proc(5). */
 function handshakes(port: number): number {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   const begun = new RegExp(`^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `, 'gm');
   return TABLES.reduce((sum, file) => sum + (textOf(file).match(begun)?.length ?? 0), 0);
 }
 
-/** A sandbox may hide this table. The stop then continues without it, as on other systems. */
+/** A sandbox may hide this table. The stop then continues without it. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');

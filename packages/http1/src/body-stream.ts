@@ -1,4 +1,3 @@
-/** Receives a body at its own pace. */
 export interface BodySink {
   /** Returns whether it can take more now; if not, it calls the body's `resume` later. */
   chunk(bytes: Buffer): boolean;
@@ -6,7 +5,6 @@ export interface BodySink {
   fail(reason: unknown): void;
 }
 
-/** Notified of the end of a body. */
 export interface BodyWatcher {
   end(): void;
   /** Returns the reason that the sink receives. */
@@ -15,10 +13,7 @@ export interface BodyWatcher {
 
 export const EMPTY: Buffer = Buffer.alloc(0);
 
-/**
- * Carries a body from its connection to one sink. Without a sink, or if the sink is full, it pauses the connection, so
- * memory holds one read.
- */
+/** Without a sink, or if the sink is full, it pauses the connection, so memory holds one read. */
 export class BodyStream {
   readonly #flow: { pause(): void; resume(): void };
   #waiting: Buffer[] = [];
@@ -30,7 +25,7 @@ export class BodyStream {
     this.#flow = flow;
   }
 
-  /** Streams the body to `sink` from its first byte. Called once. */
+  /** From the first byte. Called once. */
   to(sink: BodySink): void {
     this.#sink = sink;
     const waiting = this.#waiting;
@@ -46,12 +41,10 @@ export class BodyStream {
     this.#watcher = watcher;
   }
 
-  /** Called by the sink when it can take more. */
   resume(): void {
     this.#flow.resume();
   }
 
-  /** Called by the reader of the connection. */
   push(chunk: Buffer): void {
     if (!this.#sink) this.#waiting.push(chunk);
     if (!this.#sink?.chunk(chunk)) this.#flow.pause();

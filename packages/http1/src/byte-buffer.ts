@@ -1,9 +1,9 @@
-/** Collects bytes in one buffer. In a list, thousands of tiny chunks would each retain the whole read they came in. */
+/** In a list, thousands of tiny chunks would each retain the whole read they came in. */
 export class ByteBuffer {
   #buffer: Buffer | null = null;
   size = 0;
 
-  /** Bytes held in memory: the first chunk as received, or at most twice `size`. */
+  /** In memory: the first chunk as received, or at most twice `size`. */
   get capacity(): number {
     return this.#buffer?.length ?? 0;
   }

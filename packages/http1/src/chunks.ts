@@ -5,33 +5,30 @@ import { malformed, WireError } from './wire-error.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
-/** Bytes of chunk extensions allowed in one body. */
+/** Per body. */
 const MOST_EXTENSIONS = 16 * 1024;
 /** A chunk size, extensions up to their limit, and a margin. */
 const LONGEST_LINE = MOST_EXTENSIONS + 32;
 
-/** Position of the reader in a chunked body; `cr` and `lf` are the line end after data. */
+/** `cr` and `lf` are the line end after data. */
 type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
 
 /**
- * Reads a chunked body (RFC 9112 section 7.1): sizes and line ends are strict; extensions and trailers are checked,
- * bounded and dropped. No I/O. The data of one read is passed on in one piece, so small chunks cost no more than large
- * ones.
+ * RFC 9112 section 7.1, strict; extensions and trailers are checked, bounded and dropped. The data of one read is
+ * passed on in one piece, so small chunks cost no more than large ones.
  */
 export class Chunks {
   readonly #data: (bytes: Buffer) => void;
   readonly #mostTrailers: number;
   #place: Place = 'size';
-  /** Remaining bytes of the chunk. */
   #left = 0;
   #extensions = 0;
   #trailers = '';
-  /** The data of this read: a view, or a copy if it spans several chunks. */
+  /** A view, or a copy if it spans several chunks. */
   #read: Buffer | null = null;
   #readBytes = 0;
-  /** A partial line. */
   #begun: ByteBuffer | null = null;
-  /** The last complete line; null if its end has not arrived. */
+  /** With its end; null if that has not arrived. */
   #text: string | null = null;
 
   /** `data` receives the bytes of chunks once per read; `mostTrailers` is in bytes. */
@@ -44,7 +41,7 @@ export class Chunks {
     return this.#place === 'over';
   }
 
-  /** Consumes bytes from `at`; returns the index after the last byte of the body. Throws WireError. */
+  /** Returns the index after the last byte of the body. Throws WireError. */
   take(bytes: Buffer, at: number): number {
     let next = at;
     try {
@@ -67,7 +64,6 @@ export class Chunks {
     this.#data(read.length === this.#readBytes ? read : read.subarray(0, this.#readBytes));
   }
 
-  /** Stops: the remaining bytes are not read. */
   stop(): void {
     this.#place = 'over';
   }
@@ -122,7 +118,6 @@ export class Chunks {
     return next;
   }
 
-  /** Reads to the end of the line; `#text` then holds the line with its end. */
   #line(bytes: Buffer, at: number, most: number): number {
     const end = bytes.indexOf(LF, at);
     const next = end < 0 ? bytes.length : end + 1;
@@ -132,7 +127,6 @@ export class Chunks {
     return next;
   }
 
-  /** Slow path: a line in several reads. */
   #more(bytes: Buffer): string | null {
     this.#begun ??= new ByteBuffer();
     // Copied: otherwise it would retain the whole read.

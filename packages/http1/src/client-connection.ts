@@ -8,47 +8,41 @@ import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/**
- * Opens a socket to the server. `receive` gets bytes that are valid only during its call; `connected` is called when
- * the connection is open.
- */
+/** `receive` gets bytes that are valid only during its call. */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** Shared by all connections of a pool, which may change the times. */
+/** By all connections of a pool, which may change the times. */
 export interface ClientShared {
   /** Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no deadline is early. */
   now: number;
   readonly open: OpenSocket;
   readonly host: string;
-  /** Prefix of each request target. */
   readonly basePath: string;
-  /** Maximum bytes of a response head. */
   readonly mostHeadBytes: number;
   /** Milliseconds: to connect; from the request to the response head; between two parts of a body. */
   connectTimeout: number;
   headTimeout: number;
   bodyTimeout: number;
-  /** Milliseconds an unused connection is kept. */
+  /** Milliseconds. */
   readonly idleTimeout: number;
   /** The connection can send the next request. */
   readonly free: (connection: ClientConnection) => void;
   readonly closed: (connection: ClientConnection) => void;
 }
 
-/** Interim responses before the final one; no server has a reason to send more (RFC 9110 section 15.2). */
+/** No server has a reason to send more interim responses (RFC 9110 section 15.2). */
 const MOST_INTERIM = 16;
-/** Milliseconds before the server's own idle timeout at which a connection is closed. */
+/** Milliseconds by which a connection closes before the server's own idle timeout. */
 const HINT_MARGIN = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** One connection to a server, one request at a time. Unsolicited bytes close it. */
+/** One request at a time. Unsolicited bytes close it. */
 export class ClientConnection implements MessageSink<ResponseHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
   readonly #reader: MessageReader<ResponseHead>;
   #connected = false;
   #closed = false;
-  /** Complete responses. */
   #served = 0;
   #request: ClientRequest | null = null;
   #upgraded: ResponseHead | null = null;
@@ -57,12 +51,11 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #interim = 0;
   #sent = true;
   #streamed: StreamedBody | null = null;
-  /** The response head, held until its read ends, so that a response in one read is passed on as one. */
+  /** Held until its read ends, so that a response in one read is passed on as one. */
   #held: ResponseHead | null = null;
   #whole: Buffer = EMPTY;
   #stream: BodyStream | null = null;
   #paused = false;
-  /** Bytes of the streamed body. */
   #streamedBytes = 0;
   #persistent = true;
   #over = false;
@@ -95,18 +88,18 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     return !this.#closed;
   }
 
-  /** Remote address; `undefined` before the connection is open. */
+  /** `undefined` before the connection is open. */
   get address(): string | undefined {
     return (this.#socket as Partial<Socket>).remoteAddress;
   }
 
-  /** Closes after the request in progress, or now if there is none. */
+  /** After the request in progress, if any. */
   retire(): void {
     this.#retired = true;
     if (this.#receiver === null && this.#stream === null) this.destroy();
   }
 
-  /** Sends a request on a free connection. Throws if the request cannot be sent; the connection then stays free. */
+  /** Throws if the request cannot be sent; the connection then stays free. */
   ask(request: ClientRequest, receiver: ResponseReceiver): void {
     const { body } = request;
     const head = requestHead(request, this.#shared);
@@ -128,7 +121,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     }
   }
 
-  /** Cancels a request that is still in progress: its receiver gets no further call. */
+  /** Its receiver gets no further call. */
   cancel(request: ClientRequest): void {
     if (this.#request !== request) return;
     this.#receiver = null;
@@ -144,12 +137,11 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#shared.closed(this);
   }
 
-  /** Bytes read by the receiver of a streamed response; `null` unless the receiver is the slow side. */
+  /** Of a streamed response; `null` unless the receiver is the slow side. */
   get readBytes(): number | null {
     return this.#stream !== null && this.#paused ? this.#streamedBytes : null;
   }
 
-  /** Cancels a response whose receiver is too slow. */
   endReader(): void {
     this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
   }
@@ -161,8 +153,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     else if (!this.#connected) this.#fail('unreachable', `no connection within ${this.#shared.connectTimeout} ms`);
     else this.#fail('too_slow', 'the answer did not come in time');
   }
-
-  // Called by the reader.
 
   head(head: ResponseHead): void {
     const { status, framing, persistent } = head;
@@ -229,7 +219,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#begun = true;
       this.#receiver?.begun();
     }
-    // Any byte is a sign of life; a paused stream sets its own deadline.
+    // A paused stream sets its own deadline.
     if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
     try {
       this.#reader.feed(bytes);
@@ -275,7 +265,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#shared.free(this);
   }
 
-  /** The server closed the connection, or `error` did. */
   #finish(error: Error | null): void {
     if (this.#closed) return;
     if (error === null) {

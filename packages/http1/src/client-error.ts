@@ -1,8 +1,5 @@
-/** Why a request got no complete response. */
 export type ClientFailure =
-  /** No connection could be opened. */
   | 'unreachable'
-  /** The server was silent for too long. */
   | 'too_slow'
   /** The server closed the connection or sent an invalid response. */
   | 'broken'
@@ -15,8 +12,8 @@ export class ClientError extends Error {
   override name = 'ClientError';
   readonly failure: ClientFailure;
   /**
-   * A reused connection that closed before the first byte of a response: most likely the server closed it as idle when
-   * the request was sent. Only such a request may be retried.
+   * A reused connection closed before the first byte of a response, most likely as idle. Only such a request may be
+   * retried.
    */
   readonly diedIdle: boolean;
 

@@ -9,7 +9,6 @@ export interface ClientRequest {
   readonly target: string;
   /** Without framing and connection fields. */
   readonly fields: FieldLines;
-  /** Complete, or streamed. */
   readonly body: Buffer | StreamedBody | null;
   /** Takes the connection after a 101 response to a WebSocket handshake (RFC 6455). */
   readonly upgraded?: Upgraded;
@@ -17,7 +16,6 @@ export interface ClientRequest {
 
 export type Upgraded = (tunnel: Tunnel) => void;
 
-/** A connection after a protocol upgrade. */
 export interface Tunnel {
   readonly reason: string;
   /** Of the response, flat. */
@@ -35,31 +33,28 @@ export interface StreamedBody {
   resumeBody(): void;
 }
 
-/** A checked response. `body` is a Buffer if it arrived in one read with its head, otherwise a stream. */
+/** `body` is a Buffer if it arrived in one read with its head, otherwise a stream. */
 export interface ClientResponse {
   readonly status: number;
-  /** As received; often empty. */
+  /** Often empty. */
   readonly reason: string;
   /** Flat, spelt as received. */
   readonly fields: readonly string[];
   readonly body: Buffer | BodyStream;
 }
 
-/** Receives the response to one request: `begun` at the first byte, then `answer` or `fail`. */
+/** `begun` at the first byte, then `answer` or `fail`. */
 export interface ResponseReceiver {
   begun(): void;
   answer(answer: ClientResponse): void;
   fail(error: ClientError): void;
 }
 
-/** Methods that expect a body: without one they send Content-Length: 0 (RFC 9110 section 8.6). */
+/** Without a body they send Content-Length: 0 (RFC 9110 section 8.6). */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const TARGET = /^[!-~]+$/;
 
-/**
- * The head of a request as text, one character per byte. `host` is the value of Host. Throws for a request that cannot
- * be sent.
- */
+/** One character per byte. Throws for a request that cannot be sent. */
 export function requestHead(
   { method, target, fields, body, upgraded }: ClientRequest,
   { host, basePath }: { readonly host: string; readonly basePath: string },

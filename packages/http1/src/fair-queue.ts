@@ -1,21 +1,20 @@
-/** The owner of a waiting item. Pass the same object each time, so that waiting allocates nothing for it. */
+/** Pass the same object each time, so that waiting allocates nothing for it. */
 export interface QueueOwner {
   readonly group: string;
-  /** Share of its group relative to other groups; above 0. */
+  /** Relative to other groups; above 0. */
   readonly weight: number;
   /** Members of a group share equally. */
   readonly member: string;
 }
 
-/** The turn of an item that waited. The caller reports its cost. */
+/** The caller reports its cost. */
 export interface Turn<T> {
   readonly item: T;
   readonly group: Group<T>;
-  /** The estimated cost when the turn began. */
+  /** When the turn began. */
   readonly estimate: number;
 }
 
-/** A group's waiting items and how much the group has used. */
 interface Group<T> {
   readonly name: string;
   weight: number;
@@ -46,18 +45,17 @@ interface Entry<T> {
   readonly member: Member<T>;
 }
 
-/** Weight of the newest turn in the moving average. */
+/** In the moving average. */
 const NEWEST = 0.1;
-/** Assumed cost of a turn before any has ended. */
+/** Before any turn has ended. */
 const UNKNOWN = 100;
 
 /**
- * A bounded queue that shares capacity between groups by weight: start-time fair queueing by measured cost. A group
- * without waiting items leaves its share to others and saves nothing up. Members of a group take turns. If the queue is
- * full, the newest item of the group with the longest weighted queue is dropped.
+ * Start-time fair queueing by measured cost. A group without waiting items leaves its share to others and saves nothing
+ * up. If the queue is full, the newest item of the group with the longest weighted queue is dropped.
  */
 export class FairQueue<T> {
-  /** Maximum length. If lowered below the current length, each newcomer drops one item. */
+  /** If lowered below the current length, each newcomer drops one item. */
   most: number;
   readonly #groups = new Map<string, Group<T>>();
   /** In order of arrival. */
@@ -75,12 +73,11 @@ export class FairQueue<T> {
     return this.#entries.size;
   }
 
-  /** Number of waiting items of each group that has any. */
   *sizes(): Iterable<readonly [group: string, size: number]> {
     for (const { name, size } of this.#groups.values()) if (size > 0) yield [name, size];
   }
 
-  /** Adds `item`. Returns the dropped item, which may be `item` itself; `null` if there was room. */
+  /** Returns the dropped item, which may be `item` itself. */
   add(item: T, party: QueueOwner, deadline: number): T | null {
     const group = this.#groupOf(party);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);
@@ -92,7 +89,6 @@ export class FairQueue<T> {
     return this.#entries.size <= this.most ? null : this.#takeOut(this.#mostOver(entry));
   }
 
-  /** Begins the turn of the next item. */
   next(): Turn<T> | null {
     const group = this.#nextGroup();
     if (group === null) return null;
@@ -108,7 +104,7 @@ export class FairQueue<T> {
     return { item: entry!.item, group, estimate };
   }
 
-  /** Ends a turn. `cost` is in any unit; `null` if it was not used. */
+  /** `cost` is in any unit; `null` if the turn was not used. */
   end({ group, estimate }: Turn<T>, cost: number | null): void {
     group.serving--;
     group.time += ((cost ?? 0) - estimate) / group.weight;
@@ -119,13 +115,12 @@ export class FairQueue<T> {
     this.#forgetIdle(group);
   }
 
-  /** Removes and returns an item whose deadline is at or before `now`; `null` if there is none. */
+  /** With a deadline at or before `now`. */
   takeLate(now: number): T | null {
     const [oldest] = this.#entries;
     return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
   }
 
-  /** Removes `item` if it still waits. */
   leave(item: T, { group, member }: QueueOwner): void {
     const entries = this.#groups.get(group)?.members.get(member)?.entries;
     const entry = entries?.find((entry) => entry.item === item);
@@ -151,7 +146,7 @@ export class FairQueue<T> {
     return next;
   }
 
-  /** The newest item of the longest weighted queue. Among equals, the newcomer. */
+  /** Among equals, the newcomer. */
   #mostOver(newcomer: Entry<T>): Entry<T> {
     let { group: most } = newcomer.member;
     for (const group of this.#groups.values()) {
@@ -197,7 +192,6 @@ function memberOf<T>(group: Group<T>, name: string): Member<T> {
   return member;
 }
 
-/** Changes the number of a member's waiting items and moves it to the matching list. */
 function moveTo<T>(member: Member<T>, change: () => void): void {
   const { byLength } = member.group;
   const { length: before } = member.entries;

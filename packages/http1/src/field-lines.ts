@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { oneByte } from './one-byte.ts';
 
-/** Largest body, in bytes, whose copy into the text of its head costs less than a second write. */
+/** In bytes: copying a larger body into the text of its head costs more than a second write. */
 export const ONE_WRITE: number = 32 * 1024;
 
-/** Characters of a field value. One character per byte: any above 0xff would lose bits and could become a line end. */
+/** One character per byte: any above 0xff would lose bits and could become a line end. */
 export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A checked header value. Throws for a value that would not stay one value. */
+/** Throws for a value that would not stay one value. */
 export function checkedValue(name: string, value: string): string {
   if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
   return value;
@@ -17,12 +17,12 @@ declare class Mark {
   protected readonly checked: true;
 }
 
-/** Checked field lines that can be inserted into a message unchanged. */
+/** They can be inserted into a message unchanged. */
 export type CheckedLines = string & Mark;
 
 const CONTENT_LENGTH = oneByte('Content-Length');
 
-/** The field section of a message being written. Each addition stays one line, whatever its value. */
+/** Each addition stays one line, whatever its value. */
 export class FieldLines {
   /** One character per byte; complete lines, without the empty line after them. */
   text = '';
@@ -45,12 +45,12 @@ export class FieldLines {
     this.text += `${name}: ${value}\r\n`;
   }
 
-  /** A flat list: name, value, … */
+  /** Name, value, … */
   addAll(list: readonly string[]): void {
     for (let i = 0; i < list.length; i += 2) this.add(list[i]!, list[i + 1]!);
   }
 
-  /** The fields of a parsed message, flat with lower-case names: parsing has checked them. */
+  /** Flat with lower-case names, of a parsed message: parsing has checked them. */
   addRead(list: readonly string[]): void {
     let text = '';
     for (let i = 0; i < list.length; i += 2) {
@@ -78,7 +78,7 @@ export class FieldLines {
   }
 }
 
-/** Checks lines that many messages share. `list` is flat: name, value, … Throws for an invalid value. */
+/** `list` is flat: name, value, … Throws for an invalid value. */
 export function checkedLines(list: readonly string[]): CheckedLines {
   const lines = new FieldLines();
   lines.addAll(list);
@@ -97,7 +97,7 @@ export function statusLine(status: number, reason: string): string {
   return `HTTP/1.1 ${status} ${reason}\r\n`;
 }
 
-/** The last fields of every response (time and connection), rendered once a second. */
+/** Rendered once a second. */
 export class Closing {
   readonly #keepAlive: string;
   #second = -1;
@@ -125,7 +125,7 @@ export class Closing {
   }
 }
 
-/** One chunk of a chunked body as text, which is a copy (RFC 9112 section 7.1). */
+/** RFC 9112 section 7.1. */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 }

@@ -1,17 +1,14 @@
 import { FIELD_SECTION, faultInFields } from './grammar.ts';
 import { malformed } from './wire-error.ts';
 
-/**
- * The checked fields of one message, with what framing needs. No other code reads Content-Length, Transfer-Encoding or
- * Connection to find where a message or connection ends.
- */
+/** No other code reads Content-Length, Transfer-Encoding or Connection to find where a message or connection ends. */
 export interface Fields {
-  /** Flat and in order: name as received, trimmed value, name, value, … One character per byte. */
+  /** Name as received, trimmed value, name, value, … One character per byte. */
   readonly list: readonly string[];
   /** Values of Content-Length and Transfer-Encoding, one per line; untrimmed if they contain a tab. */
   readonly lengths: readonly string[];
   readonly codings: readonly string[];
-  /** Values of Host, one per line. */
+  /** One per line. */
   readonly hosts: readonly string[];
   readonly close: boolean;
   readonly keepAlive: boolean;
@@ -21,7 +18,7 @@ export interface Fields {
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** Parses a field section with its empty line; `section` has one character per byte. Throws WireError. */
+/** With its empty line; one character per byte. Throws WireError. */
 export function readFields(section: string): Fields {
   if (!FIELD_SECTION.test(section)) throw faultInFields(section);
   const list: string[] = [];
@@ -57,13 +54,13 @@ export function readFields(section: string): Fields {
   return { list, lengths, codings, hosts, close, keepAlive, meaning: null };
 }
 
-/** A tab around a value is whitespace, but not to every reader; the end of a body must not depend on it. */
+/** Not every reader treats a tab around a value as whitespace; the end of a body must not depend on it. */
 function framingValue(section: string, from: number, to: number, value: string): string {
   const sent = section.slice(from, to);
   return sent.includes('\t') ? sent : value;
 }
 
-/** Usually there is one. A copy per value would take quadratic time. */
+/** A copy per value would take quadratic time. */
 function and(values: readonly string[], value: string): readonly string[] {
   if (values === NONE) return [value];
   (values as string[]).push(value);
@@ -73,7 +70,7 @@ function and(values: readonly string[], value: string): readonly string[] {
 /** Names that would change how a message is read if trailers were merged into its fields (RFC 9110 section 6.5.1). */
 const NOT_IN_TRAILERS = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'trailer', 'upgrade']);
 
-/** Checks the trailers of a chunked body, with their empty line, and drops them. Throws WireError. */
+/** With their empty line. Throws WireError. */
 export function checkTrailers(section: string): void {
   const { list } = readFields(section);
   for (let i = 0; i < list.length; i += 2) {
@@ -86,7 +83,7 @@ function isNamed(name: string, lowerCase: string): boolean {
   return name === lowerCase || name.toLowerCase() === lowerCase;
 }
 
-/** Spaces and tabs around a value are not part of it (RFC 9112 section 5.1). */
+/** RFC 9112 section 5.1. */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -107,7 +104,7 @@ function persistence(connection: string): Pick<Fields, 'close' | 'keepAlive'> {
   return { close: options.includes('close'), keepAlive: options.includes('keep-alive') };
 }
 
-/** Trimmed list elements. `trim` would also remove a no-break space and others. */
+/** `trim` would also remove a no-break space and others. */
 export function listed(value: string): string[] {
   return value.split(',').map((one) => trimmed(one, 0, one.length));
 }

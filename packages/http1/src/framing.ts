@@ -5,15 +5,12 @@ import { malformed, WireError } from './wire-error.ts';
 /** Length of a body in bytes, or how its end is found. */
 export type Framing = number | 'chunked' | 'until_close';
 
-/**
- * Short enough for 64-bit readers. Digits lost in the longest numbers do not matter: such bodies are refused for their
- * size.
- */
+/** Short enough for 64-bit readers. Bodies whose length loses digits are refused for their size. */
 const LENGTH = /^\d{1,18}$/;
 
 /**
- * Where the body of a request ends (RFC 9112 section 6.3). Throws WireError if two readers could find two ends: both
- * headers, one of them repeated, a length that is not one run of digits, a coding in HTTP/1.0.
+ * RFC 9112 section 6.3. Throws WireError if two readers could find two ends: both headers, one of them repeated, a
+ * length that is not one run of digits, a coding in HTTP/1.0.
  */
 export function framingOfRequest({ lengths, codings }: Fields, minor: number): number | 'chunked' {
   if (codings.length > 0) {
@@ -25,9 +22,7 @@ export function framingOfRequest({ lengths, codings }: Fields, minor: number): n
   return lengths.length === 0 ? 0 : lengthIn(lengths);
 }
 
-/**
- * Where the body of a response ends (same section). `method` is that of the request. Throws WireError as for requests.
- */
+/** RFC 9112 section 6.3. `method` is that of the request. Throws WireError as for requests. */
 export function framingOfResponse(fields: Fields, minor: number, method: string, status: number): Framing {
   const { lengths, codings } = fields;
   const known = lengths.length > 0 || codings.length > 0;
@@ -37,7 +32,7 @@ export function framingOfResponse(fields: Fields, minor: number, method: string,
   return method === 'HEAD' || status < 200 || status === 204 || status === 304 ? 0 : framing;
 }
 
-/** Whether a response claims a body that its status forbids. It has none, but another reader might find one. */
+/** A 204 response has no body, but another reader might find one. */
 export function claimsBodyOf204({ lengths, codings }: Fields, status: number): boolean {
   return status === 204 && (codings.length > 0 || (lengths.length > 0 && Number(lengths[0]) !== 0));
 }

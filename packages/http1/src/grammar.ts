@@ -1,25 +1,25 @@
 import { malformed, type WireError } from './wire-error.ts';
 
-/** A token (RFC 9110 section 5.6.2), as a part of an expression. */
+/** RFC 9110 section 5.6.2. */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-/** Characters of a field value (RFC 9110 section 5.5). */
+/** RFC 9110 section 5.5. */
 const TEXT = '[\\t\\x20-\\x7e\\x80-\\xff]*';
 
 export const IS_TOKEN: RegExp = new RegExp(`^${TOKEN}$`);
 
 /**
- * A field section (RFC 9112 section 5) with its empty line. It accepts no space before a colon, no folded line, no bare
- * CR or LF. Each character matches in one way, so the time is linear.
+ * RFC 9112 section 5, without space before a colon, folded line, bare CR or LF. Each character matches in one way, so
+ * the time is linear.
  */
 export const FIELD_SECTION: RegExp = new RegExp(`^(?:${TOKEN}:${TEXT}\\r\\n)*\\r\\n$`);
 
-/** One SP between the parts and only unambiguous bytes in the target (RFC 9112 section 3): ASCII, no fragment. */
+/** RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target (ASCII, no fragment). */
 export const REQUEST_LINE: RegExp = new RegExp(`^(${TOKEN}) ([!"$-~]+) HTTP/(\\d)\\.(\\d)$`);
 
 /** RFC 9112 section 4. Many servers omit the space before an empty reason phrase. */
 export const STATUS_LINE: RegExp = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: (${TEXT}))?$`);
 
-/** A chunk's size and extensions (RFC 9112 section 7.1.1) without spaces; 13 digits stay exact in a number. */
+/** RFC 9112 section 7.1.1, without spaces; 13 digits stay exact in a number. */
 export const CHUNK_LINE: RegExp = new RegExp(
   `^([0-9A-Fa-f]{1,13})((?:;${TOKEN}(?:=(?:${TOKEN}|"(?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"))?)*)$`,
 );
@@ -29,15 +29,12 @@ const FORBIDDEN = /[^\t\n\r -~\x80-\xff]|\r[^\n]|[^\r]\n/;
 /** A line end before the first line, complete or partial. */
 const EMPTY_LINE = /^(?:\n|\r[\s\S])/;
 
-/**
- * Whether a partial text can still become a head, so that other protocols are refused at once. `fromStart`: nothing
- * came before the text.
- */
+/** Refuses other protocols at once. `fromStart`: nothing came before the text. */
 export function mayBecomeHead(text: string, fromStart: boolean): boolean {
   return !FORBIDDEN.test(text) && !(fromStart && EMPTY_LINE.test(text));
 }
 
-/** Describes why a field section does not match FIELD_SECTION, without quoting it. */
+/** Describes the fault without quoting the section. */
 export function faultInFields(section: string): WireError {
   if (FORBIDDEN.test(section)) return malformed('A header line has a control character, or an end other than CR LF.');
   for (const line of section.split('\r\n')) {

@@ -8,20 +8,20 @@ export interface Head {
   readonly minor: 0 | 1;
   readonly fields: Fields;
   readonly framing: Framing;
-  /** Whether the sender keeps the connection open after this message (RFC 9112 section 9.3). */
+  /** RFC 9112 section 9.3. */
   readonly persistent: boolean;
 }
 
 export interface RequestHead extends Head {
   readonly method: string;
-  /** As received: origin-form, absolute-form, `*`, or an authority for CONNECT. */
+  /** Origin-form, absolute-form, `*`, or an authority for CONNECT. */
   readonly target: string;
   readonly framing: number | 'chunked';
 }
 
 export interface ResponseHead extends Head {
   readonly status: number;
-  /** As received; often empty. */
+  /** Often empty. */
   readonly reason: string;
 }
 
@@ -32,14 +32,12 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 /** Longest field section that is cached. */
 const LONGEST_REMEMBERED = 2_048;
 
-/** Parses the request heads of one connection, whose fields usually repeat those of the previous request. */
+/** For one connection, whose fields usually repeat those of the previous request. */
 export class RequestHeads {
   #section = '';
   #fields: Fields | null = null;
 
-  /**
-   * `text` ends with the empty line; one character per byte. Throws WireError if two readers could read it differently.
-   */
+  /** With the empty line; one character per byte. Throws WireError if two readers could read it differently. */
   read(text: string): RequestHead {
     const lineEnd = text.indexOf('\r\n');
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
@@ -72,7 +70,7 @@ export class RequestHeads {
   }
 }
 
-/** Parses the head of a response to a request with `method`. Throws WireError as strictly as for requests. */
+/** `method` is that of the request. Throws WireError as for requests. */
 export function readResponseHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
   const line = STATUS_LINE.exec(text.slice(0, lineEnd));
@@ -88,7 +86,7 @@ export function readResponseHead(text: string, method: string): ResponseHead {
   return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
 }
 
-/** HTTP/1.1 keeps the connection alive by default, HTTP/1.0 only on request (RFC 9112 section 9.3). */
+/** RFC 9112 section 9.3: by default in HTTP/1.1, only on request in HTTP/1.0. */
 function isPersistent({ close, keepAlive }: Fields, tenth: boolean): boolean {
   return !close && (!tenth || keepAlive);
 }
@@ -103,7 +101,7 @@ function hostOf({ hosts }: Fields, tenth: boolean): string | undefined {
 
 /** RFC 9112 section 3.2. A target in absolute-form must match Host, because readers differ in which one they use. */
 function checkTarget(method: string, target: string, host: string | undefined): void {
-  // Accepted here; the owner of the server refuses CONNECT.
+  // The owner of the server refuses CONNECT.
   if (method === 'CONNECT') return;
   if (target.charCodeAt(0) === 0x2f) return;
   if (target === '*' && method === 'OPTIONS') return;

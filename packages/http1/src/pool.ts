@@ -5,31 +5,26 @@ import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 
-/** Limits that may change while a pool is in use. */
+/** They may change while a pool is in use. */
 export interface PoolLimits {
-  /** Maximum open connections. */
   readonly connections: number;
-  /** Maximum requests waiting for a connection. */
+  /** Requests waiting for a connection. */
   readonly mostWaiting: number;
   /** Milliseconds, see ClientShared; a request waits for a connection as long as for a response. */
   readonly connectTimeout: number;
   readonly headTimeout: number;
   readonly bodyTimeout: number;
-  /**
-   * Bytes per second that the receiver of a response must read while other requests wait for a connection; default: no
-   * minimum.
-   */
+  /** Bytes per second that the receiver of a response must read while other requests wait for a connection. */
   readonly minReadRate?: number;
 }
 
 export interface PoolOptions extends PoolLimits {
   readonly host: string;
-  /** Prefix of each request target; usually empty. */
   readonly basePath?: string;
   readonly open: OpenSocket;
 }
 
-/** All connections are in use, and too many requests wait or this one waited too long. */
+/** Too many requests wait or this one waited too long. */
 export class PoolBusy extends Error {
   override name = 'PoolBusy';
   /** Whether it waited for its whole time. */
@@ -41,9 +36,8 @@ export class PoolBusy extends Error {
   }
 }
 
-/** Maximum bytes of a response head. */
 const MOST_HEAD_BYTES = 64 * 1024;
-/** Milliseconds an unused connection is kept: shorter than the idle timeout of common servers. */
+/** Milliseconds: shorter than the idle timeout of common servers. */
 const IDLE = 4_000;
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
@@ -54,9 +48,8 @@ const RATE_SPAN = 2_000;
 /** After all deadlines. */
 const ALL = Number.POSITIVE_INFINITY;
 
-/** A request for a connection, notified of its waiting. */
 export interface Waiter {
-  /** No connection is free. `leave` cancels the wait; no further call follows. */
+  /** `leave` cancels the wait; no further call follows. */
   waits(leave: () => void): void;
 }
 
@@ -65,16 +58,15 @@ interface Waiting {
   refuse(reason?: Error): void;
 }
 
-/** A connection in use by a request that waited for it. */
+/** Of a request that waited for the connection. */
 interface Lease {
   readonly turn: Turn<Waiting>;
   readonly since: number;
 }
 
-/** The owner of requests without one. */
 const NO_OWNER: QueueOwner = { group: '', weight: 1, member: '' };
 
-/** Keep-alive connections to one server, the last used first, up to a limit. One timer serves all. */
+/** Keep-alive connections to one server, the last used first. One timer serves all. */
 export class Pool {
   #limits: PoolLimits;
   readonly #shared: ClientShared;
@@ -87,7 +79,7 @@ export class Pool {
   /** While requests wait: the bytes that receivers had read, and when. */
   readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
-  /** Runs only while connections exist; an idle pool costs nothing. */
+  /** Runs only while connections exist. */
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** Connections close after their request. */
@@ -118,7 +110,7 @@ export class Pool {
     };
   }
 
-  /** Applies new limits. Surplus connections close after their request, unused ones by their idle timeout. */
+  /** Surplus connections close after their request, unused ones by their idle timeout. */
   use(limits: PoolLimits): void {
     const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
@@ -137,10 +129,7 @@ export class Pool {
     }
   }
 
-  /**
-   * The server failed: rejects waiting requests, and reuses no existing connection, which may lead to a server that is
-   * down.
-   */
+  /** The server failed: rejects waiting requests, and reuses no existing connection. */
   renew(reason: Error): void {
     const before = [...this.#all];
     this.#all.clear();
@@ -150,13 +139,12 @@ export class Pool {
     for (const connection of before) connection.retire();
   }
 
-  /** The pool is being closed: keeps no unused connection. */
+  /** Keeps no unused connection. */
   retire(): void {
     this.#isRetired = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
-  /** Connections open and unused, requests waiting, and the connection limit. */
   get status() {
     const { connections } = this.#limits;
     return {
@@ -167,15 +155,12 @@ export class Pool {
     };
   }
 
-  /** Requests in progress or waiting. */
+  /** In progress or waiting. */
   get load(): number {
     return this.#all.size - this.#idle.length + this.#waiting.size;
   }
 
-  /**
-   * A connection for one request, at once if one is free; otherwise groups share connection time by weight. Rejects or
-   * throws PoolBusy.
-   */
+  /** At once if one is free; otherwise groups share connection time by weight. Rejects or throws PoolBusy. */
   take(party: QueueOwner = NO_OWNER, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
@@ -188,7 +173,7 @@ export class Pool {
     });
   }
 
-  /** Returns a connection that was taken and not used. */
+  /** For a connection that was not used. */
   release(connection: ClientConnection): void {
     this.#endTurn(connection, false);
     this.#free(connection);
@@ -235,7 +220,6 @@ export class Pool {
     this.#openForWaiting();
   }
 
-  /** Opens connections for waiting requests, up to the limit. */
   #openForWaiting(most = this.#limits.connections): void {
     if (this.#isLooking) return;
     while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most) this.#lend(this.#open());
@@ -279,7 +263,7 @@ export class Pool {
     this.#endSlowReaders(now);
   }
 
-  /** Frees connections held by slow receivers while requests wait: the slowest first, as many as needed. */
+  /** The slowest first, as many as requests wait for. */
   #endSlowReaders(now: number): void {
     const { minReadRate = 0 } = this.#limits;
     if (this.#waiting.size === 0 || minReadRate === 0) {
@@ -313,21 +297,21 @@ function lookFor({ connectTimeout, headTimeout, bodyTimeout }: PoolLimits): numb
   return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headTimeout, bodyTimeout) / 20));
 }
 
-/** One buffer for the reads of all connections; a part that outlives its read is copied. */
+/** Shared by all connections; a part that outlives its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 export interface OpenerOptions {
   /** Connections may be upgraded, so each has its own buffer. */
   readonly tunnels?: boolean;
-  /** TLS options, requested per connection. While the same object is returned, connections resume earlier sessions. */
+  /** Requested per connection. While the same object is returned, connections resume earlier sessions. */
   readonly tls?: () => ClientTls;
-  /** Resolves the host; default: the system's resolver. */
+  /** Default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 
 const USUAL: ClientTls = {};
 
-/** Opens connections to an origin, http or https. */
+/** http or https. */
 export function openerTo(
   { protocol, hostname, port, host: named }: URL,
   { tunnels = false, tls = () => USUAL, lookup }: OpenerOptions = {},

@@ -4,17 +4,16 @@ import { readProxyHeader } from './proxy-protocol.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 
 export interface Origin {
-  /** Client address; `null` for that of the socket. */
+  /** `null` for that of the socket. */
   readonly address: string | null;
-  /** Whether the client uses TLS, with this server or with a balancer that reports it. */
+  /** With this server or with a balancer that reports it. */
   readonly secure: boolean;
 }
 
-/** Callbacks for new connections. */
 export interface PreambleEvents {
   /** `null` for plain HTTP. */
   readonly tls: TlsServer | null;
-  /** Whether to serve a connection from that address; if not, it is already closed. */
+  /** If not, the connection is already closed. */
   readonly takesFrom: (socket: Socket, address: string) => boolean;
   /** HTTP begins with the bytes `early`. */
   readonly plain: (socket: Socket, origin: Origin, early: Buffer) => void;
@@ -33,10 +32,7 @@ const NOTHING = Buffer.alloc(0);
 /** The first byte of a TLS handshake. No HTTP method begins with it. */
 const HANDSHAKE = 0x16;
 
-/**
- * A connection before its first byte of HTTP: the PROXY protocol header, the TLS handshake, or both. It holds at most
- * one read and the header.
- */
+/** A connection before its first byte of HTTP. It holds at most one read and the header. */
 export class Preamble {
   readonly #socket: Socket;
   readonly #events: PreambleEvents;
@@ -73,7 +69,7 @@ export class Preamble {
     this.destroy();
   }
 
-  /** Closes the connection if nothing has arrived for a while; `now` in milliseconds. */
+  /** `now` in milliseconds. */
   endIfQuiet(now: number): void {
     if (!this.#touched && now - this.#begun >= QUIET) this.destroy();
   }

@@ -1,14 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The origin of a connection, as reported by a balancer. */
+/** As reported by a balancer. */
 export interface Announced {
   /** `null` if the balancer connects for itself (a health check) or reports no address. */
   readonly address: string | null;
-  /** Whether the client used TLS with the balancer. */
   readonly secure: boolean;
 }
 
-/** The header and its length in bytes; `null` if more bytes are needed; text: why it is invalid. */
+/** `length` in bytes; `null` if more bytes are needed; text: why it is invalid. */
 export type ProxyHeader = { readonly announced: Announced; readonly length: number } | null | string;
 
 const SIGNATURE = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
@@ -27,17 +26,13 @@ const CLIENT_SSL = 0x01;
 /** Bytes of the two addresses and ports, by family and transport. */
 const ADDRESSES: Readonly<Record<number, number>> = { 17: 12, 18: 12, 33: 36, 34: 36, 49: 216, 50: 216 };
 
-/**
- * Parses the PROXY protocol header, version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt).
- * Strict: ambiguous headers are refused.
- */
+/** Version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). Ambiguous headers are refused. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (begins(bytes, SIGNATURE)) return bytes.length < FIXED ? null : readBinary(bytes);
   if (begins(bytes, TEXT)) return readLine(bytes);
   return 'the PROXY protocol header is missing';
 }
 
-/** Whether the bytes received so far match `start`. */
 function begins(bytes: Buffer, start: Buffer): boolean {
   const known = Math.min(bytes.length, start.length);
   return bytes.compare(start, 0, known, 0, known) === 0;
@@ -90,10 +85,7 @@ function addressIn(bytes: Buffer, family: number): string | null {
 /** An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) in URL's spelling. */
 const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
 
-/**
- * Canonical spelling of an address (RFC 5952). Balancers map IPv4 addresses to IPv6 if the other side of the connection
- * uses IPv6.
- */
+/** RFC 5952. Balancers map IPv4 addresses to IPv6 if the other side of the connection uses IPv6. */
 function canonical(address: string): string {
   if (!isIPv6(address)) return address;
   const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -4,21 +4,21 @@ import { mayBecomeHead } from './grammar.ts';
 import type { Head } from './heads.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** Receives the messages of one connection in parts: `head`, any number of `body`, then `end`. */
+/** `head`, any number of `body`, then `end`. */
 export interface MessageSink<H extends Head> {
   head(head: H): void;
-  /** The bytes that were fed: copy them to keep them after the call. */
+  /** Copy the bytes to keep them after the call. */
   body(bytes: Buffer): void;
   end(): void;
 }
 
 export interface ReaderOptions<H extends Head> {
-  /** Parses a head, one character per byte, with its empty line. Throws WireError. */
+  /** One character per byte, with the empty line. Throws WireError. */
   readonly parse: (text: string) => H;
   readonly sink: MessageSink<H>;
-  /** Maximum bytes of a head and of trailers. */
+  /** Also the limit of trailers. */
   readonly mostHeadBytes: number;
-  /** Whether to accept one empty line before a head (RFC 9112 section 2.2): some clients send it after a body. */
+  /** RFC 9112 section 2.2: some clients send an empty line after a body. */
   readonly skipsEmptyLine: boolean;
 }
 
@@ -29,21 +29,20 @@ const HEAD_END = '\r\n\r\n';
 const USUAL_HEAD_BYTES = 1_024;
 
 /**
- * Splits the bytes of a connection into messages. No I/O. It stops after each message until `next`, so one message is
- * handled at a time. It reads each byte a bounded number of times, however the bytes are split.
+ * Stops after each message until `next`, so one message is handled at a time. It reads each byte a bounded number of
+ * times, however the bytes are split.
  */
 export class MessageReader<H extends Head> {
   readonly #options: ReaderOptions<H>;
   #place: 'head' | 'body' | 'behind' | 'stopped' = 'head';
   #skipped = false;
-  /** A partial head. */
   #begun: ByteBuffer | null = null;
   /** Bytes after the last message, from `#restAt`. */
   #rest: Buffer | null = null;
   #restAt = 0;
   /** Bytes of this read after the part that the sink is receiving. */
   #ahead = 0;
-  /** Remaining bytes of the body; Infinity: until the connection closes. Unused for chunks. */
+  /** Of the body; Infinity: until the connection closes. Unused for chunks. */
   #left = 0;
   #chunks: Chunks | null = null;
 
@@ -64,7 +63,7 @@ export class MessageReader<H extends Head> {
     return this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt);
   }
 
-  /** Consumes bytes. After a WireError nothing more may be fed. */
+  /** After a WireError nothing more may be fed. */
   feed(bytes: Buffer): void {
     const at = this.#read(bytes, 0);
     if (at === bytes.length) return;
@@ -74,7 +73,7 @@ export class MessageReader<H extends Head> {
     this.#restAt = 0;
   }
 
-  /** Continues after a complete message. Throws WireError. */
+  /** After a complete message. Throws WireError. */
   next(): void {
     this.#place = 'head';
     const rest = this.#rest;
@@ -86,7 +85,7 @@ export class MessageReader<H extends Head> {
     this.#restAt = at;
   }
 
-  /** Reads messages from `from`. Returns where it stopped: after a message, or at the end. */
+  /** Returns where it stopped: after a message, or at the end. */
   #read(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length) {
@@ -143,7 +142,7 @@ export class MessageReader<H extends Head> {
     return this.#options.skipsEmptyLine && !this.#skipped;
   }
 
-  /** Skips the one empty line, also if it spans two reads. */
+  /** Also if the empty line spans two reads. */
   #skip(next: number): number {
     this.#skipped = true;
     this.#begun = null;
@@ -155,7 +154,6 @@ export class MessageReader<H extends Head> {
     return this.#more(bytes, at);
   }
 
-  /** Slow path: a head in several reads. */
   #more(bytes: Buffer, at: number): number {
     const begun = this.#begun!;
     const { mostHeadBytes } = this.#options;

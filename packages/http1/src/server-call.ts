@@ -5,13 +5,12 @@ import type { Fields } from './fields.ts';
 import type { RequestHead } from './heads.ts';
 import { WireError } from './wire-error.ts';
 
-/** The connection of a call, as far as the call needs it. */
 export interface CallTransport {
   /** The same object for all calls of the connection. */
   readonly identity: object;
   readonly peer: string;
   readonly secure: boolean;
-  /** Whether the connection may stay open after the response that begins now. */
+  /** After the response that begins now. */
   mayGoOn(): boolean;
   /** The last fields of every response, and the empty line. */
   closing(goesOn: boolean, dated: boolean): string;
@@ -19,9 +18,9 @@ export interface CallTransport {
   write(data: string | Buffer, more?: string | Buffer): boolean;
   /** The whole response has been passed to the connection. */
   answered(goesOn: boolean): void;
-  /** Closes at once, so that the client detects an incomplete response. */
+  /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
-  /** Releases the connection with the bytes after the request. */
+  /** `rest`: bytes after the request. */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
   pauseBody(): void;
   resumeBody(): void;
@@ -31,35 +30,32 @@ export interface CallTransport {
 /** How the length of a streamed response is indicated. */
 type Measure = 'none' | 'length' | 'chunks' | 'close';
 
-/**
- * One request and its response. The body is read on demand; the response is sent whole, or begun and then streamed.
- * After the client has disconnected, every method does nothing.
- */
+/** The body is read on demand. After the client has disconnected, every method does nothing. */
 export class ServerCall {
   readonly method: string;
   readonly target: string;
   readonly minor: 0 | 1;
   readonly fields: Fields;
-  /** Bytes of the body by its head: 0 for none, `chunked` for unknown. */
+  /** 0 for no body, `chunked` for unknown. */
   readonly framing: number | 'chunked';
-  /** Whether the connection may stay open after the response. May be set to false until the response has begun. */
+  /** May be set to false until the response has begun. */
   keepAlive: boolean;
-  /** Status of the response; 0 before it has begun. */
+  /** 0 before the response has begun. */
   status = 0;
   /** The client disconnected before its response was complete. */
   left = false;
-  /** Bytes of the body received, without transfer coding. */
+  /** Received, without transfer coding. */
   bodyBytes = 0;
   readonly #carrier: CallTransport;
   #sink: BodySink | null = null;
-  /** Body received before it was requested. */
+  /** Received before the body was requested. */
   #held: Buffer[] = [];
   #bodyError: Error | null = null;
   #bodyWhole = false;
   #measure: Measure = 'none';
   /** Remaining bytes of a response of known length. */
   #owed = 0;
-  /** The head of a streamed response, held so that it leaves in one write with what follows. */
+  /** Held so that it leaves in one write with what follows. */
   #head = '';
   #over = false;
   #goesOn = false;
@@ -81,12 +77,11 @@ export class ServerCall {
     return this.#carrier.identity;
   }
 
-  /** The remote address as the system writes it; empty after it closed. */
+  /** As the system writes it; empty after it closed. */
   get peer(): string {
     return this.#carrier.peer;
   }
 
-  /** Whether the client uses TLS. */
   get secure(): boolean {
     return this.#carrier.secure;
   }
@@ -108,12 +103,11 @@ export class ServerCall {
     return this.status !== 0;
   }
 
-  /** Whether the response is complete. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** `ended` is called once: when the whole response was handed to the system, or the client disconnected. */
+  /** Called once: when the whole response was handed to the system, or the client disconnected. */
   whenEnded(ended: () => void): void {
     const before = this.#ended;
     this.#ended =
@@ -125,10 +119,7 @@ export class ServerCall {
           };
   }
 
-  /**
-   * Releases the connection for another protocol after a 101 response; the call ends with the socket. `rest`: bytes
-   * after the request.
-   */
+  /** After a 101 response; the call ends with the socket. `rest`: bytes after the request. */
   switchProtocols(reason: string, fields: FieldLines): { readonly socket: Socket; readonly rest: Buffer | null } {
     this.status = 101;
     const taken = this.#carrier.takeOver();
@@ -136,7 +127,7 @@ export class ServerCall {
     return taken;
   }
 
-  /** Streams the body to `sink` from its first byte. Called once. */
+  /** From the first byte. Called once. */
   readBody(sink: BodySink): void {
     this.#sink = sink;
     const held = this.#held;
@@ -149,27 +140,25 @@ export class ServerCall {
     else if (more) this.resumeBody();
   }
 
-  /** Called by the sink when it can take more. */
   resumeBody(): void {
     // The connection may already serve the next call.
     if (!this.#bodyWhole && !this.#finished) this.#carrier.resumeBody();
   }
 
-  /** Reads and drops the rest of the body. */
   dropBody(): void {
     this.#sink = DROP;
     this.#held = [];
     this.resumeBody();
   }
 
-  /** Sends 100 Continue (RFC 9110 section 10.1.1). HTTP/1.0 has no interim responses. */
+  /** RFC 9110 section 10.1.1. HTTP/1.0 has no interim responses. */
   sendContinue(): void {
     if (this.minor > 0 && !this.begun && !this.left) this.#carrier.write('HTTP/1.1 100 Continue\r\n\r\n');
   }
 
   /**
-   * Sends a whole response. An empty `reason` selects the standard phrase. `fields` exclude connection fields. Text in
-   * `body` has one character per byte. Adds Content-Length if missing and required (RFC 9110 section 8.6).
+   * An empty `reason` selects the standard phrase. `fields` exclude connection fields. Text in `body` has one character
+   * per byte. Adds Content-Length if missing and required (RFC 9110 section 8.6).
    */
   answer(status: number, reason: string, fields: FieldLines, body: string | Buffer): void {
     if (this.left || this.begun) return;
@@ -185,9 +174,7 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /**
-   * Begins a response whose body follows by `write` and `end`. The head leaves with the first of them, or by `flush`.
-   */
+  /** The head leaves with the first `write` or `end`, or by `flush`. */
   begin(status: number, reason: string, fields: FieldLines): void {
     if (this.left || this.begun) return;
     const measure = this.#measureOf(status, fields);
@@ -231,12 +218,11 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /** Closes the connection at once, so that the client detects an incomplete response. */
+  /** At once, so that the client detects an incomplete response. */
   cutOff(): void {
     if (!this.left) this.#carrier.cutOff();
   }
 
-  /** Called by the connection. */
   takeBody(bytes: Buffer): void {
     this.bodyBytes += bytes.length;
     if (this.#sink === null) this.#held.push(bytes);

@@ -9,16 +9,15 @@ import { WireError } from './wire-error.ts';
 
 /** Milliseconds for which a closed connection is still read: unread bytes would reset it and lose the response. */
 const LINGER = 1_000;
-/** The same for a connection between two requests: its client has the last response. */
+/** Between two requests the client has the last response. */
 const IDLE_LINGER = 100;
-/** Pipelined requests served in a row before other connections; one if others already wait. */
+/** Pipelined requests in a row; one if other connections already wait. */
 const TURN_REQUESTS = 8;
-/** The same in milliseconds. */
+/** In milliseconds. */
 const TURN_TIME = 2;
 /** Milliseconds between two requests after which a connection counts as idle. */
 const QUIET = 100;
 
-/** Shared by all connections of a server. */
 export interface ServerShared {
   readonly limits: ServerLimits;
   readonly closing: Closing;
@@ -27,9 +26,8 @@ export interface ServerShared {
    * Milliseconds on the clock of `performance.now()`, rounded up to the server's next check, so no deadline is early.
    */
   now: number;
-  /** Requests in progress. */
   inFlight: number;
-  /** Handles each request. Never throws. */
+  /** Never throws. */
   readonly handle: (call: ServerCall) => void;
   /** Answers invalid input once, through `reply`. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
@@ -44,11 +42,11 @@ export interface ServerLimits {
   readonly requestTimeout: number;
   /** Between two requests. */
   readonly idleTimeout: number;
-  /** Requests on one connection; the response to the last one ends it. */
+  /** The response to the last request ends the connection. */
   readonly mostRequests: number;
 }
 
-/** Responds to invalid input. The connection then closes. */
+/** The connection then closes. */
 export interface BrokenReply {
   readonly peer: string;
   answer(status: number, fields: FieldLines, body: string): void;
@@ -58,33 +56,32 @@ export interface BrokenReply {
 
 const NO_ORIGIN: Origin = { address: null, secure: false };
 
-/** What a connection waits for; each has a deadline. */
+/** Each has a deadline. */
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
 /**
- * One client connection. It handles one request at a time and reads the next after the response is sent, so requests
- * are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a response that closes the
- * connection, are never parsed as a request.
+ * Reads the next request after the response is sent, so requests are processed in order (RFC 9112 section 9.3.2). Bytes
+ * after an error, or after a response that closes the connection, are never parsed as a request.
  */
 export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
-  /** The callback of each write on a TLS socket; `null` for plain sockets. */
+  /** For each write on a TLS socket; `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
   /** TLS: whether the connection stays open after the response being written; `null` if no whole response is. */
   #goesOn: boolean | null = null;
-  /** The address, if it is not that of the socket. */
+  /** If it is not that of the socket. */
   readonly #address: string | null;
   readonly #shared: ServerShared;
   readonly #reader: MessageReader<RequestHead>;
   #call: ServerCall | null = null;
   #waiting: Waiting = 'first';
   #deadline: number;
-  /** Deadline for the whole request in progress. */
+  /** For the whole request in progress. */
   #requestDeadline = 0;
   #paused = false;
   #requests = 0;
-  /** Number of requests at the start of this turn. */
+  /** Requests at the start of this turn. */
   #turnBegan = 0;
   /** When the first pipelined request of this turn was followed by another; 0 before that. */
   #turnTime = 0;
@@ -97,7 +94,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   #leaving = false;
   /** Bytes sent by the last check; -1 if nothing was pending. */
   #taken = -1;
-  /** Start of the pause between two requests; `null` during a request. */
+  /** `null` during a request. */
   #quietSince: number | null = null;
 
   constructor(socket: Socket, shared: ServerShared, origin: Origin = NO_ORIGIN) {
@@ -125,7 +122,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     return this.#address ?? this.#socket.remoteAddress ?? '';
   }
 
-  /** Receives bytes that are valid only during the call. Returns false after the connection was released. */
+  /** The bytes are valid only during the call. Returns false after the connection was released. */
   receive(bytes: Buffer): boolean {
     if (this.#givenUp) return false;
     if (this.#ended) {
@@ -176,7 +173,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#call?.drained();
   }
 
-  /** Closes a connection past its deadline; `now` on the clock of the server. */
+  /** `now` on the clock of the server. */
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = Number.POSITIVE_INFINITY;
@@ -185,7 +182,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     else if (this.#waiting !== 'nothing') this.#broken(tooLate());
   }
 
-  /** Closes the connection if its client has read nothing of the response since the last call. */
+  /** If the client has read nothing of the response since the last call. */
   endIfStalled(): void {
     const socket = this.#socket;
     if (socket.writableLength === 0) {
@@ -197,12 +194,12 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#taken = taken;
   }
 
-  /** From now on the last response to received requests closes the connection, with `Connection: close`. */
+  /** The last response to received requests closes the connection, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /** Closes a connection that has been between two requests for a while; `now` in milliseconds. */
+  /** `now` in milliseconds. */
   endIfQuiet(now: number): void {
     const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
@@ -213,10 +210,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#socket.destroy();
   }
 
-  /**
-   * Releases the connection for another protocol. Returns the socket and the bytes after the request. Only during an
-   * unanswered request; the call ends with the socket.
-   */
+  /** Only during an unanswered request; the call ends with the socket. `rest`: bytes after the request. */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null } {
     const rest = this.#reader.takeRest();
     this.#givenUp = true;
@@ -226,8 +220,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#socket.removeAllListeners('end').removeAllListeners('drain');
     return { socket: this.#socket, rest };
   }
-
-  // Called by the reader.
 
   head(head: RequestHead): void {
     const { now, limits } = this.#shared;
@@ -254,8 +246,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
       call.endBody();
     }
   }
-
-  // Called by the call.
 
   mayGoOn(): boolean {
     if (this.#ended || this.#requests >= this.#shared.limits.mostRequests) return false;
@@ -332,13 +322,11 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
       this.#next();
       return;
     }
-    // Reads and drops the rest of an unread body before the next request.
     this.#call = null;
     call.finish(false);
     this.#resume();
   }
 
-  /** Reads the next request, which may already have arrived. */
   #next(): void {
     this.#call = null;
     if (this.#ended) return;
@@ -385,7 +373,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     return now - this.#turnTime >= TURN_TIME;
   }
 
-  /** Continues to read, or holds what arrived after the request in progress. */
   #settle(): void {
     if (this.#ended || this.#waitsForTurn) return;
     if (this.#call !== null) {
@@ -419,7 +406,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     }
   }
 
-  /** Responds that the input is not a valid request. */
   refuse(error: WireError): void {
     this.#refuse(error);
     this.#resume();
@@ -447,7 +433,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#reader.stop();
   }
 
-  /** Closes this side and reads on for a while, so that the client receives the response. */
+  /** Reads on for a while, so that the client receives the response. */
   #end(linger: number): void {
     this.#stop();
     this.#resume();

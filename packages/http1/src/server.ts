@@ -10,19 +10,18 @@ import { TurnQueue } from './turn-queue.ts';
 import { malformed, type WireError } from './wire-error.ts';
 
 export interface ServerOptions extends ServerLimits {
-  /** Whether to serve an accepted connection; if not, it is already closed. */
+  /** If not, the connection is already closed. */
   readonly takes: (socket: Socket) => boolean;
   /** Milliseconds in which a client must read part of a pending response. */
   readonly stallTimeout: number;
   /** As `takes`, with the address reported by a balancer. */
   readonly takesFrom?: PreambleEvents['takesFrom'];
-  /** Notified of connections that failed before their first request, and of completed handshakes. */
+  /** For connections that failed before their first request, and completed handshakes. */
   readonly openings?: Pick<PreambleEvents, 'unannounced' | 'unsecured'> & {
     readonly secured: (socket: TLSSocket) => void;
   };
-  /** Handles each request. Never throws. */
+  /** Never throws. */
   readonly handle: (call: ServerCall) => void;
-  /** Responds to invalid input. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
 }
 
@@ -33,7 +32,6 @@ interface Held extends Socket {
   [CONNECTION]: ServerConnection;
 }
 
-/** What precedes HTTP on new connections. */
 export interface PreambleOptions {
   /** Closed by its owner. */
   readonly tls: TlsServer | null;
@@ -45,7 +43,7 @@ export interface PreambleOptions {
 const SHORTEST_LOOK = 25;
 const LONGEST_LOOK = 1_000;
 
-/** An HTTP/1.1 server. One timer serves all connections. */
+/** One timer serves all connections. */
 export class Server {
   /** Opened and closed by its owner. */
   readonly listener: NetServer;
@@ -57,7 +55,6 @@ export class Server {
   readonly #openings = new Map<Socket, Preamble>();
   /** Closed before their handshake was complete. */
   readonly #late = new WeakSet<Socket>();
-  /** Handles an accepted connection. */
   #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
   #leaving = false;
 
@@ -90,7 +87,6 @@ export class Server {
     ];
   }
 
-  /** Requests in progress. */
   get inFlight(): number {
     return this.#shared.inFlight;
   }
@@ -131,14 +127,13 @@ export class Server {
     };
   }
 
-  /** The handshake on `accepted` is complete. */
   handshaken(accepted: Socket, secured: TLSSocket): void {
     const opening = this.#openings.get(accepted);
     if (opening === undefined) secured.destroy();
     else opening.secured(secured);
   }
 
-  /** The handshake on `accepted` failed, or was closed by this server, which has reported it. */
+  /** The handshake failed, or was closed by this server, which has reported it. */
   unshaken(accepted: Socket, why: HandshakeFailure): void {
     if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
   }
@@ -152,7 +147,6 @@ export class Server {
     return connection;
   }
 
-  /** A connection with bytes already read. */
   #takeBegun(accepted: Socket, origin: Origin, early: Buffer | null): ServerConnection {
     const socket = readShared(accepted, onRead);
     const connection = this.#take(socket, origin);
@@ -160,13 +154,12 @@ export class Server {
     return connection;
   }
 
-  /** From now on the last response on each connection closes it, with `Connection: close`. */
+  /** The last response on each connection closes it, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
     for (const connection of this.connections) connection.leave();
   }
 
-  /** Closes connections that have been between two requests for a while. */
   endQuiet(): void {
     const now = performance.now();
     for (const connection of this.connections) connection.endIfQuiet(now);

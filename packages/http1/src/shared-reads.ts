@@ -1,18 +1,17 @@
 import { Socket } from 'node:net';
 
-/** One buffer for the reads of all accepted sockets; a part that outlives its read is copied. */
+/** Shared by all accepted sockets; a part that outlives its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A socket with its system handle, as Node passes handles between sockets. */
+/** As Node passes handles between sockets. */
 interface WithHandle {
   _handle: object | null;
 }
 
 /**
- * Moves an accepted, unread socket (`pauseOnConnect`) to one that reads into a shared buffer. Node's listeners cannot
- * create such sockets, and a buffer per read costs a tenth of a request. `receive` gets bytes that are valid only
- * during its call; it returns false to receive the stream's own bytes from then on, for example after a protocol
- * upgrade. Without a handle, the accepted socket itself reads.
+ * Moves an accepted, unread socket (`pauseOnConnect`) to one that reads into a shared buffer: a buffer per read costs a
+ * tenth of a request. `receive` gets bytes that are valid only during its call; it returns false to receive the
+ * stream's own bytes from then on. Without a handle, the accepted socket itself reads.
  */
 export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Buffer) => boolean): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;

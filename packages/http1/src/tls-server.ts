@@ -2,10 +2,9 @@ import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
 
-/** Why a handshake failed; a fixed set, safe as a metric label. */
+/** A fixed set, safe as a metric label. */
 export type HandshakeFailure = 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
 
-/** Results of connections passed to `begin`. */
 export interface Handshakes {
   done(accepted: Socket, secured: TLSSocket): void;
   failed(accepted: Socket, why: HandshakeFailure): void;
@@ -14,12 +13,12 @@ export interface Handshakes {
 /** Milliseconds between two checks for a new ticket key. */
 const LOOK = 60_000;
 
-/** The underlying socket, as Node stores it. */
+/** As Node stores it. */
 interface OverTcp extends TLSSocket {
   readonly _parent: Socket;
 }
 
-/** Performs TLS handshakes on accepted connections. It does not listen. */
+/** It does not listen. */
 export class TlsServer {
   readonly #server: Server;
   readonly #secret: Uint8Array;

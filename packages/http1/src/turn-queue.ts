@@ -1,14 +1,13 @@
 /** Milliseconds of each event-loop turn in which waiting connections are served. */
 const TURN = 1;
 
-/** Continues where it gave up its turn. */
 export interface TurnTaker {
   takeTurn(): void;
 }
 
 /**
- * Connections with pipelined requests that gave up their turn. Each event-loop turn serves them in order for 1 ms, so
- * other connections are read in between.
+ * For connections with pipelined requests: each event-loop turn serves them in order for a limited time, so other
+ * connections are read in between.
  */
 export class TurnQueue {
   readonly #waiting = new Set<TurnTaker>();

@@ -1,4 +1,3 @@
-/** What is wrong with HTTP/1.1 input, or with its pace. */
 export type WireFault =
   /** Not one unambiguous message. */
   | 'malformed'
@@ -11,14 +10,12 @@ export type WireFault =
   | 'version'
   | 'method'
   | 'coding'
-  /** The message, or its next part, arrived too late. */
   | 'too_late'
-  /** The connection closed inside a message. */
   | 'cut_off';
 
 /**
- * A message that must not be processed. Its text describes the fault to the sender and quotes nothing. It has no stack:
- * recording one takes as long as reading the message, and invalid input can be frequent.
+ * Its text describes the fault to the sender and quotes nothing. It has no stack: recording one takes as long as
+ * reading the message, and invalid input can be frequent.
  */
 export class WireError extends Error {
   override name = 'WireError';

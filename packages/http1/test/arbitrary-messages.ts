@@ -37,10 +37,7 @@ const target = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('*', '/', '//', '/?', '/#', 'http://') },
 );
 
-/**
- * Names that mean something to one of the readers, or nearly so. Not Proxy-Connection: llhttp closes for its `close`, which no
- * RFC asks for.
- */
+/** Not Proxy-Connection: llhttp closes for its `close`, which no RFC requires. */
 const NAMES = [
   'Host',
   'Connection',
@@ -224,10 +221,10 @@ const SHARDS = [
   SMUGGLED,
 ];
 
-/** One change to bytes, at a place given as a share of their length. */
+/** The place is a share of the length. */
 const mutation = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'line_twice', 'no_line', 'digit'),
-  // Without fast-check's bias for the ends of a range, by which nearly all mutations would hit the first line.
+  // fast-check's bias for the ends of a range would direct nearly all mutations to the first line.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
   /** Whether the place moves to the next separator byte. */
   atSeam: fc.boolean(),
@@ -271,10 +268,9 @@ const mutations = fc.oneof(
   { weight: 1, arbitrary: fc.array(mutation, { minLength: 2, maxLength: 4 }) },
 );
 
-/** Where to cut bytes, as shares of their length. */
+/** As shares of the length. */
 const cuts = fc.array(fc.noBias(fc.nat({ max: 999 })), { maxLength: 4 });
 
-/** The bytes of one connection, and how they arrive. */
 export interface Case {
   readonly bytes: string;
   readonly pieces: readonly string[];
@@ -300,7 +296,7 @@ export interface AnswerCase extends Case {
   readonly ends: boolean;
 }
 
-/** A response, sometimes after interim responses, and the method of its request. */
+/** Sometimes after interim responses. */
 export const answerCases: fc.Arbitrary<AnswerCase> = fc
   .record({
     one: cases(fc.array(answer, { minLength: 1, maxLength: 2 }).map((all) => all.join(''))),

@@ -10,7 +10,7 @@ import { REQUEST_LINES } from './cases/request-lines.ts';
 import { type Reading, readAnswers, readRequests } from './reading.ts';
 import { bytewise, inThree, inTwo } from './splits.ts';
 
-/** Splits into three grow with the square of the length. `npm run test:deep` also splits longer messages. */
+/** Splits into three grow with the square of the length. */
 const SHORT = isDeep ? 48 : 24;
 
 function toldOf<H extends Head>({ messages, fault }: Reading<H>, lineOf: (head: H) => string) {

@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 /** More than the system buffers of a connection that is not read. */
 const MUCH = 32 * 1024 * 1024;
 
-/** The server's action for the n-th request, from 1; `text` is what arrived on this connection since the last. */
+/** For the n-th request, from 1; `text` is what arrived on this connection since the last. */
 type Behaviour = (socket: Socket, count: number, text: string) => void;
 
 interface Far {
@@ -176,7 +176,7 @@ describe('an answer', () => {
     const { url, ...store } = await far(answers(answer, OK));
     const pool = poolTo(url);
     expect((await asked(pool, { method }))[1]).toBe(body);
-    // Twice: the first may have shown what the connection was left with.
+    // Twice: the first may show the state that the connection was left in.
     for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
     expect(store.sockets.size).toBe(1);
   });
@@ -238,7 +238,6 @@ describe('an answer', () => {
     expect([taken < MUCH / 2, all]).toEqual([true, false]);
     for (; !whole; await new Promise(setImmediate)) stream.resume();
     expect(taken).toBe(MUCH);
-    // The last part was asked to wait, too.
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(store.opened).toBe(1);
   });
@@ -519,7 +518,7 @@ describe('a pool', () => {
     const all = Array.from({ length: 7 }, () => asked(pool));
     await until('three have come', () => held.length === 3);
     pool.use({ ...limits, connections: 1 });
-    // One by an answer, one by its own end.
+    // One by a response, one by its own end.
     held.shift()!.write(OK);
     held.shift()!.destroy();
     await until('they have ended', () => pool.status.open === 1);
@@ -545,7 +544,7 @@ describe('a pool', () => {
     });
     const pool = poolTo(store.url, { connections: 3, minReadRate: 1024 });
     const failures: string[][] = [];
-    /** Takes a part of the body and wants no more; some take another part now and then. */
+    /** Some read another part from time to time. */
     const readers = await Promise.all(
       ['stuck', 'slow', 'slow'].map(async (name, i) => {
         failures[i] = [];
@@ -604,7 +603,7 @@ describe('a pool', () => {
   test('lets nobody wait longer than for an answer, nor behind its end', async () => {
     const store = await far(() => {});
     const slow = poolTo(store.url, { headTimeout: 30 });
-    // As long as its body comes, its answer is not late.
+    // While its body arrives, its response is not late.
     await begin(slow, { method: 'PUT', body: sent(null).body });
     await expect(slow.take()).rejects.toBeInstanceOf(PoolBusy);
     const closed = poolTo(store.url);
@@ -646,7 +645,7 @@ describe('a tunnel', () => {
     expect(store.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
-    // It takes no place in the pool any more.
+    // It occupies no place in the pool.
     const next = await pool.take();
     expect(next.isOpen).toBe(true);
     next.destroy();
@@ -683,7 +682,6 @@ describe('a server behind TLS', () => {
     authority.remove();
   });
 
-  /** With a certificate for `names`. */
   function secured(behave: Behaviour, names = 'IP:127.0.0.1'): Promise<Far> {
     const { cert, key } = authority.issue('store', names);
     const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key), ALPNProtocols: ['http/1.1'] });

@@ -4,12 +4,12 @@ import type { AnswerCase, Case } from './arbitrary-messages.ts';
 import { type NodeMessage, type NodeReading, type NodeServer, readAnswerByNode } from './node-http.ts';
 import { isFinal, isTunnel, type Reading, readAnswers, readRequests, type Understood } from './reading.ts';
 
-/** What became of the cases: that they are neither all good nor all hopeless is for the test to say. */
+/** The test decides whether the cases are varied enough. */
 export class Tally {
   cases = 0;
-  /** Messages that ours accepted, and that node:http then read as the same ones. */
+  /** That node:http read as the same messages. */
   whole = 0;
-  /** Heads that ours accepted, whose body is faulty or missing. */
+  /** With a faulty or missing body. */
   heads = 0;
   readonly faults: Record<string, number> = {};
 
@@ -23,20 +23,16 @@ export class Tally {
   }
 }
 
-/** Two readings that should be one. */
 export interface Difference {
   readonly what: string;
   readonly ours: unknown;
   readonly theirs: unknown;
 }
 
-/** Sent behind what ours accepted: llhttp understands it only if it stands where ours stands. */
+/** llhttp reads it only if it ends the accepted bytes at the same place as our reader. */
 const NEXT = 'GET /next HTTP/1.1\r\nHost: next\r\nConnection: close\r\n\r\n';
 
-/**
- * Reads requests with ours and with llhttp. What ours accepts llhttp must accept, and understand as the same; and splits must
- * make no difference.
- */
+/** llhttp must accept what our reader accepts, as the same messages; splits must make no difference. */
 export async function compareRequests(
   { bytes, pieces }: Case,
   server: NodeServer,
@@ -60,7 +56,6 @@ export async function compareRequests(
   return differenceOf(ours, theirs, isTunnel(last.head));
 }
 
-/** Reads the interim answers and the final one to a request with ours and with llhttp, as `compareRequests` does. */
 export async function compareAnswers(
   { bytes, pieces, method, ends }: AnswerCase,
   tally: Tally,
@@ -82,19 +77,19 @@ export async function compareAnswers(
   return differenceOf(ours, theirs, hasNoBody(last.head));
 }
 
-/** CONNECT to what is no authority: llhttp refuses it, ours leaves that to the server, which refuses every CONNECT. */
+/** CONNECT to an invalid authority: llhttp refuses it; our server refuses every CONNECT. */
 function isRefusedConnect({ method, target }: RequestHead): boolean {
   return method === 'CONNECT' && !/^[\w.[\]:~!$&'()*+,;=%-]+$/.test(target);
 }
 
 const HEAD_ONLY = { body: '', whole: false };
 
-/** By RFC 9112 section 6.3 these have no body, whatever they say of its length. llhttp reads one behind 204 and 101. */
+/** RFC 9112 section 6.3. llhttp reads a body after 204 and 101. */
 function hasNoBody({ status }: ResponseHead): boolean {
   return status === 204 || status === 101;
 }
 
-/** The form of node:http; of some messages only the head. */
+/** Of some messages only the head. */
 function asNode<H extends Head>(lineOf: (head: H) => string, isHeadOnly: (head: H) => boolean) {
   return ({ head, body, whole }: Understood<H>): NodeMessage => ({
     line: lineOf(head),
@@ -104,7 +99,7 @@ function asNode<H extends Head>(lineOf: (head: H) => string, isHeadOnly: (head: 
   });
 }
 
-/** What ours accepted; of a message whose body is faulty or missing, its head. */
+/** Only the head if the body is faulty or missing. */
 function acceptedOf(bytes: string, { messages, taken }: Reading<Head>): string {
   if (messages.at(-1)!.whole) return bytes.slice(0, taken);
   const start = bytes.startsWith('\r\n', taken) ? taken + 2 : taken;
@@ -115,7 +110,7 @@ function isAsFar(count: number, whole: boolean): (reading: NodeReading) => boole
   return ({ messages }) => messages.length === count && (!whole || messages.at(-1)!.whole);
 }
 
-/** `isHeadOnly`: of the last message llhttp may have read on in its own way. */
+/** `isHeadOnly`: llhttp may have read the body of the last message differently. */
 function differenceOf(ours: readonly NodeMessage[], theirs: NodeReading, isHeadOnly: boolean): Difference | null {
   if (isHeadOnly) Object.assign(theirs.messages.at(-1) ?? {}, HEAD_ONLY);
   const isSame = theirs.fault === null && isDeepStrictEqual(ours, theirs.messages);

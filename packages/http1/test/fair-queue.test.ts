@@ -5,7 +5,7 @@ import { FairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
 const NEVER = Number.POSITIVE_INFINITY;
 const party = (group: string, weight = 1, member = group): QueueOwner => ({ group, weight, member });
 
-/** Adds items named after their group and place: a0, a1, … */
+/** Named after their group and place: a0, a1, … */
 function fill(queue: FairQueue<string>, count: number, of: QueueOwner, from = 0): (string | null)[] {
   return Array.from({ length: count }, (_, i) => queue.add(`${of.member}${from + i}`, of, NEVER));
 }
@@ -183,7 +183,8 @@ describe('whatever happens', () => {
           busy.push({ turn, until: now + all[turn.item]!.cost });
         }
         const times = had.map((cost, i) => cost / all[i]!.weight);
-        // What is under way is not counted, and nobody is ahead by more than a turn of each server, before its cost was known.
+        // Turns in progress are not counted, and a group is ahead by at most a turn of each server, before its cost was
+        // known.
         const slack = (2 * servers + 1) * (50 + 100);
         expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(slack);
       }),

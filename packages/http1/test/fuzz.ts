@@ -5,10 +5,7 @@ import { answerCases, requestCases } from './arbitrary-messages.ts';
 import { compareAnswers, compareRequests, type Difference, Tally } from './comparison.ts';
 import { NodeServer } from './node-http.ts';
 
-/**
- * `npm run fuzz -- --minutes 60 --seed 7`: compares our reader with llhttp on messages of a grammar and their mutations, for as
- * long as told. Prints the seed first, counts each minute, and each difference it finds. Exits with 1 if there is one.
- */
+/** `npm run fuzz -- --minutes 60 --seed 7` compares our reader with llhttp. Exits with 1 if there is a difference. */
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string', default: `${randomInt(2 ** 31)}` } },
 });
@@ -17,7 +14,7 @@ const seed = Number(values.seed);
 if (!(minutes > 0) || !Number.isInteger(seed))
   throw new Error('--minutes wants a number above 0, --seed a whole number');
 
-/** Cases that are made at once, from a seed of their own. Every fourth portion is one of answers. */
+/** Cases per seed. Every fourth portion is one of responses. */
 const PORTION = 1_000;
 const start = performance.now();
 const server = new NodeServer();

@@ -9,7 +9,7 @@ import { REQUEST_LINES } from './cases/request-lines.ts';
 import { compareAnswers, compareRequests, Tally } from './comparison.ts';
 import { NodeServer } from './node-http.ts';
 
-/** Enough of each kind that no part of the readers goes unvisited. */
+/** Enough of each kind to reach every part of the readers. */
 function expectVariety({ cases, whole, heads, faults }: Tally): void {
   expect(whole).toBeGreaterThan(cases / 2);
   expect(heads).toBeGreaterThan(cases / 50);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 
-/** One message as node:http, which reads with llhttp, understood it. One character per byte. */
+/** As read by node:http (llhttp). One character per byte. */
 export interface NodeMessage {
   readonly line: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export interface NodeReading {
   fault: string | null;
 }
 
-/** A connection whose other side is this test: it writes with `push`, and what is written to it is dropped. */
+/** The test writes with `push`; what is written to it is dropped. */
 class Connection extends Duplex {
   override _read(): void {}
   override _write(_chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
@@ -31,7 +31,7 @@ interface Waiting {
   readonly done: () => void;
 }
 
-/** Turns of the event loop after which nothing can come any more from bytes that are all in memory. */
+/** All bytes are in memory, so nothing can follow after this many turns of the event loop. */
 const TURNS = 50;
 
 function afterTurns(done: () => void): void {
@@ -40,7 +40,7 @@ function afterTurns(done: () => void): void {
   turn();
 }
 
-/** Reads requests with node:http at its strictest, over connections in memory. */
+/** At its strictest, over connections in memory. */
 export class NodeServer {
   readonly #server: Server;
   readonly #waiting = new WeakMap<Duplex, Waiting>();
@@ -50,7 +50,7 @@ export class NodeServer {
     this.#server = createServer({ insecureHTTPParser: false, maxHeaderSize: 1 << 20 }, take);
     this.#server.maxHeadersCount = 0;
     this.#server.on('checkExpectation', take);
-    // llhttp stops behind the head of CONNECT: what follows is not HTTP.
+    // llhttp stops after the head of CONNECT: what follows is not HTTP.
     this.#server.on('connect', (request: IncomingMessage) => this.#add(request).done());
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       const waiting = this.#waiting.get(socket)!;
@@ -103,7 +103,7 @@ export class NodeServer {
   }
 }
 
-/** Reads the answer to a request with `method` by node:http's client, interim answers first. */
+/** Interim responses first. */
 export async function readAnswerByNode(
   bytes: string,
   { method, ends, isEnough }: { readonly method: string; readonly ends: boolean; readonly isEnough: IsEnough },

@@ -137,11 +137,11 @@ test('any two addresses of IPv4 and IPv6 are read as they were sent', () => {
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(65_535), (address, port) => {
       const family = address.includes(':') ? 'TCP6' : 'TCP4';
       const line = `PROXY ${family} ${address} ${address} ${port} ${port}\r\n`;
-      // An address of IPv6 that is written with more zeros than it needs makes a line longer than the protocol allows.
+      // An IPv6 address with unnecessary zeros makes the line longer than the protocol allows.
       fc.pre(line.length <= 107);
       const read = readProxyHeader(text(line));
       const spelt = family === 'TCP6' ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
-      // One of IPv4.
+      // An IPv4 address.
       fc.pre(!spelt.startsWith('::ffff:'));
       expect(read).toMatchObject({ announced: { address: spelt } });
     }),

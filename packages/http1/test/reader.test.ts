@@ -17,7 +17,7 @@ function headOf(size: number, line = 'GET / HTTP/1.1'): string {
   return head(line, HOST, `X: ${'y'.repeat(size - empty.length)}`);
 }
 
-/** The outcome of bytes in one piece, and in each split into two: all must be equal. */
+/** In one piece, and in each split into two: all must be equal. */
 function outcomeOf(bytes: string, ends = false) {
   const summary = (pieces: readonly string[]) => {
     const { messages, fault } = readRequests(pieces, { ends });
@@ -166,7 +166,7 @@ describe('chunks', () => {
     expect(outcomeOf(chunked(`0\r\n${'X'.repeat(3_000)}`)).fault).toBe('head_too_large');
   });
 
-  /** Like `outcomeOf`, for only some of the splits. */
+  /** For only some of the splits. */
   function outcomeOfLong(bytes: string) {
     const summary = (pieces: readonly string[]) => {
       const { messages, fault } = readRequests(pieces);
@@ -203,7 +203,6 @@ describe('the end of a connection', () => {
 });
 
 describe('the reader', () => {
-  /** A reader that does nothing on its own, with what it told. */
   function reading(onBody: (reader: MessageReader<RequestHead>, bytes: Buffer) => void = () => {}) {
     const told: string[] = [];
     const heads = new RequestHeads();

@@ -2,40 +2,38 @@ import { type Head, type RequestHead, RequestHeads, type ResponseHead, readRespo
 import { MessageReader } from '../src/reader.ts';
 import { WireError, type WireFault } from '../src/wire-error.ts';
 
-/** Bytes of a head in these tests: few, so that tests of limits are short. */
+/** Few, so that tests of limits are short. */
 export const MOST_HEAD_BYTES = 2_048;
 
-/** One message as our reader understood it. One character per byte. */
+/** One character per byte. */
 export interface Understood<H extends Head> {
   readonly head: H;
   body: string;
   whole: boolean;
 }
 
-/** What our reader understood of the bytes of one connection, up to their end or the first fault. */
+/** Up to the end or the first fault. */
 export interface Reading<H extends Head> {
   readonly messages: Understood<H>[];
-  /** Why it stopped; `null` if it did not, or if a message said that nothing comes behind it. */
+  /** `null` if it did not stop, or after the last message of the connection. */
   fault: WireFault | null;
-  /** Bytes up to the end of the last whole message. */
+  /** Up to the end of the last whole message. */
   taken: number;
 }
 
-/** What is different for requests and answers. */
 interface Kind<H extends Head> {
   readonly parse: (text: string) => H;
-  /** Whether the connection is not read on behind this message, although its sender may go on. */
+  /** The connection is not read after this message. */
   readonly isLast: (head: H) => boolean;
 }
 
 export interface ReadingOptions {
-  /** Whether the sender ends the connection behind the bytes. */
+  /** Whether the sender closes the connection after the bytes. */
   readonly ends?: boolean;
   readonly skipsEmptyLine?: boolean;
   readonly mostHeadBytes?: number;
 }
 
-/** Reads pieces as the reads of one connection, as the gateway does: it goes on behind each message that allows it. */
 function read<H extends Head>(
   { parse, isLast }: Kind<H>,
   pieces: readonly string[],
@@ -81,20 +79,20 @@ function read<H extends Head>(
   return reading;
 }
 
-/** Whether what follows may be no HTTP: llhttp stops behind CONNECT and behind each head that asks for an upgrade. */
+/** llhttp stops after CONNECT and after each head that requests an upgrade. */
 export function isTunnel({ method, fields: { list } }: RequestHead): boolean {
   const says = (name: string, value: RegExp) =>
     list.some((one, i) => i % 2 === 0 && one.toLowerCase() === name && value.test(list[i + 1]!));
   return method === 'CONNECT' || (says('connection', /upgrade/i) && says('upgrade', /^/));
 }
 
-/** Reads requests, up to the first that may end in a tunnel. */
+/** Up to the first request that may end in a tunnel. */
 export function readRequests(pieces: readonly string[], options?: ReadingOptions): Reading<RequestHead> {
   const heads = new RequestHeads();
   return read({ parse: (text) => heads.read(text), isLast: isTunnel }, pieces, options);
 }
 
-/** Reads the interim answers and the final one to a request with `method`. Behind 101 nothing is HTTP. */
+/** With interim responses. After 101 nothing is HTTP. */
 export function readAnswers(
   pieces: readonly string[],
   { method = 'GET', ...options }: ReadingOptions & { readonly method?: string } = {},

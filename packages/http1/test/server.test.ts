@@ -12,10 +12,10 @@ import type { ServerCall } from '../src/server-call.ts';
 import { WireError } from '../src/wire-error.ts';
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More than the system keeps of a connection whose other side does not read. */
+/** More than the system buffers of a connection that is not read. */
 const MUCH = 32 * 1024 * 1024;
 
-/** A server whose calls wait for the test, those to other paths than `/held` for nothing. */
+/** Only calls to `/held` wait for the test. */
 class Stage {
   readonly served: Served;
   readonly held: ServerCall[] = [];
@@ -42,7 +42,7 @@ class Stage {
     return wire;
   }
 
-  /** The call that comes with this text, on a new connection. */
+  /** On a new connection. */
   async begin(text: string): Promise<{ wire: Wire; call: ServerCall }> {
     const wire = await this.connect();
     return { wire, call: await this.next(wire.send(text)) };
@@ -53,7 +53,7 @@ class Stage {
     return this.held.shift()!;
   }
 
-  /** Closes everything; fails if a request did not end. */
+  /** Fails if a request did not end. */
   async close(): Promise<void> {
     for (const wire of this.#wires) wire.close();
     const { server } = this.served;
@@ -66,14 +66,12 @@ class Stage {
 const stages: Stage[] = [];
 afterEach(() => Promise.all(stages.splice(0).map((stage) => stage.close())));
 
-/** The ends of a call. */
 function endsOf(call: ServerCall): boolean[] {
   const ends: boolean[] = [];
   call.whenEnded(() => ends.push(call.left));
   return ends;
 }
 
-/** What comes of the body of a call. */
 function bodyOf(call: ServerCall) {
   const body = { text: '', outcome: 'coming' };
   call.readBody({
@@ -372,7 +370,7 @@ describe('a body', () => {
     wire.send(Buffer.alloc(MUCH));
     await until('the first part is there', () => size > 0);
     const before = size;
-    // Whatever else came would have come before an answer on another connection.
+    // Anything else would have arrived before a response on another connection.
     const other = await stage.connect();
     for (let i = 0; i < 5; i++) await other.send(GET).answer();
     expect(size).toBe(before);
@@ -638,7 +636,7 @@ describe('a caller that ends its side behind what is no request', () => {
     const wire = await stage.connect();
     wire.send('GET  /a HTTP/1.1\r\nHost: a\r\n\r\n').socket.end();
     await until('it is found out', () => replies.length === 1);
-    // The end of the other side has been read by the time a whole exchange is over.
+    // After a whole exchange, the end of the other side has been read.
     expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
     replies[0]!.answer(400, lines(), 'refused');
     expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused', headers: { connection: 'close' } });

@@ -30,7 +30,7 @@ test('sockets read into one buffer, which the next read uses again', async () =>
   expect(reads[0]!.toString()).toBe('other');
   one.destroy();
   two.destroy();
-  // The listener counts each of them once, and so its end is seen.
+  // The listener counts each of them once, so it closes.
   await new Promise((closed) => server.close(closed));
 });
 

@@ -1,9 +1,7 @@
-/** Every way to send bytes in two writes. */
 export function inTwo(bytes: string): string[][] {
   return Array.from({ length: bytes.length - 1 }, (_, i) => [bytes.slice(0, i + 1), bytes.slice(i + 1)]);
 }
 
-/** Every way to send bytes in three writes. */
 export function inThree(bytes: string): string[][] {
   return inTwo(bytes).flatMap(([first, rest]) =>
     rest!.length < 2 ? [] : inTwo(rest!).map((pair) => [first!, ...pair]),

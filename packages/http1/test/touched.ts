@@ -1,9 +1,6 @@
 import { jest } from '@jest/globals';
 
-/**
- * Counts the bytes that buffers copy, search and decode and that expressions read while `run` runs: a measure that is
- * the same on every machine.
- */
+/** The bytes that buffers copy, search and decode and that expressions read: the same on every machine. */
 export function bytesTouched(run: () => void): number {
   let touched = 0;
   const { copy, indexOf, toString: decode } = Buffer.prototype;

@@ -1,18 +1,17 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
 
-/** The PEM files of a TLS client as plain values, which can be sent to another process. */
+/** Plain values, which can be sent to another process. */
 export interface ClientMaterial {
-  /** Trusted CAs; `null`: those of Node and NODE_EXTRA_CA_CERTS. */
+  /** `null`: those of Node and NODE_EXTRA_CA_CERTS. */
   readonly ca: string | null;
-  /** Client certificate; `null` for none. */
   readonly cert: string | null;
   readonly key: string | null;
-  /** The expected name in the server's certificate; `null`: the host of the URL. */
+  /** In the server's certificate; `null`: the host of the URL. */
   readonly serverName: string | null;
 }
 
-/** Shared by the connections to one server. The same object until something changes. */
+/** The same object until something changes. */
 export type ClientTls = Readonly<Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>>;
 
 export function clientTls(material: ClientMaterial | null): ClientTls {
@@ -29,7 +28,6 @@ export function clientTls(material: ClientMaterial | null): ClientTls {
   return { secureContext, servername, checkServerIdentity: (_, found) => checkServerIdentity(serverName, found) };
 }
 
-/** OpenSSL codes for an untrusted issuer. */
 const UNKNOWN_ISSUER = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -40,7 +38,7 @@ const UNKNOWN_ISSUER = new Set([
 
 export type TlsTrouble = 'issuer' | 'name' | 'certificate' | 'refused' | 'no_tls' | 'other';
 
-/** The TLS failure of a connection; `null` for other errors. */
+/** `null` for other errors. */
 export function tlsTrouble(error: unknown): TlsTrouble | null {
   const { code } = Object(error) as { code?: unknown };
   if (typeof code !== 'string') return null;

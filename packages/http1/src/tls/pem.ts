@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-/** Why a PEM file is invalid, as a sentence whose subject is the file. Contains nothing of the text. */
+/** A sentence whose subject is the file. Contains nothing of the text. */
 export class UnfitPem extends Error {
   override name = 'UnfitPem';
 }
@@ -9,7 +9,7 @@ export class UnfitPem extends Error {
 const MOST_CERTIFICATES = 100;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** The certificates of a file in order, at least one. Throws UnfitPem. */
+/** In order, at least one. Throws UnfitPem. */
 export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certificate[] {
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0) {
@@ -26,7 +26,7 @@ export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certi
   });
 }
 
-/** The private key of a file. Throws UnfitPem. */
+/** Throws UnfitPem. */
 export function keyIn(pem: string): KeyObject {
   if (!pem.includes('PRIVATE KEY-----')) {
     const isCertificate = pem.includes('-----BEGIN CERTIFICATE-----');
@@ -43,7 +43,7 @@ export function keyIn(pem: string): KeyObject {
   }
 }
 
-/** The host names of a certificate in lower case, some with `*.` in front. */
+/** In lower case, some with `*.` in front. */
 export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
   const found = subjectAltName.matchAll(/(?:^|, )DNS:((?:\*\.)?[A-Za-z0-9._-]+)(?=,|$)/g);
   return [...found].map(([, name]) => name!.toLowerCase());

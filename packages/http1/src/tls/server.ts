@@ -1,36 +1,35 @@
 import { constants, hkdfSync, randomBytes } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 
-/** A certificate with its key, in PEM, and its properties; plain values, which can be sent to another process. */
+/** In PEM; plain values, which can be sent to another process. */
 export interface Pair {
-  /** The certificate's file name, for messages. */
+  /** For messages. */
   readonly file: string;
   readonly cert: string;
   readonly key: string;
-  /** Host names in lower case, some with `*.` in front; without addresses. */
+  /** In lower case, some with `*.` in front; without addresses. */
   readonly names: readonly string[];
   /** Unix milliseconds. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** The PEM files of a listener. */
 export interface ServerMaterial {
   /** At least one. The first is for clients that send no or an unknown server name. */
   readonly pairs: readonly Pair[];
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** CA of client certificates, in PEM; `null` if none are required. */
+  /** In PEM; `null` if no client certificates are required. */
   readonly clientCa: string | null;
 }
 
 export interface ServerTls {
   /** For connections that send no or an unknown server name. */
   readonly usual: SecureContextOptions;
-  /** The context for a server name; `undefined`: the default one. */
+  /** `undefined`: the default context. */
   readonly named: (server: string) => SecureContext | undefined;
 }
 
-/** TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption (RFC 9325 section 4.2), in OpenSSL's names. */
+/** TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption (RFC 9325 section 4.2). */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -72,13 +71,10 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
   };
 }
 
-/** Milliseconds of use of one ticket key. */
+/** Milliseconds. */
 const TICKET_KEYS = 86_400_000;
 
-/**
- * The key for session tickets at a given time. All processes of a gateway share the secret, so each can resume sessions
- * of the others without exchanging keys.
- */
+/** All processes of a gateway share the secret, so each can resume sessions of the others without exchanging keys. */
 export function ticketKeys(secret: Uint8Array, now: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48));
 }

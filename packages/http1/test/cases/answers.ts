@@ -1,6 +1,5 @@
 import { accepted, CHUNKED, faulty, head, malformed, type WireCase } from './case.ts';
 
-/** Answers are told apart by the method of their request, and by whether the connection ends behind the bytes. */
 export interface AnswerWireCase extends WireCase {
   readonly method?: string;
   readonly ends?: boolean;

@@ -1,8 +1,8 @@
 import type { WireFault } from '../../src/wire-error.ts';
 
 /**
- * Bytes, and what the reader must make of them. A message is written as its first line's parts and its body, `GET / |abc`, with
- * `…` behind it while it is not whole.
+ * The expected reading of a message is its first line's parts and its body, `GET / |abc`, followed by `…` while
+ * incomplete.
  */
 export interface WireCase {
   readonly what: string;
@@ -30,5 +30,5 @@ export function head(...lines: readonly string[]): string {
 export const CHUNKED = 'Transfer-Encoding: chunked';
 /** A request that an attacker tries to smuggle. */
 export const EVIL = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n';
-/** A valid request that must be read after every valid message, and never after an invalid one. */
+/** Must be read after every valid message, and never after an invalid one. */
 export const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n';

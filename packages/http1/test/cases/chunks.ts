@@ -3,7 +3,7 @@ import { accepted, CHUNKED, EVIL, faulty, head, NEXT, type WireCase } from './ca
 const HEAD = head('POST / HTTP/1.1', 'Host: a', CHUNKED);
 const good = (what: string, body: string, understood: string) =>
   accepted(what, HEAD + body + NEXT, `POST / |${understood}`, 'GET /next |');
-/** The head is understood; of the body, what came before the fault. */
+/** The head is read, and the body before the fault. */
 const bad = (what: string, body: string, understood = '') =>
   faulty(what, 'malformed', HEAD + body + NEXT, `POST / |${understood}…`);
 const size = (line: string) => bad(`the size line ${JSON.stringify(line)}`, `${line}\r\nhello\r\n0\r\n\r\n`);

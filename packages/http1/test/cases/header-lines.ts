@@ -7,7 +7,6 @@ const good = (what: string, ...lines: readonly string[]) =>
 const bad = (what: string, ...lines: readonly string[]) => malformed(what, head(LINE, 'Host: a', ...lines) + NEXT);
 const host = (what: string, ...lines: readonly string[]) => malformed(what, head(LINE, ...lines) + NEXT);
 
-/** A line in which one byte stands in a place. */
 const withByte = (code: number, lineOf: (byte: string) => string) => lineOf(String.fromCharCode(code));
 const hex = (code: number) => `0x${code.toString(16)}`;
 const CONTROLS = [0, 1, 7, 8, 0x0b, 0x0c, 0x0e, 0x1b, 0x1f, 0x7f];

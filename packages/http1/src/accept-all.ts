@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
-/** Far more connections than a backlog holds, one per event-loop turn. */
 const MOST_TURNS = 2_000;
-/** Milliseconds between a client's retransmissions of the last handshake packet, and how many of them are awaited. */
+/** Milliseconds between retransmissions of the last handshake packet, and how many of them are awaited. */
 const REPEATED = 300;
 const MOST_REPEATS = 5;
 /** proc(5). */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** No public API exposes these members. Calls return 0 or an error number. */
 export interface ListeningHandle {
   getsockname(into: SocketName): number;
   listen(backlog: number): number;
@@ -21,7 +19,7 @@ interface WithHandle<T> {
   readonly _handle: T | null;
 }
 
-/** `null` if the server does not listen or if this system cannot shrink a backlog. */
+/** `null` if this system cannot shrink a backlog. */
 export function socketOf(listener: Server): ListeningHandle | null {
   return process.platform === 'linux' ? (listener as unknown as WithHandle<ListeningHandle>)._handle : null;
 }
@@ -30,9 +28,9 @@ export function socketOf(listener: Server): ListeningHandle | null {
  * Closing a listening socket resets the connections in its queue. The caller must close the socket when this resolves,
  * before the next turn of the event loop.
  *
- * A backlog of 0 leaves room for one connection, which a connection of this process occupies, and Linux drops the first
- * packet of any other. Its client repeats it after a second and is refused before it has sent a request. A client with
- * a handshake in progress must finish first, so the room is then freed for it.
+ * A connection of this process occupies the one place of a backlog of 0, so Linux drops the first packet of any other
+ * client: it repeats the packet after a second and is refused before it has sent a request. A client with a handshake
+ * in progress must finish first, so the room is then freed for it.
  */
 export async function acceptAll(socket: ListeningHandle): Promise<void> {
   socket.listen(0);
@@ -56,7 +54,7 @@ interface SocketName {
   port?: number;
 }
 
-/** Until no connection arrives during `wait`, because another may arrive before the socket is closed. */
+/** Another may arrive before the socket is closed. */
 export async function acceptWaiting(listener: Server, wait: () => Promise<void> = wholeTurn): Promise<void> {
   let came = true;
   const note = () => {
@@ -73,7 +71,7 @@ export async function acceptWaiting(listener: Server, wait: () => Promise<void> 
 /** `null` if the queue was full. Resolves in the same turn of the event loop. */
 async function takesRoom({ address, port }: SocketName): Promise<Socket | null> {
   const own = connect({ host: address, port: port! }).on('error', () => {});
-  // Node connects after the code of this turn; a connection within one machine is established at once.
+  // A connection within one machine is established at once.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const { _handle: handle } = own as unknown as WithHandle<{ getpeername(into: object): number }>;
   if (handle?.getpeername({}) === 0) return own;
@@ -88,7 +86,7 @@ function handshakes(port: number): number {
   return TABLES.reduce((sum, file) => sum + (textOf(file).match(begun)?.length ?? 0), 0);
 }
 
-/** A sandbox may hide this table. The stop then continues without it. */
+/** A sandbox may hide this table. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');

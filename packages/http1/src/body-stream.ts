@@ -1,5 +1,5 @@
 export interface BodySink {
-  /** Returns whether it can take more now; if not, it calls the body's `resume` later. */
+  /** If it returns false, it calls the body's `resume` later. */
   chunk(bytes: Buffer): boolean;
   end(): void;
   fail(reason: unknown): void;
@@ -13,7 +13,7 @@ export interface BodyWatcher {
 
 export const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Without a sink, or if the sink is full, it pauses the connection, so memory holds one read. */
+/** Pauses the connection while no sink takes more, so memory holds one read. */
 export class BodyStream {
   readonly #flow: { pause(): void; resume(): void };
   #waiting: Buffer[] = [];
@@ -25,7 +25,7 @@ export class BodyStream {
     this.#flow = flow;
   }
 
-  /** From the first byte. Called once. */
+  /** Called once. */
   to(sink: BodySink): void {
     this.#sink = sink;
     const waiting = this.#waiting;

@@ -3,7 +3,6 @@ export class ByteBuffer {
   #buffer: Buffer | null = null;
   size = 0;
 
-  /** In memory: the first chunk as received, or at most twice `size`. */
   get capacity(): number {
     return this.#buffer?.length ?? 0;
   }

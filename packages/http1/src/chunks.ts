@@ -5,17 +5,14 @@ import { malformed, WireError } from './wire-error.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
-/** Per body. */
 const MOST_EXTENSIONS = 16 * 1024;
-/** A chunk size, extensions up to their limit, and a margin. */
 const LONGEST_LINE = MOST_EXTENSIONS + 32;
 
-/** `cr` and `lf` are the line end after data. */
 type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
 
 /**
- * RFC 9112 section 7.1, strict; extensions and trailers are checked, bounded and dropped. The data of one read is
- * passed on in one piece, so small chunks cost no more than large ones.
+ * RFC 9112 section 7.1, strict; extensions and trailers are bounded and dropped. The data of one read is passed on in
+ * one piece, so small chunks cost no more than large ones.
  */
 export class Chunks {
   readonly #data: (bytes: Buffer) => void;
@@ -24,14 +21,13 @@ export class Chunks {
   #left = 0;
   #extensions = 0;
   #trailers = '';
-  /** A view, or a copy if it spans several chunks. */
   #read: Buffer | null = null;
   #readBytes = 0;
   #begun: ByteBuffer | null = null;
   /** With its end; null if that has not arrived. */
   #text: string | null = null;
 
-  /** `data` receives the bytes of chunks once per read; `mostTrailers` is in bytes. */
+  /** `mostTrailers` is in bytes. */
   constructor(data: (bytes: Buffer) => void, mostTrailers: number) {
     this.#data = data;
     this.#mostTrailers = mostTrailers;
@@ -105,7 +101,6 @@ export class Chunks {
     return at + 1;
   }
 
-  /** Trailers end with an empty line, which may be the first. */
   #trailer(bytes: Buffer, at: number): number {
     const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
     const text = this.#text;

@@ -8,10 +8,9 @@ import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** `receive` gets bytes that are valid only during its call. */
+/** The bytes are valid only during the call. */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** By all connections of a pool, which may change the times. */
 export interface ClientShared {
   /** Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no deadline is early. */
   now: number;
@@ -19,20 +18,19 @@ export interface ClientShared {
   readonly host: string;
   readonly basePath: string;
   readonly mostHeadBytes: number;
-  /** Milliseconds: to connect; from the request to the response head; between two parts of a body. */
+  /** Milliseconds: to connect; to the response head; between two parts of a body. */
   connectTimeout: number;
   headTimeout: number;
   bodyTimeout: number;
   /** Milliseconds. */
   readonly idleTimeout: number;
-  /** The connection can send the next request. */
   readonly free: (connection: ClientConnection) => void;
   readonly closed: (connection: ClientConnection) => void;
 }
 
 /** No server has a reason to send more interim responses (RFC 9110 section 15.2). */
 const MOST_INTERIM = 16;
-/** Milliseconds by which a connection closes before the server's own idle timeout. */
+/** Milliseconds. */
 const HINT_MARGIN = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -51,7 +49,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #interim = 0;
   #sent = true;
   #streamed: StreamedBody | null = null;
-  /** Held until its read ends, so that a response in one read is passed on as one. */
+  /** So that a response in one read is passed on as one. */
   #held: ResponseHead | null = null;
   #whole: Buffer = EMPTY;
   #stream: BodyStream | null = null;
@@ -88,12 +86,10 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     return !this.#closed;
   }
 
-  /** `undefined` before the connection is open. */
   get address(): string | undefined {
     return (this.#socket as Partial<Socket>).remoteAddress;
   }
 
-  /** After the request in progress, if any. */
   retire(): void {
     this.#retired = true;
     if (this.#receiver === null && this.#stream === null) this.destroy();
@@ -188,7 +184,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const head = this.#held;
     if (this.#upgraded !== null) return;
     if (head === null && this.#stream === null) {
-      // An interim response.
       this.#reader.next();
       return;
     }
@@ -219,7 +214,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#begun = true;
       this.#receiver?.begun();
     }
-    // A paused stream sets its own deadline.
     if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
     try {
       this.#reader.feed(bytes);
@@ -231,7 +225,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     else if (this.#over) this.#release();
   }
 
-  /** After an upgrade the socket is not HTTP: it leaves the pool open. */
   #handOver({ reason, fields }: ResponseHead): void {
     const upgraded = this.#request!.upgraded!;
     const rest = this.#reader.takeRest();
@@ -240,7 +233,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#reader.stop();
     this.#shared.closed(this);
     this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
-    // The buffer of the read is reused.
+    // The buffer is reused.
     upgraded({
       reason,
       fields: fields.list,
@@ -349,7 +342,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
-    // Sends the head even if the body does not begin.
     if (rest !== '' && !this.#closed) write('');
   }
 

@@ -10,7 +10,7 @@ export interface ClientRequest {
   /** Without framing and connection fields. */
   readonly fields: FieldLines;
   readonly body: Buffer | StreamedBody | null;
-  /** Takes the connection after a 101 response to a WebSocket handshake (RFC 6455). */
+  /** After a 101 response to a WebSocket handshake (RFC 6455). */
   readonly upgraded?: Upgraded;
 }
 
@@ -18,11 +18,10 @@ export type Upgraded = (tunnel: Tunnel) => void;
 
 export interface Tunnel {
   readonly reason: string;
-  /** Of the response, flat. */
+  /** Flat. */
   readonly fields: readonly string[];
   /** Its `error` and `close` listeners are already attached. */
   readonly socket: Duplex;
-  /** Bytes received after the response. */
   readonly rest: Buffer | null;
 }
 
@@ -33,17 +32,15 @@ export interface StreamedBody {
   resumeBody(): void;
 }
 
-/** `body` is a Buffer if it arrived in one read with its head, otherwise a stream. */
+/** A Buffer `body` arrived in one read with its head. */
 export interface ClientResponse {
   readonly status: number;
-  /** Often empty. */
   readonly reason: string;
-  /** Flat, spelt as received. */
+  /** Flat. */
   readonly fields: readonly string[];
   readonly body: Buffer | BodyStream;
 }
 
-/** `begun` at the first byte, then `answer` or `fail`. */
 export interface ResponseReceiver {
   begun(): void;
   answer(answer: ClientResponse): void;

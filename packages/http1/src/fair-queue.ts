@@ -3,31 +3,25 @@ export interface QueueOwner {
   readonly group: string;
   /** Relative to other groups; above 0. */
   readonly weight: number;
-  /** Members of a group share equally. */
   readonly member: string;
 }
 
-/** The caller reports its cost. */
 export interface Turn<T> {
   readonly item: T;
   readonly group: Group<T>;
-  /** When the turn began. */
   readonly estimate: number;
 }
 
 interface Group<T> {
   readonly name: string;
   weight: number;
-  /** Members with waiting items; the first is next. */
   readonly members: Map<string, Member<T>>;
-  /** The same members by number of waiting items. */
   readonly byLength: Member<T>[][];
   size: number;
-  /** Turns in progress. */
   serving: number;
-  /** Virtual time: the cost of its turns divided by its weight. The group with the lowest is next. */
+  /** Virtual time: the cost of its turns divided by its weight. */
   time: number;
-  /** Moving average of the cost of a turn; `null` before the first has ended. */
+  /** Moving average; `null` before the first turn has ended. */
   mean: number | null;
 }
 
@@ -35,7 +29,6 @@ interface Member<T> {
   readonly name: string;
   readonly group: Group<T>;
   readonly entries: Entry<T>[];
-  /** Index in its list of `byLength`. */
   place: number;
 }
 
@@ -45,24 +38,20 @@ interface Entry<T> {
   readonly member: Member<T>;
 }
 
-/** In the moving average. */
 const NEWEST = 0.1;
-/** Before any turn has ended. */
 const UNKNOWN = 100;
 
 /**
- * Start-time fair queueing by measured cost. A group without waiting items leaves its share to others and saves nothing
- * up. If the queue is full, the newest item of the group with the longest weighted queue is dropped.
+ * Start-time fair queueing by measured cost; an idle group saves nothing up. If the queue is full, the newest item of
+ * the group with the longest weighted queue is dropped.
  */
 export class FairQueue<T> {
   /** If lowered below the current length, each newcomer drops one item. */
   most: number;
   readonly #groups = new Map<string, Group<T>>();
-  /** In order of arrival. */
   readonly #entries = new Set<Entry<T>>();
-  /** Virtual time of the last group served; a new group starts there. */
+  /** A new group starts at this virtual time. */
   #time = 0;
-  /** Moving average of the cost of any turn. */
   #mean: number | null = null;
 
   constructor(most: number) {
@@ -77,7 +66,6 @@ export class FairQueue<T> {
     for (const { name, size } of this.#groups.values()) if (size > 0) yield [name, size];
   }
 
-  /** Returns the dropped item, which may be `item` itself. */
   add(item: T, party: QueueOwner, deadline: number): T | null {
     const group = this.#groupOf(party);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);
@@ -99,12 +87,11 @@ export class FairQueue<T> {
     const [member] = group.members.values();
     const [entry] = member!.entries;
     this.#takeOut(entry!);
-    // Moves it behind the others of its group.
     if (group.members.delete(member!.name)) group.members.set(member!.name, member!);
     return { item: entry!.item, group, estimate };
   }
 
-  /** `cost` is in any unit; `null` if the turn was not used. */
+  /** `null` if the turn was not used. */
   end({ group, estimate }: Turn<T>, cost: number | null): void {
     group.serving--;
     group.time += ((cost ?? 0) - estimate) / group.weight;
@@ -115,7 +102,6 @@ export class FairQueue<T> {
     this.#forgetIdle(group);
   }
 
-  /** With a deadline at or before `now`. */
   takeLate(now: number): T | null {
     const [oldest] = this.#entries;
     return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
@@ -146,7 +132,6 @@ export class FairQueue<T> {
     return next;
   }
 
-  /** Among equals, the newcomer. */
   #mostOver(newcomer: Entry<T>): Entry<T> {
     let { group: most } = newcomer.member;
     for (const group of this.#groups.values()) {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { oneByte } from './one-byte.ts';
 
-/** In bytes: copying a larger body into the text of its head costs more than a second write. */
+/** In bytes: copying a larger body costs more than a second write. */
 export const ONE_WRITE: number = 32 * 1024;
 
 /** One character per byte: any above 0xff would lose bits and could become a line end. */
@@ -17,18 +17,15 @@ declare class Mark {
   protected readonly checked: true;
 }
 
-/** They can be inserted into a message unchanged. */
 export type CheckedLines = string & Mark;
 
 const CONTENT_LENGTH = oneByte('Content-Length');
 
-/** Each addition stays one line, whatever its value. */
 export class FieldLines {
-  /** One character per byte; complete lines, without the empty line after them. */
+  /** One character per byte, without the empty line. */
   text = '';
   dated = false;
   sized = false;
-  /** The value of Content-Length; 0 without one. */
   length = 0;
 
   /** The name is trusted. Throws for a value that would not stay one value. */
@@ -36,7 +33,7 @@ export class FieldLines {
     this.addKnown(name, checkedValue(name, value));
   }
 
-  /** For a value that was checked before or consists of digits and letters. */
+  /** Checked before, or only digits and letters. */
   addKnown(name: string, value: string): void {
     this.text += `${name}: ${value}\r\n`;
   }
@@ -45,12 +42,11 @@ export class FieldLines {
     this.text += `${name}: ${value}\r\n`;
   }
 
-  /** Name, value, … */
   addAll(list: readonly string[]): void {
     for (let i = 0; i < list.length; i += 2) this.add(list[i]!, list[i + 1]!);
   }
 
-  /** Flat with lower-case names, of a parsed message: parsing has checked them. */
+  /** Flat, from a parsed message: parsing has checked them. */
   addRead(list: readonly string[]): void {
     let text = '';
     for (let i = 0; i < list.length; i += 2) {
@@ -97,19 +93,18 @@ export function statusLine(status: number, reason: string): string {
   return `HTTP/1.1 ${status} ${reason}\r\n`;
 }
 
-/** Rendered once a second. */
 export class Closing {
   readonly #keepAlive: string;
   #second = -1;
   #date = '';
 
-  /** `idle`: milliseconds for which a connection stays open between two requests. */
+  /** In milliseconds. */
   constructor(idle: number) {
     const seconds = Math.floor(idle / 1_000);
     this.#keepAlive = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}\r\n`;
   }
 
-  /** With the empty line. `dated`: the response already has a Date (RFC 9110 section 6.6.1). */
+  /** `dated`: the response already has a Date (RFC 9110 section 6.6.1). */
   text(goesOn: boolean, dated: boolean): string {
     const rest = goesOn ? this.#keepAlive : 'Connection: close\r\n\r\n';
     return dated ? rest : this.#dateLine() + rest;

@@ -3,16 +3,16 @@ import { malformed } from './wire-error.ts';
 
 /** No other code reads Content-Length, Transfer-Encoding or Connection to find where a message or connection ends. */
 export interface Fields {
-  /** Name as received, trimmed value, name, value, … One character per byte. */
+  /** Name as received, trimmed value, … One character per byte. */
   readonly list: readonly string[];
-  /** Values of Content-Length and Transfer-Encoding, one per line; untrimmed if they contain a tab. */
+  /** One per line; untrimmed if they contain a tab. */
   readonly lengths: readonly string[];
   readonly codings: readonly string[];
   /** One per line. */
   readonly hosts: readonly string[];
   readonly close: boolean;
   readonly keepAlive: boolean;
-  /** Cached by the owner of the calls: most connections repeat the same fields. */
+  /** Most connections repeat the same fields. */
   meaning: unknown;
 }
 

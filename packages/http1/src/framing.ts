@@ -2,10 +2,9 @@ import { type Fields, listed } from './fields.ts';
 import { IS_TOKEN } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** Length of a body in bytes, or how its end is found. */
 export type Framing = number | 'chunked' | 'until_close';
 
-/** Short enough for 64-bit readers. Bodies whose length loses digits are refused for their size. */
+/** Short enough for 64-bit readers. */
 const LENGTH = /^\d{1,18}$/;
 
 /**
@@ -22,7 +21,7 @@ export function framingOfRequest({ lengths, codings }: Fields, minor: number): n
   return lengths.length === 0 ? 0 : lengthIn(lengths);
 }
 
-/** RFC 9112 section 6.3. `method` is that of the request. Throws WireError as for requests. */
+/** RFC 9112 section 6.3. Throws WireError as for requests. */
 export function framingOfResponse(fields: Fields, minor: number, method: string, status: number): Framing {
   const { lengths, codings } = fields;
   const known = lengths.length > 0 || codings.length > 0;

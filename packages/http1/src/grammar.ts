@@ -26,10 +26,9 @@ export const CHUNK_LINE: RegExp = new RegExp(
 
 /** A byte that no head may contain; a CR or LF that does not end a line. */
 const FORBIDDEN = /[^\t\n\r -~\x80-\xff]|\r[^\n]|[^\r]\n/;
-/** A line end before the first line, complete or partial. */
 const EMPTY_LINE = /^(?:\n|\r[\s\S])/;
 
-/** Refuses other protocols at once. `fromStart`: nothing came before the text. */
+/** Refuses other protocols at once. */
 export function mayBecomeHead(text: string, fromStart: boolean): boolean {
   return !FORBIDDEN.test(text) && !(fromStart && EMPTY_LINE.test(text));
 }

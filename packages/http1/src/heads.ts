@@ -14,14 +14,12 @@ export interface Head {
 
 export interface RequestHead extends Head {
   readonly method: string;
-  /** Origin-form, absolute-form, `*`, or an authority for CONNECT. */
   readonly target: string;
   readonly framing: number | 'chunked';
 }
 
 export interface ResponseHead extends Head {
   readonly status: number;
-  /** Often empty. */
   readonly reason: string;
 }
 
@@ -29,10 +27,9 @@ const KNOWN_METHODS = new Set(METHODS);
 /** RFC 3986 section 3.2 without user information, with the port. */
 const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
-/** Longest field section that is cached. */
 const LONGEST_REMEMBERED = 2_048;
 
-/** For one connection, whose fields usually repeat those of the previous request. */
+/** Fields usually repeat those of the previous request. */
 export class RequestHeads {
   #section = '';
   #fields: Fields | null = null;
@@ -70,7 +67,7 @@ export class RequestHeads {
   }
 }
 
-/** `method` is that of the request. Throws WireError as for requests. */
+/** Throws WireError as for requests. */
 export function readResponseHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
   const line = STATUS_LINE.exec(text.slice(0, lineEnd));

@@ -5,16 +5,14 @@ import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 
-/** They may change while a pool is in use. */
 export interface PoolLimits {
   readonly connections: number;
-  /** Requests waiting for a connection. */
   readonly mostWaiting: number;
-  /** Milliseconds, see ClientShared; a request waits for a connection as long as for a response. */
+  /** Milliseconds; a request waits for a connection as long as for a response. */
   readonly connectTimeout: number;
   readonly headTimeout: number;
   readonly bodyTimeout: number;
-  /** Bytes per second that the receiver of a response must read while other requests wait for a connection. */
+  /** Bytes per second, while other requests wait for a connection. */
   readonly minReadRate?: number;
 }
 
@@ -24,10 +22,8 @@ export interface PoolOptions extends PoolLimits {
   readonly open: OpenSocket;
 }
 
-/** Too many requests wait or this one waited too long. */
 export class PoolBusy extends Error {
   override name = 'PoolBusy';
-  /** Whether it waited for its whole time. */
   readonly isLate: boolean;
 
   constructor(isLate = false) {
@@ -42,14 +38,13 @@ const IDLE = 4_000;
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
 
-/** Milliseconds over which read rates are measured. */
+/** Milliseconds. */
 const RATE_SPAN = 2_000;
 
-/** After all deadlines. */
 const ALL = Number.POSITIVE_INFINITY;
 
 export interface Waiter {
-  /** `leave` cancels the wait; no further call follows. */
+  /** No further call follows. */
   waits(leave: () => void): void;
 }
 
@@ -58,7 +53,6 @@ interface Waiting {
   refuse(reason?: Error): void;
 }
 
-/** Of a request that waited for the connection. */
 interface Lease {
   readonly turn: Turn<Waiting>;
   readonly since: number;
@@ -66,25 +60,22 @@ interface Lease {
 
 const NO_OWNER: QueueOwner = { group: '', weight: 1, member: '' };
 
-/** Keep-alive connections to one server, the last used first. One timer serves all. */
 export class Pool {
   #limits: PoolLimits;
   readonly #shared: ClientShared;
   readonly #all = new Set<ClientConnection>();
-  /** In use since before the server failed: they close after their request, and their place is not refilled. */
+  /** They close after their request, and their place is not refilled. */
   readonly #left = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #leases = new Map<ClientConnection, Lease>();
-  /** While requests wait: the bytes that receivers had read, and when. */
+  /** The bytes that receivers had read, and when. */
   readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
-  /** Runs only while connections exist. */
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Connections close after their request. */
   #isRetired = false;
-  /** Late connections are being failed; their places stay empty meanwhile. */
+  /** Late connections are being failed; their places stay empty. */
   #isLooking = false;
 
   constructor(options: PoolOptions) {
@@ -110,7 +101,7 @@ export class Pool {
     };
   }
 
-  /** Surplus connections close after their request, unused ones by their idle timeout. */
+  /** Surplus connections close after their request. */
   use(limits: PoolLimits): void {
     const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
@@ -121,7 +112,7 @@ export class Pool {
     this.#openForWaiting();
   }
 
-  /** Closes connections to other addresses: unused ones now, the others after their request. */
+  /** In-use connections close after their request. */
   keepOnly(addresses: ReadonlySet<string>): void {
     for (const connection of this.#all) {
       const { address } = connection;
@@ -139,7 +130,6 @@ export class Pool {
     for (const connection of before) connection.retire();
   }
 
-  /** Keeps no unused connection. */
   retire(): void {
     this.#isRetired = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
@@ -155,12 +145,11 @@ export class Pool {
     };
   }
 
-  /** In progress or waiting. */
   get load(): number {
     return this.#all.size - this.#idle.length + this.#waiting.size;
   }
 
-  /** At once if one is free; otherwise groups share connection time by weight. Rejects or throws PoolBusy. */
+  /** Groups share connection time by weight. Rejects or throws PoolBusy. */
   take(party: QueueOwner = NO_OWNER, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
@@ -173,7 +162,6 @@ export class Pool {
     });
   }
 
-  /** For a connection that was not used. */
   release(connection: ClientConnection): void {
     this.#endTurn(connection, false);
     this.#free(connection);
@@ -238,7 +226,7 @@ export class Pool {
     turn.item.take(connection);
   }
 
-  /** Only connections with a waiting request have a turn: without waiting nothing is measured. */
+  /** Without waiting nothing is measured. */
   #endTurn(connection: ClientConnection, isUsed: boolean): void {
     if (this.#leases.size === 0) return;
     const lease = this.#leases.get(connection);
@@ -292,7 +280,7 @@ export class Pool {
   }
 }
 
-/** Milliseconds between two checks of the deadlines. */
+/** Milliseconds. */
 function lookFor({ connectTimeout, headTimeout, bodyTimeout }: PoolLimits): number {
   return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headTimeout, bodyTimeout) / 20));
 }
@@ -303,15 +291,13 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 export interface OpenerOptions {
   /** Connections may be upgraded, so each has its own buffer. */
   readonly tunnels?: boolean;
-  /** Requested per connection. While the same object is returned, connections resume earlier sessions. */
+  /** While the same object is returned, connections resume earlier sessions. */
   readonly tls?: () => ClientTls;
-  /** Default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 
 const USUAL: ClientTls = {};
 
-/** http or https. */
 export function openerTo(
   { protocol, hostname, port, host: named }: URL,
   { tunnels = false, tls = () => USUAL, lookup }: OpenerOptions = {},

@@ -6,33 +6,31 @@ import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 export interface Origin {
   /** `null` for that of the socket. */
   readonly address: string | null;
-  /** With this server or with a balancer that reports it. */
+  /** Also if a balancer reports TLS. */
   readonly secure: boolean;
 }
 
 export interface PreambleEvents {
-  /** `null` for plain HTTP. */
   readonly tls: TlsServer | null;
   /** If not, the connection is already closed. */
   readonly takesFrom: (socket: Socket, address: string) => boolean;
-  /** HTTP begins with the bytes `early`. */
   readonly plain: (socket: Socket, origin: Origin, early: Buffer) => void;
   readonly secured: (socket: TLSSocket, origin: Origin) => void;
-  /** HTTP arrived where TLS was expected. */
+  /** HTTP instead of TLS. */
   readonly misplaced: (socket: Socket, origin: Origin) => void;
-  /** The PROXY protocol header was invalid; the connection is already closed. */
+  /** An invalid PROXY protocol header; the connection is already closed. */
   readonly unannounced: (socket: Socket, why: string) => void;
   readonly unsecured: (socket: Socket, why: HandshakeFailure) => void;
   readonly closed: (socket: Socket) => void;
 }
 
-/** Milliseconds of silence after which a connection counts as idle. */
+/** Milliseconds of silence. */
 const QUIET = 100;
 const NOTHING = Buffer.alloc(0);
 /** The first byte of a TLS handshake. No HTTP method begins with it. */
 const HANDSHAKE = 0x16;
 
-/** A connection before its first byte of HTTP. It holds at most one read and the header. */
+/** Holds at most one read and the header. */
 export class Preamble {
   readonly #socket: Socket;
   readonly #events: PreambleEvents;
@@ -41,7 +39,6 @@ export class Preamble {
   #wantsHeader: boolean;
   #origin: Origin = { address: null, secure: false };
   #bytes: Buffer = NOTHING;
-  /** Any byte has arrived. */
   #touched = false;
   #shakesHands = false;
 
@@ -69,7 +66,6 @@ export class Preamble {
     this.destroy();
   }
 
-  /** `now` in milliseconds. */
   endIfQuiet(now: number): void {
     if (!this.#touched && now - this.#begun >= QUIET) this.destroy();
   }
@@ -94,7 +90,6 @@ export class Preamble {
     else this.#shakeHands(tls);
   };
 
-  /** Returns whether the header is complete and valid. */
   #readHeader(): boolean {
     const header = readProxyHeader(this.#bytes);
     if (header === null) return false;

@@ -1,20 +1,19 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** As reported by a balancer. */
 export interface Announced {
   /** `null` if the balancer connects for itself (a health check) or reports no address. */
   readonly address: string | null;
   readonly secure: boolean;
 }
 
-/** `length` in bytes; `null` if more bytes are needed; text: why it is invalid. */
+/** `null` if more bytes are needed; text: why it is invalid. */
 export type ProxyHeader = { readonly announced: Announced; readonly length: number } | null | string;
 
 const SIGNATURE = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 const TEXT = Buffer.from('PROXY ', 'latin1');
 /** Version 1, with its line end (section 2.1 of the specification). */
 const LONGEST_LINE = 107;
-/** Version 2: bytes after the first 16. Addresses have at most 216; few balancers send further fields. */
+/** Version 2: addresses have at most 216 bytes; few balancers send further fields. */
 const LONGEST_REST = 4_096;
 const FIXED = 16;
 const UNKNOWN_ORIGIN: Announced = Object.freeze({ address: null, secure: false });
@@ -23,7 +22,7 @@ const SSL = 0x20;
 const CRC32C = 0x03;
 const CLIENT_SSL = 0x01;
 
-/** Bytes of the two addresses and ports, by family and transport. */
+/** By family and transport. */
 const ADDRESSES: Readonly<Record<number, number>> = { 17: 12, 18: 12, 33: 36, 34: 36, 49: 216, 50: 216 };
 
 /** Version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). Ambiguous headers are refused. */
@@ -97,7 +96,7 @@ function canonical(address: string): string {
     .join('.');
 }
 
-/** Whether the fields report TLS; text: why the fields are invalid. */
+/** Text: why the fields are invalid. */
 function readFields(bytes: Buffer, from: number, end: number): boolean | string {
   let secure = false;
   for (let at = from; at < end; ) {

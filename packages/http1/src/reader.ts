@@ -16,7 +16,6 @@ export interface ReaderOptions<H extends Head> {
   /** One character per byte, with the empty line. Throws WireError. */
   readonly parse: (text: string) => H;
   readonly sink: MessageSink<H>;
-  /** Also the limit of trailers. */
   readonly mostHeadBytes: number;
   /** RFC 9112 section 2.2: some clients send an empty line after a body. */
   readonly skipsEmptyLine: boolean;
@@ -25,24 +24,18 @@ export interface ReaderOptions<H extends Head> {
 const CR = 0x0d;
 const LF = 0x0a;
 const HEAD_END = '\r\n\r\n';
-/** Bytes searched first: many other requests or a body may follow a head. */
 const USUAL_HEAD_BYTES = 1_024;
 
-/**
- * Stops after each message until `next`, so one message is handled at a time. It reads each byte a bounded number of
- * times, however the bytes are split.
- */
+/** One message at a time. Reads each byte a bounded number of times, however the bytes are split. */
 export class MessageReader<H extends Head> {
   readonly #options: ReaderOptions<H>;
   #place: 'head' | 'body' | 'behind' | 'stopped' = 'head';
   #skipped = false;
   #begun: ByteBuffer | null = null;
-  /** Bytes after the last message, from `#restAt`. */
   #rest: Buffer | null = null;
   #restAt = 0;
-  /** Bytes of this read after the part that the sink is receiving. */
   #ahead = 0;
-  /** Of the body; Infinity: until the connection closes. Unused for chunks. */
+  /** Infinity: until the connection closes. */
   #left = 0;
   #chunks: Chunks | null = null;
 
@@ -58,7 +51,7 @@ export class MessageReader<H extends Head> {
     return this.#place === 'body';
   }
 
-  /** Bytes after the message; during `head`, those of its own body too. */
+  /** During `head`, includes its body. */
   get waiting(): number {
     return this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt);
   }
@@ -85,7 +78,6 @@ export class MessageReader<H extends Head> {
     this.#restAt = at;
   }
 
-  /** Returns where it stopped: after a message, or at the end. */
   #read(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length) {
@@ -97,7 +89,6 @@ export class MessageReader<H extends Head> {
     return at;
   }
 
-  /** Drops further bytes. */
   stop(): void {
     this.#place = 'stopped';
     this.#begun = null;
@@ -106,7 +97,6 @@ export class MessageReader<H extends Head> {
     this.#chunks = null;
   }
 
-  /** Releases the bytes after the message. */
   takeRest(): Buffer | null {
     const rest = this.#rest?.subarray(this.#restAt) ?? null;
     this.#rest = null;
@@ -142,7 +132,6 @@ export class MessageReader<H extends Head> {
     return this.#options.skipsEmptyLine && !this.#skipped;
   }
 
-  /** Also if the empty line spans two reads. */
   #skip(next: number): number {
     this.#skipped = true;
     this.#begun = null;
@@ -178,7 +167,6 @@ export class MessageReader<H extends Head> {
     return next;
   }
 
-  /** `ahead`: bytes that came with the head. */
   #take(text: string, ahead: number): void {
     const { parse, sink, mostHeadBytes } = this.#options;
     this.#skipped = false;
@@ -208,7 +196,6 @@ export class MessageReader<H extends Head> {
     return next;
   }
 
-  /** `ahead`: bytes of this read after the message. */
   #over(ahead: number): void {
     // The sink may have stopped the reader in its last call.
     if (this.#place === 'stopped') return;

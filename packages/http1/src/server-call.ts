@@ -10,24 +10,19 @@ export interface CallTransport {
   readonly identity: object;
   readonly peer: string;
   readonly secure: boolean;
-  /** After the response that begins now. */
   mayGoOn(): boolean;
-  /** The last fields of every response, and the empty line. */
   closing(goesOn: boolean, dated: boolean): string;
-  /** Text has one character per byte. Returns whether it can take more now; if not, `drained` is called. */
+  /** Text has one character per byte. If it returns false, `drained` is called later. */
   write(data: string | Buffer, more?: string | Buffer): boolean;
-  /** The whole response has been passed to the connection. */
   answered(goesOn: boolean): void;
   /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
-  /** `rest`: bytes after the request. */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
   pauseBody(): void;
   resumeBody(): void;
   callEnded(): void;
 }
 
-/** How the length of a streamed response is indicated. */
 type Measure = 'none' | 'length' | 'chunks' | 'close';
 
 /** The body is read on demand. After the client has disconnected, every method does nothing. */
@@ -42,20 +37,15 @@ export class ServerCall {
   keepAlive: boolean;
   /** 0 before the response has begun. */
   status = 0;
-  /** The client disconnected before its response was complete. */
   left = false;
-  /** Received, without transfer coding. */
   bodyBytes = 0;
   readonly #carrier: CallTransport;
   #sink: BodySink | null = null;
-  /** Received before the body was requested. */
   #held: Buffer[] = [];
   #bodyError: Error | null = null;
   #bodyWhole = false;
   #measure: Measure = 'none';
-  /** Remaining bytes of a response of known length. */
   #owed = 0;
-  /** Held so that it leaves in one write with what follows. */
   #head = '';
   #over = false;
   #goesOn = false;
@@ -77,7 +67,6 @@ export class ServerCall {
     return this.#carrier.identity;
   }
 
-  /** As the system writes it; empty after it closed. */
   get peer(): string {
     return this.#carrier.peer;
   }
@@ -107,7 +96,7 @@ export class ServerCall {
     return this.#over;
   }
 
-  /** Called once: when the whole response was handed to the system, or the client disconnected. */
+  /** Called once: when the whole response was sent, or the client disconnected. */
   whenEnded(ended: () => void): void {
     const before = this.#ended;
     this.#ended =
@@ -127,7 +116,7 @@ export class ServerCall {
     return taken;
   }
 
-  /** From the first byte. Called once. */
+  /** Called once. */
   readBody(sink: BodySink): void {
     this.#sink = sink;
     const held = this.#held;
@@ -157,8 +146,8 @@ export class ServerCall {
   }
 
   /**
-   * An empty `reason` selects the standard phrase. `fields` exclude connection fields. Text in `body` has one character
-   * per byte. Adds Content-Length if missing and required (RFC 9110 section 8.6).
+   * `fields` exclude connection fields. Text in `body` has one character per byte. Adds Content-Length if missing and
+   * required (RFC 9110 section 8.6).
    */
   answer(status: number, reason: string, fields: FieldLines, body: string | Buffer): void {
     if (this.left || this.begun) return;
@@ -174,7 +163,6 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /** The head leaves with the first `write` or `end`, or by `flush`. */
   begin(status: number, reason: string, fields: FieldLines): void {
     if (this.left || this.begun) return;
     const measure = this.#measureOf(status, fields);
@@ -191,7 +179,7 @@ export class ServerCall {
     if (head !== '' && !this.left) this.#carrier.write(head);
   }
 
-  /** Returns whether it can take more now; if not, `drain` is called later. The bytes may be reused after the call. */
+  /** If it returns false, `drain` is called later. The bytes may be reused after the call. */
   write(bytes: Buffer, drain: () => void): boolean {
     if (this.left || this.#over || this.#measure === 'none' || bytes.length === 0) return true;
     if (this.#measure === 'length' && bytes.length > this.#owed) {
@@ -218,7 +206,6 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /** At once, so that the client detects an incomplete response. */
   cutOff(): void {
     if (!this.left) this.#carrier.cutOff();
   }
@@ -245,7 +232,6 @@ export class ServerCall {
     drain?.();
   }
 
-  /** `left`: the client disconnected before its response was complete. */
   finish(left: boolean): void {
     if (this.#finished) return;
     this.#finished = true;

@@ -7,15 +7,15 @@ import { type CallTransport, ServerCall } from './server-call.ts';
 import type { TurnQueue, TurnTaker } from './turn-queue.ts';
 import { WireError } from './wire-error.ts';
 
-/** Milliseconds for which a closed connection is still read: unread bytes would reset it and lose the response. */
+/** Milliseconds: closing with unread bytes would reset the connection and lose the response. */
 const LINGER = 1_000;
 /** Between two requests the client has the last response. */
 const IDLE_LINGER = 100;
-/** Pipelined requests in a row; one if other connections already wait. */
+/** One if other connections already wait. */
 const TURN_REQUESTS = 8;
 /** In milliseconds. */
 const TURN_TIME = 2;
-/** Milliseconds between two requests after which a connection counts as idle. */
+/** Milliseconds. */
 const QUIET = 100;
 
 export interface ServerShared {
@@ -29,7 +29,7 @@ export interface ServerShared {
   inFlight: number;
   /** Never throws. */
   readonly handle: (call: ServerCall) => void;
-  /** Answers invalid input once, through `reply`. */
+  /** Called once. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
   readonly closed: (connection: ServerConnection) => void;
 }
@@ -38,11 +38,8 @@ export interface ServerLimits {
   readonly mostHeadBytes: number;
   /** Milliseconds for a head, from its first byte or from the start of the connection. */
   readonly headTimeout: number;
-  /** For a whole request. */
   readonly requestTimeout: number;
-  /** Between two requests. */
   readonly idleTimeout: number;
-  /** The response to the last request ends the connection. */
   readonly mostRequests: number;
 }
 
@@ -50,49 +47,40 @@ export interface ServerLimits {
 export interface BrokenReply {
   readonly peer: string;
   answer(status: number, fields: FieldLines, body: string): void;
-  /** Closes without a response. */
   drop(): void;
 }
 
 const NO_ORIGIN: Origin = { address: null, secure: false };
 
-/** Each has a deadline. */
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
 /**
- * Reads the next request after the response is sent, so requests are processed in order (RFC 9112 section 9.3.2). Bytes
- * after an error, or after a response that closes the connection, are never parsed as a request.
+ * One request at a time, so they are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a
+ * response that closes the connection, are never parsed as a request.
  */
 export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
-  /** For each write on a TLS socket; `null` for plain sockets. */
+  /** `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
-  /** TLS: whether the connection stays open after the response being written; `null` if no whole response is. */
+  /** TLS: `null` if no whole response is being written. */
   #goesOn: boolean | null = null;
-  /** If it is not that of the socket. */
   readonly #address: string | null;
   readonly #shared: ServerShared;
   readonly #reader: MessageReader<RequestHead>;
   #call: ServerCall | null = null;
   #waiting: Waiting = 'first';
   #deadline: number;
-  /** For the whole request in progress. */
   #requestDeadline = 0;
   #paused = false;
   #requests = 0;
-  /** Requests at the start of this turn. */
   #turnBegan = 0;
-  /** When the first pipelined request of this turn was followed by another; 0 before that. */
   #turnTime = 0;
-  /** The next request has arrived and waits for its turn. */
   #waitsForTurn = false;
-  /** No further request is read. */
   #ended = false;
-  /** The socket belongs to another protocol. */
   #givenUp = false;
   #leaving = false;
-  /** Bytes sent by the last check; -1 if nothing was pending. */
+  /** -1 if nothing was pending. */
   #taken = -1;
   /** `null` during a request. */
   #quietSince: number | null = null;
@@ -140,9 +128,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     return true;
   }
 
-  /**
-   * The client closed its side. A response that has begun is finished; a client that waits for one has disconnected.
-   */
+  /** A response that has begun is finished; a client that waits for one has disconnected. */
   finish(): void {
     // The last response is pending, or this side is closed too.
     if (this.#ended) return;
@@ -173,7 +159,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#call?.drained();
   }
 
-  /** `now` on the clock of the server. */
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = Number.POSITIVE_INFINITY;
@@ -182,7 +167,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     else if (this.#waiting !== 'nothing') this.#broken(tooLate());
   }
 
-  /** If the client has read nothing of the response since the last call. */
   endIfStalled(): void {
     const socket = this.#socket;
     if (socket.writableLength === 0) {
@@ -194,12 +178,11 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#taken = taken;
   }
 
-  /** The last response to received requests closes the connection, with `Connection: close`. */
+  /** The last response closes the connection, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /** `now` in milliseconds. */
   endIfQuiet(now: number): void {
     const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
@@ -210,7 +193,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#socket.destroy();
   }
 
-  /** Only during an unanswered request; the call ends with the socket. `rest`: bytes after the request. */
+  /** Only during an unanswered request. */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null } {
     const rest = this.#reader.takeRest();
     this.#givenUp = true;
@@ -300,7 +283,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
 
   #partWritten(error: Error | null | undefined): void {
     const goesOn = this.#goesOn;
-    // After an abort, `close` follows.
     if (goesOn === null || error || this.#socket.writableLength > 0) return;
     this.#goesOn = null;
     this.#answerSent(goesOn);
@@ -398,7 +380,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
       if (this.#waiting === 'body') this.#end(LINGER);
       else this.#refuse(thrown);
     } else if (call.over) {
-      // The response is being written and closes the connection.
       this.#ended = true;
     } else {
       this.#ended = true;
@@ -463,7 +444,6 @@ function tooLate(): WireError {
   return new WireError('too_late', 'The request did not arrive in time.');
 }
 
-/** Stands for a request in responses to invalid input. */
 const NO_REQUEST: RequestHead = {
   method: 'GET',
   target: '',

@@ -14,9 +14,7 @@ export interface ServerOptions extends ServerLimits {
   readonly takes: (socket: Socket) => boolean;
   /** Milliseconds in which a client must read part of a pending response. */
   readonly stallTimeout: number;
-  /** As `takes`, with the address reported by a balancer. */
   readonly takesFrom?: PreambleEvents['takesFrom'];
-  /** For connections that failed before their first request, and completed handshakes. */
   readonly openings?: Pick<PreambleEvents, 'unannounced' | 'unsecured'> & {
     readonly secured: (socket: TLSSocket) => void;
   };
@@ -27,7 +25,6 @@ export interface ServerOptions extends ServerLimits {
 
 const CONNECTION = Symbol('connection');
 
-/** Links a socket to its connection, so that four listeners serve all sockets. */
 interface Held extends Socket {
   [CONNECTION]: ServerConnection;
 }
@@ -35,17 +32,15 @@ interface Held extends Socket {
 export interface PreambleOptions {
   /** Closed by its owner. */
   readonly tls: TlsServer | null;
-  /** Whether a balancer at that address sends a PROXY protocol header; `null` if none does. */
+  /** `null` if no balancer sends a PROXY protocol header. */
   readonly announces: ((address: string | undefined) => boolean) | null;
 }
 
-/** Milliseconds between two checks of all deadlines. */
+/** Milliseconds. */
 const SHORTEST_LOOK = 25;
 const LONGEST_LOOK = 1_000;
 
-/** One timer serves all connections. */
 export class Server {
-  /** Opened and closed by its owner. */
   readonly listener: NetServer;
   readonly connections = new Set<ServerConnection>();
   readonly #shared: ServerShared;
@@ -53,7 +48,6 @@ export class Server {
   readonly #lookEvery: number;
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Preamble>();
-  /** Closed before their handshake was complete. */
   readonly #late = new WeakSet<Socket>();
   #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
   #leaving = false;
@@ -91,7 +85,6 @@ export class Server {
     return this.#shared.inFlight;
   }
 
-  /** Applies to new connections. */
   use({ tls, announces }: PreambleOptions): void {
     if (tls === null && announces === null) {
       this.#enter = (accepted) => this.#take(readShared(accepted, onRead));
@@ -133,7 +126,7 @@ export class Server {
     else opening.secured(secured);
   }
 
-  /** The handshake failed, or was closed by this server, which has reported it. */
+  /** This server has already reported handshakes that it closed. */
   unshaken(accepted: Socket, why: HandshakeFailure): void {
     if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
   }
@@ -154,7 +147,6 @@ export class Server {
     return connection;
   }
 
-  /** The last response on each connection closes it, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
     for (const connection of this.connections) connection.leave();

@@ -3,15 +3,13 @@ import { Socket } from 'node:net';
 /** Shared by all accepted sockets; a part that outlives its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** As Node passes handles between sockets. */
 interface WithHandle {
   _handle: object | null;
 }
 
 /**
- * Moves an accepted, unread socket (`pauseOnConnect`) to one that reads into a shared buffer: a buffer per read costs a
- * tenth of a request. `receive` gets bytes that are valid only during its call; it returns false to receive the
- * stream's own bytes from then on. Without a handle, the accepted socket itself reads.
+ * Moves an accepted, unread socket (`pauseOnConnect`) to a shared read buffer. `receive` gets bytes that are valid only
+ * during its call; if it returns false, the stream emits its own bytes from then on.
  */
 export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Buffer) => boolean): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;

@@ -3,8 +3,8 @@ import { connect } from 'node:tls';
 import { type ClientTls, tlsTrouble } from './tls/client.ts';
 
 /**
- * `server`: host and port for messages. `name` applies unless `tls` has another. Sessions are resumed while `tls`
- * returns the same object; a renewed certificate starts a new session.
+ * `server` is for messages. Sessions are resumed while `tls` returns the same object; a renewed certificate starts a
+ * new session.
  */
 export function tlsTo(server: string, name: string, tls: () => ClientTls): (to: TcpSocketConnectOpts) => Socket {
   let last: ClientTls | null = null;
@@ -31,7 +31,6 @@ export function tlsTo(server: string, name: string, tls: () => ClientTls): (to: 
   };
 }
 
-/** Names the server, and what to do about its certificate. */
 function inWords(server: string, error: NodeJS.ErrnoException): string {
   const { code = '', message } = error;
   switch (tlsTrouble(error)) {

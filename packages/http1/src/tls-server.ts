@@ -10,22 +10,20 @@ export interface Handshakes {
   failed(accepted: Socket, why: HandshakeFailure): void;
 }
 
-/** Milliseconds between two checks for a new ticket key. */
+/** Milliseconds. */
 const LOOK = 60_000;
 
-/** As Node stores it. */
 interface OverTcp extends TLSSocket {
   readonly _parent: Socket;
 }
 
-/** It does not listen. */
 export class TlsServer {
   readonly #server: Server;
   readonly #secret: Uint8Array;
   readonly #timer: NodeJS.Timeout;
   #tls: ServerTls;
 
-  /** `secret`: for session tickets, the same in all processes of a gateway. */
+  /** `secret`: the same in all processes of a gateway. */
   constructor(tls: ServerTls, secret: Uint8Array, { done, failed }: Handshakes) {
     this.#tls = tls;
     this.#secret = secret;
@@ -47,7 +45,6 @@ export class TlsServer {
     this.#timer = setInterval(() => this.#server.setTicketKeys(ticketKeys(secret, Date.now())), LOOK).unref();
   }
 
-  /** Applies to new connections. */
   use(tls: ServerTls): void {
     this.#tls = tls;
     this.#server.setSecureContext(this.#options());

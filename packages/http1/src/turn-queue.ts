@@ -1,14 +1,11 @@
-/** Milliseconds of each event-loop turn in which waiting connections are served. */
+/** Milliseconds per event-loop turn. */
 const TURN = 1;
 
 export interface TurnTaker {
   takeTurn(): void;
 }
 
-/**
- * For connections with pipelined requests: each event-loop turn serves them in order for a limited time, so other
- * connections are read in between.
- */
+/** Serves pipelined requests for a limited time per event-loop turn, so other connections are read in between. */
 export class TurnQueue {
   readonly #waiting = new Set<TurnTaker>();
   #scheduled = false;

@@ -1,12 +1,9 @@
 export type WireFault =
-  /** Not one unambiguous message. */
   | 'malformed'
-  /** A request line longer than the limit of a head. */
   | 'target_too_long'
   | 'head_too_large'
-  /** More chunk extensions than any use needs. */
   | 'extensions_too_large'
-  /** Well-formed, but another version, an unknown method, or a transfer coding other than chunked. */
+  /** Another version, an unknown method, or a transfer coding other than chunked. */
   | 'version'
   | 'method'
   | 'coding'
@@ -14,8 +11,8 @@ export type WireFault =
   | 'cut_off';
 
 /**
- * Its text describes the fault to the sender and quotes nothing. It has no stack: recording one takes as long as
- * reading the message, and invalid input can be frequent.
+ * Quotes nothing of the input. No stack: recording one takes as long as reading the message, and invalid input can be
+ * frequent.
  */
 export class WireError extends Error {
   override name = 'WireError';

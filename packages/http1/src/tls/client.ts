@@ -1,13 +1,12 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
 
-/** Plain values, which can be sent to another process. */
 export interface ClientMaterial {
   /** `null`: those of Node and NODE_EXTRA_CA_CERTS. */
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
-  /** In the server's certificate; `null`: the host of the URL. */
+  /** `null`: the host of the URL. */
   readonly serverName: string | null;
 }
 
@@ -38,7 +37,6 @@ const UNKNOWN_ISSUER = new Set([
 
 export type TlsTrouble = 'issuer' | 'name' | 'certificate' | 'refused' | 'no_tls' | 'other';
 
-/** `null` for other errors. */
 export function tlsTrouble(error: unknown): TlsTrouble | null {
   const { code } = Object(error) as { code?: unknown };
   if (typeof code !== 'string') return null;

@@ -1,11 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-/** A sentence whose subject is the file. Contains nothing of the text. */
+/** Contains nothing of the text. */
 export class UnfitPem extends Error {
   override name = 'UnfitPem';
 }
 
-/** A longer chain would only slow down each handshake. */
 const MOST_CERTIFICATES = 100;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
@@ -32,7 +31,7 @@ export function keyIn(pem: string): KeyObject {
     const isCertificate = pem.includes('-----BEGIN CERTIFICATE-----');
     throw new UnfitPem(isCertificate ? 'has a certificate where a private key should be' : 'has no private key in PEM');
   }
-  // Includes the old form, with encryption in header lines.
+  // Includes the old form.
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     throw new UnfitPem('is encrypted with a passphrase: decrypt it (openssl pkey)');
   }

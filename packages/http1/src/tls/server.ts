@@ -1,13 +1,11 @@
 import { constants, hkdfSync, randomBytes } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 
-/** In PEM; plain values, which can be sent to another process. */
 export interface Pair {
-  /** For messages. */
   readonly file: string;
   readonly cert: string;
   readonly key: string;
-  /** In lower case, some with `*.` in front; without addresses. */
+  /** In lower case, some with `*.` in front. */
   readonly names: readonly string[];
   /** Unix milliseconds. */
   readonly notBefore: number;
@@ -15,17 +13,16 @@ export interface Pair {
 }
 
 export interface ServerMaterial {
-  /** At least one. The first is for clients that send no or an unknown server name. */
+  /** The first is the default. */
   readonly pairs: readonly Pair[];
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** In PEM; `null` if no client certificates are required. */
+  /** `null` if no client certificates are required. */
   readonly clientCa: string | null;
 }
 
 export interface ServerTls {
-  /** For connections that send no or an unknown server name. */
+  /** For an unknown or no server name. */
   readonly usual: SecureContextOptions;
-  /** `undefined`: the default context. */
   readonly named: (server: string) => SecureContext | undefined;
 }
 
@@ -74,12 +71,12 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
 /** Milliseconds. */
 const TICKET_KEYS = 86_400_000;
 
-/** All processes of a gateway share the secret, so each can resume sessions of the others without exchanging keys. */
+/** Shared by all processes, which can therefore resume each other's sessions. */
 export function ticketKeys(secret: Uint8Array, now: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48));
 }
 
-/** Per run of a gateway: tickets of another run are invalid. */
+/** Tickets of another run are invalid. */
 export function makeTicketSecret(): Uint8Array {
   return new Uint8Array(randomBytes(32));
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Replaces a string of `format: binary`. Length checks count the bytes, which are not copied. */
+/** Length checks count the bytes, which are not copied. */
 export class Binary {
   readonly #bytes: Uint8Array;
 

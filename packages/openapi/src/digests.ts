@@ -50,7 +50,6 @@ export function digestsOf(operations: readonly Description[], document: Document
 function partOf(value: unknown, dynamic: readonly string[]): Part {
   const names = new Set<string>();
   const walk = (inner: unknown): void => {
-    // References and discriminator mappings.
     if (typeof inner === 'string' && inner.startsWith('#/')) names.add(inner);
     else if (Array.isArray(inner)) inner.forEach(walk);
     else if (isObject(inner)) {

@@ -3,7 +3,7 @@ import type { Json } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import type { Description } from './operations.ts';
 
-/** Reads `x-` fields that this package does not know. Results are plain data, because other processes get a copy. */
+/** Results are plain data, because other processes get a copy. */
 export interface ExtensionReader<Fields, Shared> {
   /** `null` if the name is known or belongs to another vendor. */
   misspelling(field: string): string | null;
@@ -16,7 +16,6 @@ export interface ExtensionReader<Fields, Shared> {
 }
 
 export interface ReadExtensions<Fields, Shared> {
-  /** `node`: the Operation Object. */
   fieldsOf(operation: Description, node: Json): Fields;
   /** Operations with mistakes may be missing. */
   sharedBy(operations: readonly (Description & Fields)[]): Shared;

@@ -1,7 +1,4 @@
-/**
- * The meaning of a rule never changes. The texts appear in the documentation; `limit` describes the member `limit` of
- * the fault.
- */
+/** The meaning of a rule never changes. The texts appear in the documentation. */
 export const RULES = {
   required: { title: 'Required field is missing.' },
   type: { title: 'Value has the wrong type.', limit: 'the type, or a list of types' },

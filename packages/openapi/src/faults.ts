@@ -2,7 +2,6 @@ import type { ErrorObject } from 'ajv';
 import type { Fault, Limit, Rule } from './fault.ts';
 import { escapeToken, printable, unescapeToken } from './names.ts';
 
-/** Per list or part of a value. */
 export const MAX_FAULTS = 50;
 
 /** Shared, so that a valid request allocates no list. */
@@ -30,7 +29,7 @@ interface Params {
   readonly nullable: boolean;
   readonly limit: number | string;
   readonly bytes: boolean;
-  /** Whether the part of a form could have been a file, but is not. */
+  /** It could have been a file, but is not. */
   readonly file: boolean;
   readonly format: string;
   readonly text: string;
@@ -55,7 +54,7 @@ export type Bar = keyof typeof BARS;
 const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
 const limit = (params: Params): Limit => params.limit;
 
-/** Keywords that translated schemas rename. Limits come from the contract alone. */
+/** Keywords that translated schemas rename. */
 const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
   required: ['required'],
   type: ['type', typesOf],

@@ -28,12 +28,10 @@ export class Findings {
     this.add(this.#places.of(node, key, message));
   }
 
-  /** Makes the file unreadable. */
   add(problem: Problem): void {
     this.#mistakes.set(formatProblem(problem), { problem, node: null, key: null });
   }
 
-  /** A part of the document that is not enforced. */
   note(node: object, key: string | number | null, message: string): void {
     const note = this.#places.of(node, key, message);
     this.#notes.set(formatProblem(note), note);
@@ -48,7 +46,6 @@ export class Findings {
   }
 }
 
-/** For a document that was already checked. */
 export class NoFindings extends Findings {
   constructor() {
     super(new Places());

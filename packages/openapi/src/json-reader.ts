@@ -5,7 +5,6 @@ import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
 
 export interface JsonFault {
-  /** With shortened and escaped names. */
   readonly pointer: string;
   /** In bytes. */
   readonly offset: number;
@@ -17,7 +16,7 @@ export interface JsonFault {
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
-/** The reader stores the fault itself, because an Error costs a stack trace. */
+/** An Error costs a stack trace. */
 export const MISTAKE = Symbol('mistake in JSON');
 
 export class Reader {

@@ -2,7 +2,6 @@ import type { ValueFault } from './faults.ts';
 import { type JsonFault, MISTAKE, Reader } from './json-reader.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
-/** The outermost array or object counts as one. */
 export const MAX_DEPTH = 64;
 
 export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false): ValueFault =>

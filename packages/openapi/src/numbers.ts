@@ -27,7 +27,6 @@ export function exact(text: string): number | bigint | undefined {
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
 }
 
-/** `undefined` if the decimal has a fraction. */
 function integerOf(text: string): bigint | undefined {
   const { sign, digits, exponent } = decimal(text);
   if (digits === '') return 0n;
@@ -35,7 +34,6 @@ function integerOf(text: string): bigint | undefined {
   return BigInt(sign + digits) * power(exponent);
 }
 
-/** n is at most 308. */
 function power(n: number): bigint {
   POWERS[n] ??= 10n ** BigInt(n);
   return POWERS[n];

@@ -50,7 +50,6 @@ export class Operations {
     this.#unknownQuery = document.reading.unknownQuery ?? 'refuse';
   }
 
-  /** `names`: the templates of the path, in order. */
   read(path: string, item: Json, names: readonly string[]): void {
     const shared = objectsIn(item.parameters);
     for (const method of methodsIn(item)) {
@@ -73,7 +72,6 @@ export class Operations {
     };
   }
 
-  /** In small steps. */
   *prepareRequestChecks({ path, method }: Description): Generator<void, void, void> {
     const { content } = this.#document.object(this.#find(path, method).node.requestBody) ?? {};
     if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
@@ -97,7 +95,6 @@ export class Operations {
     }
   }
 
-  /** `prefix` precedes every path. */
   finish(prefix: string): readonly (readonly [Description, Json])[] {
     return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
       const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);

@@ -5,7 +5,6 @@ export interface ReadingOptions {
   readonly unknownQuery?: UnknownQuery | undefined;
   /** `off`: mistakes in responses and in unused parts are notes. */
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
-  /** `refuse` refuses the whole document. */
   readonly onUnsupported?: 'refuse' | Treatment | undefined;
   /** Whether request paths begin with the path of a server of the document; `auto`: if all servers have the same. */
   readonly serverPath?: 'auto' | 'ignore' | 'prefix' | undefined;

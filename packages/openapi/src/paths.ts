@@ -8,7 +8,6 @@ import type { Operation } from './types.ts';
 export class Paths {
   readonly #document: Document;
   readonly #findings: Findings;
-  /** By template outline and method. */
   readonly #spellings = new Map<string, Map<string, string>>();
 
   constructor(document: Document, findings: Findings) {
@@ -31,10 +30,7 @@ export class Paths {
     return this.#spellings.values().some((spellings) => spellings.get(method.toLowerCase()) === path);
   }
 
-  /**
-   * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods, so every
-   * operation keeps its own names of templates.
-   */
+  /** OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. */
   #add(path: string, item: Json): void {
     const paths = this.#document.root.paths as Json;
     const segments = this.#template(paths, path);

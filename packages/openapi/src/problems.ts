@@ -1,4 +1,3 @@
-/** A mistake, or a part that is not enforced. */
 export interface Problem {
   /** As the caller or another file of the contract names it. */
   readonly file: string;
@@ -7,7 +6,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Editors turn it into a link. */
 export const formatProblem = ({ file, place, message }: Problem): string =>
   `${file}${place && `:${place}`}: ${message}`;
 

@@ -1,7 +1,6 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 
-/** A part up to its references. */
 interface Unit {
   readonly wanted: readonly object[];
   readonly targets: readonly object[];

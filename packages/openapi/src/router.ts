@@ -89,7 +89,6 @@ function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
   return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
 }
 
-/** Leaves the values of the path in `parameters`. */
 function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
   if (start > path.length) return at.item;
   const slash = path.indexOf('/', start);

@@ -126,7 +126,6 @@ class Part<T> {
   #complete = false;
   #completing: Promise<void> | null = null;
 
-  /** `before` does a slow part of `make` in advance. */
   constructor(make: Make<T>, before?: () => Generator<void, void, void>) {
     this.#make = make;
     this.#before = before;

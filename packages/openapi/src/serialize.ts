@@ -25,7 +25,6 @@ export interface Serialized<Fields = unknown, Shared = unknown>
   extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
-  /** Without its paths and the sections of its components. */
   readonly frame: Json;
   /** `null` if missing, which is a mistake that may be tolerated. */
   readonly paths: Members | null;

@@ -4,7 +4,6 @@ const MOST = 1_000;
 /** In characters. */
 const NEAR = 2;
 
-/** In lower case, by segments. */
 interface Candidate {
   readonly segments: readonly string[];
   readonly shown: string;
@@ -59,7 +58,6 @@ function distanceOf(segments: readonly string[], of: readonly string[]): number 
   return distance;
 }
 
-/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > NEAR) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -49,7 +49,6 @@ export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Returns whether all work is done. */
 function slice(steps: Steps): boolean {
   const end = performance.now() + SLICE;
   do {

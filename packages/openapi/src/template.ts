@@ -27,7 +27,6 @@ export function parseTemplate(path: string): readonly Segment[] {
   return segments;
 }
 
-/** The fast path for most segments. */
 const PLAIN = /^[A-Za-z0-9_~-]*$/;
 const NO_NAMES: readonly string[] = [];
 

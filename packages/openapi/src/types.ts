@@ -25,7 +25,6 @@ interface ContractOf<Operation> {
   readonly operations: readonly Operation[];
   /** By absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
-  /** Of the document as one file. */
   readonly fingerprint: string;
   /** By id, including everything that the operation refers to. */
   readonly digests: ReadonlyMap<string, string>;
@@ -56,7 +55,6 @@ export interface Operation extends Extensions {
   readonly id: string;
   /** In upper case. */
   readonly method: string;
-  /** In the spelling of the document. */
   readonly path: string;
   readonly summary: string;
   readonly tags: readonly string[];

@@ -8,7 +8,6 @@ import type { Exempted } from './types.ts';
 
 interface Triage<Described> {
   readonly refused: readonly Problem[];
-  /** Those that belong to no operation. */
   readonly tolerated: readonly Problem[];
   readonly exempted: readonly Exempted[];
   readonly operations: readonly Described[];

@@ -1,8 +1,7 @@
-/** By the array or object that holds a value: facts about its notation that the value itself lacks. */
+/** Facts about notation that a value itself lacks, by its array or object. */
 class ValueMarks {
   /** Nearly always `false`, so that checks can skip the lookup. */
   any = false;
-  /** Whether the value under check is marked itself. */
   root = false;
   readonly #places = new WeakMap<object, Set<string | number>>();
 

@@ -31,7 +31,6 @@ export interface Dialect {
   readonly identifiers: boolean;
   readonly optional: ReadonlySet<'responses'>;
   readonly withoutPaths: string;
-  /** Other fields beside its `$ref` are ignored. */
   isReference(node: Json): boolean;
 
   readonly keywordValues: Readonly<Record<string, KeywordValues>>;
@@ -39,12 +38,11 @@ export interface Dialect {
   typesOf(said: Json): Types;
   limitsOf(said: Json): Json;
   isBinary(schema: Json): boolean;
-  /** For example Base64. */
   isEncoded(schema: Json): boolean;
-  /** The keywords may be invalid; `null` if it names no types. */
+  /** The keywords may be invalid. */
   shownTypes(schema: Json): ReadonlySet<string> | null;
   valuesIn(schema: Json): readonly unknown[] | null;
-  /** Keywords that are checked, but do not convert text (a parameter, a form, XML) to a number or a list. */
+  /** They are checked, but do not convert text to a number or a list. */
   readonly unread: readonly string[];
   readonly textual: readonly string[];
   notes(schema: Json, said: Json): readonly (readonly [keyword: string, message: string])[];

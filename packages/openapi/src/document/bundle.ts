@@ -11,7 +11,7 @@ import type { Sources } from './sources.ts';
 
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
 
-/** Renamed, because two files may have the same identifiers, and references are local in the bundled document. */
+/** Two files may have the same identifiers, and references are local in the bundled document. */
 const IDENTIFIERS = { $id: 'x-id', $anchor: 'x-anchor', $dynamicAnchor: 'x-dynamic-anchor' };
 
 const NAMES: Partial<Record<Kind, string>> = {
@@ -35,7 +35,6 @@ export class Bundler {
   readonly #dialect: Dialect;
   readonly #homes: Homes;
   readonly #misspelling: (field: string) => string | null;
-  /** `null` if schemas have no identifiers. */
   readonly #resources: Resources | null;
 
   constructor(
@@ -185,8 +184,8 @@ export class Bundler {
   }
 
   /**
-   * `components` has no section for path items and operations. OpenAPI does not define references to operations, but
-   * real documents use them.
+   * `components` has no section for these. OpenAPI does not define references to operations, but real documents use
+   * them.
    */
   #inline(parent: Json, key: string | number, node: Json, kind: 'pathItem' | 'operation'): void {
     const target = this.#target(node, '$ref', String(node.$ref), kind);

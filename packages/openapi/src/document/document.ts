@@ -44,7 +44,6 @@ export class Document {
     return end === 'nowhere' || end === 'circle' ? null : end;
   }
 
-  /** Including the last. */
   way(ref: string): readonly string[] {
     const passed = new Set<string>();
     for (let target: unknown = { $ref: ref }; isObject(target) && this.dialect.isReference(target); ) {
@@ -74,7 +73,6 @@ export class Document {
     return isObject(target) ? { node: target, pointer } : 'nowhere';
   }
 
-  /** It may be a reference too. */
   target(ref: string): Json | null {
     const pointer = pointerIn(ref);
     const target = pointer === null ? null : follow(this.root, pointer);
@@ -85,7 +83,6 @@ export class Document {
     return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
   }
 
-  /** The target of a `$ref` that has other keywords beside it. */
   beside(schema: Json): Json | null {
     if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
     return this.object({ $ref: schema.$ref });

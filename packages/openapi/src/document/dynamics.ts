@@ -8,9 +8,7 @@ import { follow, isObject, type Json } from './source.ts';
 export interface Dynamics {
   /** By resource and name. */
   readonly anchors: readonly ReadonlyMap<string, string>[];
-  /** By pointer. */
   readonly targets: ReadonlyMap<string, number>;
-  /** By `x-id`. */
   readonly ids: ReadonlyMap<string, number>;
 }
 

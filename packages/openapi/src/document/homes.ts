@@ -39,7 +39,6 @@ export class Homes {
     return `/components/${section}/${name}`;
   }
 
-  /** `pet.yaml#/Cat` becomes Cat, `pet.yaml` becomes pet. */
   #nameOf(target: Json): string {
     const { file, tokens } = this.#places.origin(target);
     const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));

@@ -18,8 +18,8 @@ const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: 
 class Unfit extends Error {}
 
 /**
- * Same values and places as the YAML reader in a tenth of its time and memory. `null` for other and invalid texts,
- * whose errors the YAML reader reports.
+ * Takes a tenth of the time and memory of the YAML reader. `null` for other and invalid texts, whose errors the YAML
+ * reader reports.
  */
 export function readJsonSource(file: string, text: string, places: Places): Json | null {
   if (!/^[ \t\r\n]*\{/.test(text)) return null;

@@ -5,7 +5,6 @@ import type { Problem } from '../problems.ts';
 export interface Origin {
   readonly file: string;
   readonly tokens: readonly (string | number)[];
-  /** With a key, the place of that member's name or entry, if it exists. */
   place(key: string | number | null): { readonly line: number; readonly col: number };
 }
 

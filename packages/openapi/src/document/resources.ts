@@ -22,11 +22,9 @@ interface Resource {
   readonly anchors: Map<string, Anchor>;
 }
 
-/** JSON Schema 2020-12 section 8.2: a file or a schema with `$id` is a resource, and anchors name the schemas in it. */
+/** JSON Schema 2020-12 section 8.2. */
 export class Resources {
-  /** By address. */
   readonly #resources = new Map<string, Resource>();
-  /** The address of an object's resource. */
   readonly #bases = new WeakMap<object, string>();
   readonly #kinds = new WeakMap<object, Kind>();
   readonly #dynamicNames = new WeakMap<object, string>();

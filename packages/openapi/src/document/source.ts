@@ -56,9 +56,7 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
   });
   const problems: Problem[] = document.errors.map(({ pos, message }) => problem(pos[0], [], message));
   const read = new Map<Node, unknown>();
-  /**
-   * An anchor may be redefined and an alias refers to the previous definition, so anchors are collected in file order.
-   */
+  /** An anchor may be redefined, so anchors are collected in file order. */
   const anchors = new Map<string, Scalar | Collection>();
 
   function problem(offset: number, tokens: readonly (string | number)[], message: string): Problem {

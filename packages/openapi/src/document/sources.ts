@@ -28,7 +28,6 @@ export class Sources {
     this.#read.set(resolve(main.file), this.main);
   }
 
-  /** The main file comes first. */
   get texts(): ReadonlyMap<string, string> {
     return new Map([...this.#read].flatMap(([path, source]) => (source ? [[path, source.text]] : [])));
   }

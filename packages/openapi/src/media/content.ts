@@ -23,7 +23,6 @@ interface Entry {
   readonly rules: ReadonlyMap<Syntax, RuleFor>;
 }
 
-/** `null` if all its bodies have a rule. */
 interface Rules {
   readonly known: ReadonlyMap<Syntax, RuleFor>;
   readonly missing: ReadonlyMap<Syntax, string>;
@@ -70,7 +69,6 @@ export function createContent(
   };
 }
 
-/** In small steps. */
 export function* prepareContent(content: Json, rules: MediaRules): Generator<void, void, void> {
   for (const type of Object.keys(content)) {
     const range = parseMediaType(type);
@@ -89,7 +87,7 @@ function rulesOf(content: Json, type: string, range: MediaType, direction: Direc
   return { known, missing };
 }
 
-/** A range covers types of several syntaxes. Every kind of type may end in `+json` or `+xml`. */
+/** Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
   if (range.subtype !== '*') return [syntaxOf(range)];
   if (range.type === '*') return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];

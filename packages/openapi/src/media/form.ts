@@ -12,15 +12,14 @@ import { STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { decodeUtf8 } from '../utf8.ts';
 
-/** The text of a `document` is JSON. */
 interface Field extends Collected {
   readonly document: boolean;
   readonly maxDepth: number | undefined;
 }
 
 /**
- * An object without a style is JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies"). Returns
- * `null` if the schema does not describe an object.
+ * OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns `null` if the schema does not describe an
+ * object.
  */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
   const shape = shapeOf(document, document.object(media.schema) ?? {});

@@ -38,7 +38,7 @@ export class MediaRules {
     this.#parameters = new Parameters(document, schemas, findings);
   }
 
-  /** `type`: the entry of `content`. Returns a sentence if bodies cannot be checked. */
+  /** Returns a sentence if bodies cannot be checked. */
   rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
     const check = this.#checkBody(content, type, syntax, direction);
     if (typeof check === 'string') return check;
@@ -51,7 +51,6 @@ export class MediaRules {
     });
   }
 
-  /** In small steps. */
   *prepare(content: Json, type: string, syntax: Syntax): Generator<void, void, void> {
     const schema = this.#document.object(content[type])?.schema;
     if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);

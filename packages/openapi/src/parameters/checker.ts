@@ -6,14 +6,12 @@ import type { Parameter } from './parameter.ts';
 import { createQueryCheck } from './query.ts';
 import { takeApart } from './styles.ts';
 
-/** Takes raw path segments, query and headers. */
 export type CheckParameters = (
   segments: readonly string[],
   query: string,
   headers: readonly string[],
 ) => readonly Fault[];
 
-/** `path`: the names of the templates, in order. */
 export function createParameterCheck(
   parameters: readonly Parameter[],
   path: readonly string[],

@@ -8,10 +8,8 @@ export interface Collected extends Layout {
   readonly allowEmpty: boolean;
 }
 
-/** `unused`: an empty text, which is allowed. */
 export type Sent = { readonly pieces: Pieces } | { readonly complaint: 'repeated' | 'style' } | 'unused';
 
-/** Each text with its member if the parameter is an object in parts. */
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
@@ -20,7 +18,6 @@ interface Bucket {
 /** `undefined` for a name that cannot be decoded. */
 export type UnknownNames = (name: string | undefined) => void;
 
-/** The member is encoded. */
 interface Owner {
   readonly index: number;
   readonly member: string | null;
@@ -34,7 +31,6 @@ export class Collector {
   readonly #parameters: readonly Collected[];
   readonly #owners = new Map<string, Owner>();
   readonly #deep = new Map<string, number>();
-  /** -1 if no object owns all other names. */
   readonly #rest: number;
 
   constructor(parameters: readonly Collected[]) {
@@ -53,7 +49,6 @@ export class Collector {
     this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
   }
 
-  /** `unknown` receives the names without an owner. */
   collect(text: string, plusIsSpace: boolean, unknown: UnknownNames): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {

@@ -5,7 +5,6 @@ import { Collector, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { takeApart } from './styles.ts';
 
-/** Name, value, name, value, … */
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {

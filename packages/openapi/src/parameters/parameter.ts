@@ -13,7 +13,6 @@ import { type Form, type Pieces, type Place, STYLES, type Style } from './styles
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
-  /** The text is one document of the media type in `content`. */
   readonly document: boolean;
   /** Pointers are relative to the parameter. */
   check(pieces: Pieces): readonly ValueFault[];

@@ -5,7 +5,6 @@ import { checkParameter } from './check.ts';
 import { Collector } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 
-/** Without `?`. */
 export type CheckQuery = (query: string) => readonly Fault[];
 
 export function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass'): CheckQuery {

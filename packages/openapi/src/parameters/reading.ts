@@ -6,7 +6,6 @@ import type { Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
 export type Reading =
-  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
   | { readonly value: unknown; readonly fault: null; readonly unlikeInteger?: boolean }
   | { readonly value?: never; readonly fault: ValueFault; readonly unlikeInteger?: never };
 
@@ -22,7 +21,6 @@ export function decode(text: string, plusIsSpace: boolean): string | undefined {
   }
 }
 
-/** None (headers), percent, or percent with `+` for a space. */
 export type Encoding = 'none' | 'percent' | 'form';
 
 /** A text becomes a number or boolean if the schema requires one and the text is one. */

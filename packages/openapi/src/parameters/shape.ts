@@ -3,10 +3,8 @@ import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 
 export interface Shape {
-  /** `null` for any. */
   readonly types: ReadonlySet<string> | null;
   readonly items: Shape | null;
-  /** The shape of unknown members is `null` if they are forbidden. */
   readonly members: ReadonlyMap<string, Shape>;
   readonly others: Shape | null;
   readonly binary: boolean;
@@ -90,7 +88,6 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   return types;
 }
 
-/** Values of these keywords stay text. */
 export function noteUnread(document: Document, schema: Json, findings: Findings): void {
   for (const part of partsOf(document, schema)) {
     for (const keyword of document.dialect.unread) {
@@ -114,7 +111,6 @@ const both = (a: Types, b: Types): Types => {
 
 const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
 
-/** Also if combined from several schemas. */
 export function itemsOf(document: Document, schema: Json): Json | null {
   const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
   return isObject(items) ? items : null;

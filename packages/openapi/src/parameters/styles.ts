@@ -3,7 +3,6 @@ export type Style = 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimi
 
 export type Form = 'primitive' | 'array' | 'object';
 
-/** The default comes first. */
 export const STYLES = {
   path: ['simple', 'label'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -18,7 +17,6 @@ export interface Layout {
   readonly style: Style;
   readonly explode: boolean;
   readonly form: Form;
-  /** Whether `%2C` also separates entries. */
   readonly encodedCommas?: boolean;
 }
 

@@ -15,10 +15,7 @@ interface Part {
 
 const EMPTY: Part = { first: [], last: [], empty: true };
 
-/**
- * The position automaton of a pattern (Glushkov 1961). `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to
- * detect ambiguity; `'copy'` writes the copies out.
- */
+/** Glushkov 1961. `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to detect ambiguity. */
 export class Automaton {
   readonly sets: CharacterSet[] = [];
   readonly follow: Set<number>[] = [];

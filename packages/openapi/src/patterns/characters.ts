@@ -1,7 +1,6 @@
 /** Sorted, disjoint, inclusive ranges of code points. */
 export type CharacterSet = readonly (readonly [from: number, to: number])[];
 
-/** What `^` and `$` read. */
 export const TEXT_START = -1;
 export const TEXT_END = -2;
 
@@ -12,7 +11,6 @@ const PAGE = 0x100;
 
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 
-/** The candidates for a single character. */
 const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
 
 /**
@@ -29,7 +27,6 @@ export class Characters {
     this.#flags = `gu${flags}`;
   }
 
-  /** `source` is a class or escape such as `[^a-z]`, `\d` or `.`. */
   of(source: string): CharacterSet {
     let set = this.#sets.get(source);
     if (!set) {
@@ -109,7 +106,6 @@ export function includes(set: CharacterSet, character: number): boolean {
   return false;
 }
 
-/** Without `^` and `$`. */
 export function complement(set: CharacterSet): CharacterSet {
   const gaps: [number, number][] = [];
   let next = 0;

@@ -17,7 +17,6 @@ export class Matcher {
   readonly #follow: readonly (readonly number[])[];
   readonly #first: readonly number[];
   readonly #final: ReadonlySet<number>;
-  /** The pattern treats all characters from one entry up to the next alike. */
   readonly #kinds: readonly number[];
   readonly #ascii: Uint16Array;
   readonly #states = new Map<string, State>();

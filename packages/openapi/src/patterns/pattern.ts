@@ -5,7 +5,6 @@ import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
 import { withoutLookaheadAtEnd } from './trailing.ts';
 
-/** Searches in linear time. */
 export interface Pattern {
   test(text: string): boolean;
 }
@@ -79,7 +78,6 @@ function engineIsSafe(term: Term): boolean {
   });
 }
 
-/** `null` if the automaton would be too large. */
 function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
   try {
     return new Automaton(term, counts);
@@ -114,7 +112,6 @@ const anchoredMatcher = (body: Term): Pattern => matcher({ kind: 'sequence', par
 
 const isAnchor = (term: Term & { kind: 'character' }): boolean => term.set[0]?.[0] === TEXT_START;
 
-/** In characters. */
 function longest(term: Term): number {
   if (term.kind === 'sequence') return term.parts.reduce((sum, part) => sum + longest(part), 0);
   if (term.kind === 'choice') return Math.max(...term.options.map(longest));

@@ -32,7 +32,6 @@ class Parser {
     this.characters = characters;
   }
 
-  /** Moves past the match. */
   take(syntax: RegExp): RegExpExecArray | null {
     syntax.lastIndex = this.at;
     const found = syntax.exec(this.source);

@@ -3,9 +3,6 @@ import type { Term } from './syntax.ts';
 
 const END: Term = { kind: 'character', set: [[TEXT_END, TEXT_END]] };
 
-/**
- * Returns the same pattern if it has no look-ahead at its end, or one that excludes more than a sequence of characters.
- */
 export function withoutLookaheadAtEnd(term: Term): Term {
   if (term.kind === 'lookahead') return term.negative ? (missing(term.body) ?? term) : withoutLookaheadAtEnd(term.body);
   if (term.kind === 'choice') {

@@ -15,7 +15,6 @@ export interface Units {
   evaluate(schema: Translated): Evaluate;
 }
 
-/** `least: null` is the default of one. */
 export interface ContainedCount {
   readonly schema: Translated;
   readonly least: number | null;
@@ -27,7 +26,6 @@ export type Left = readonly [{ readonly of: Translated; readonly schema: Transla
 
 const instancePath = new Name('instancePath');
 
-/** Their schemas are checked value by value, outside of the code that ajv generates. */
 export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
   return [
     startOfFaults,
@@ -41,7 +39,6 @@ export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefiniti
 /** Mainly errors of other alternatives. */
 const faultsBefore = new WeakMap<SchemaCxt, Name>();
 
-/** Stands beside the keywords for unevaluated values. */
 const startOfFaults: CodeKeywordDefinition = {
   keyword: 'startOfFaults',
   before: 'not',

@@ -9,7 +9,6 @@ import { PatternError, Patterns } from '../patterns/pattern.ts';
 import type { Allowed, Matched } from './keywords.ts';
 import { canonical } from './values.ts';
 
-/** In characters. */
 const LONGEST_LIST = 200;
 
 export class Assertions {
@@ -24,7 +23,6 @@ export class Assertions {
     this.#plain = integers === 'plain';
   }
 
-  /** Reports keywords with invalid values and omits them. */
   of(schema: Json): Json {
     const said = this.#sound(schema);
     const { types, nullable } = this.#dialect.typesOf(said);

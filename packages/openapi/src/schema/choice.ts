@@ -3,7 +3,6 @@ import { allowed } from './assertions.ts';
 import type { Translated } from './definitions.ts';
 import type { Kinds } from './polymorphism.ts';
 
-/** The discriminator selects the alternative that faults refer to. */
 export function choiceOf(
   { keyword, property, alternatives, decides }: Kinds,
   translate: (alternative: Json) => Translated,

@@ -13,10 +13,8 @@ import type { Unit, Validator } from './unit.ts';
 
 interface OwnUnit {
   validate: Validator;
-  /** `null` once compiled. */
   schema: (() => Translated) | null;
   readonly refers: Set<OwnUnit>;
-  /** Whether everything that it refers to is compiled. */
   complete: boolean;
 }
 
@@ -41,7 +39,7 @@ export const NOT_COMPILED = Symbol('too much is not compiled yet');
  * for large documents.
  */
 export class Compiler {
-  /** The number of schemas that calls may still compile; at zero, a call throws NOT_COMPILED. */
+  /** At zero, a call throws NOT_COMPILED. */
   allowance = Number.POSITIVE_INFINITY;
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #find: (name: string) => Translated;
@@ -68,7 +66,6 @@ export class Compiler {
     return Object.keys(rest).length === 0 ? this.#definition(refers as string) : this.#unit(() => schema);
   }
 
-  /** One schema per step. */
   *steps(unit: Unit): Generator<void, void, void> {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {

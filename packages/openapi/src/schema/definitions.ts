@@ -1,10 +1,8 @@
 import type { Json } from '../document/source.ts';
 
-/** JSON Schema and the keywords of `Compiler`. */
 export type Translated = Record<string, unknown>;
 
 export interface Definitions {
-  /** By key. */
   readonly names: ReadonlyMap<string, string>;
   /** In themselves or in what they refer to. */
   readonly alternatives: ReadonlySet<string>;
@@ -16,7 +14,6 @@ export class OwnDefinitions {
   readonly #known: Definitions | undefined;
   readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
-  /** For the same value. */
   readonly #applies = new Map<string, Set<string>>();
 
   constructor(known: Definitions | undefined) {
@@ -48,7 +45,6 @@ export class OwnDefinitions {
     return name;
   }
 
-  /** Whether the definition is being created. */
   isOpen(name: string): boolean {
     return this.#nodes.has(name) && !this.#own.has(name);
   }

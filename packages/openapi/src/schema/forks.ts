@@ -1,8 +1,6 @@
 import type { Translated } from './definitions.ts';
 
-/** Keywords whose schemas never check the same members or entries. */
 const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
-/** Keywords for the value itself, or for members that others check too. */
 const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
 const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
 

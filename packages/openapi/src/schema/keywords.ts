@@ -15,7 +15,6 @@ export interface Allowed {
   readonly limit: Limit | undefined;
 }
 
-/** `native`: what the engine may match directly. */
 export interface Matched {
   readonly source: string;
   readonly native: RegExp | null;

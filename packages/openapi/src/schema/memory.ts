@@ -1,15 +1,12 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_FAULTS } from '../faults.ts';
 
-/** By schema; `null` for a valid object. */
 export type Known = Map<object, readonly ErrorObject[] | null>;
 
 /** Checks are synchronous, so all of them share it. */
 export const memory = {
-  /** Checks by schemas that remember results. */
   judgements: 0,
   known: [] as Known[],
-  /** Whether errors were found that are in no list. */
   dropped: false,
 };
 

@@ -42,7 +42,6 @@ export class Polymorphism {
     this.#findings = findings;
   }
 
-  /** `isBarred`: whether an alternative bars the property. */
   of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
     const { discriminator } = schema;
     if (discriminator === undefined) return null;
@@ -136,7 +135,6 @@ export class Polymorphism {
   }
 }
 
-/** By pointer, the named schemas that have it in their `allOf`. */
 function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const heirs = new Map<string, string[]>();
   const components = document.object(document.root.components);

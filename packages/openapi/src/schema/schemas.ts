@@ -12,7 +12,6 @@ import { forget, memory } from './memory.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
-/** `written`: the notation of its JSON text. */
 export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
 
 /** To find all faults of an invalid value, each in about a millisecond. */
@@ -31,7 +30,7 @@ interface Made {
 export class Schemas {
   readonly #document: Document;
   readonly #translator: Translator;
-  /** Stops at the first fault; used for every request. */
+  /** Used for every request. */
   readonly #quick: Compiler;
   /** Used only for invalid values. */
   readonly #thorough: Compiler;
@@ -39,7 +38,6 @@ export class Schemas {
   readonly #shared = new Map<string, Made>();
   #gathered: Set<Unit> | null = null;
 
-  /** From another instance for the same document. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#translator = new Translator(document, findings, known);
@@ -63,7 +61,6 @@ export class Schemas {
     return made.check;
   }
 
-  /** `steps` compile the checks that `work` requested. */
   gather<T>(work: () => T): { readonly made: T; readonly steps: () => Generator<void, void, void> } {
     const units = new Set<Unit>();
     this.#gathered = units;
@@ -128,7 +125,6 @@ export class Schemas {
     const check: Check = (value, written) => {
       unlikeIntegers.root = written?.unlikeInteger === true;
       const faults = find(value);
-      // Not needed after the check, and the next one is quick.
       unlikeIntegers.any = false;
       noFiles.any = false;
       return faults;

@@ -1,7 +1,6 @@
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 
-/** Pointers by the names of dynamic anchors. */
 export type Scope = ReadonlyMap<string, string>;
 
 const NOTHING: Scope = new Map();
@@ -27,7 +26,6 @@ export class Scopes {
     return resource === undefined ? scope : this.#inside(resource, scope);
   }
 
-  /** Inside all resources on its way. */
   behind(ref: string, scope: Scope): Scope {
     const { dynamics } = this.#document;
     if (!dynamics) return scope;

@@ -40,7 +40,6 @@ export class Translator {
   readonly #scopes: Scopes;
   readonly #directions: Directions;
 
-  /** Only translates schemas that are not among the `known` definitions. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
@@ -63,7 +62,6 @@ export class Translator {
     return this.#other(schema, { direction, scope: this.#scopes.first });
   }
 
-  /** In itself or in what it refers to. */
   hasAlternatives(schema: Translated): boolean {
     return this.#definitions.haveAlternatives(schema);
   }

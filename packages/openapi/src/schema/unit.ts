@@ -1,7 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { escapeToken } from '../names.ts';
 
-/** In ajv's form. */
 type Place = NonNullable<Parameters<ValidateFunction>[1]>;
 
 /** Stores the errors of its last call. */
@@ -20,7 +19,6 @@ export interface Unit {
 /** For a value that is checked again: its parent does not matter. */
 export const at = (path: string): Place => ({ instancePath: path }) as Place;
 
-/** `path`: the pointer of the parent. */
 export const placeOf = (parentData: object, key: string | number, path: string): Place => ({
   instancePath: `${path}/${escapeToken(String(key))}`,
   parentData: parentData as Place['parentData'],

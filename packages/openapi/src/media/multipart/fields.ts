@@ -20,9 +20,7 @@ export interface Form {
 }
 
 export interface Field {
-  /** Whether each entry of a list is a part. */
   readonly list: boolean;
-  /** If `file` is set, of a part that is not a file. */
   readonly form: Form;
   /** `null` unless a part may be a file or something else. */
   readonly file: Form | null;
@@ -71,7 +69,7 @@ function createForm(document: Document, schema: Json | null): Form {
   };
 }
 
-/** Without files, and without null, because a part is never null. */
+/** Without null, because a part is never null. */
 function alternatives(document: Document, schema: Json | null): { readonly files: Json[]; readonly others: Json[] } {
   const all = (schema ? leaves(document, schema, new Set()) : []).map(
     (leaf) => [leaf, shapeOf(document, leaf)] as const,
@@ -144,7 +142,6 @@ export function syntaxIn({ kind }: Form, type: MediaType, hasFilename: boolean):
   return syntax === 'form' || syntax === 'multipart' ? 'bytes' : syntax;
 }
 
-/** A type whose parts cannot be checked. */
 export function opaqueType(field: Field): string | null {
   if (field.file !== null) return null;
   const opaque = field.accepted?.find(

@@ -5,7 +5,6 @@ export interface Head {
   readonly name: string;
   readonly filename: string | null;
   readonly type: MediaType | null;
-  /** Name, value, name, value, … */
   readonly fields: readonly string[];
 }
 

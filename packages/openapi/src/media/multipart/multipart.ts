@@ -12,7 +12,6 @@ import { isBoundary, nth, split } from './split.ts';
 
 interface Form {
   fieldOf(name: string): Field;
-  /** An empty list has no part. */
   readonly lists: readonly string[];
 }
 

@@ -30,7 +30,6 @@ const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
 const REPEATED: Reading = { fault: { pointer: '', message: 'is given more than once', rule: 'repeated' } };
 
-/** `noFile`: it could have been a file, but is not. */
 type Value = Reading & { readonly noFile?: boolean };
 
 export function put(holder: object, key: string | number, { value, unlikeInteger, noFile }: Value): void {
@@ -39,7 +38,6 @@ export function put(holder: object, key: string | number, { value, unlikeInteger
   if (noFile) noFiles.add(holder, key);
 }
 
-/** There is at least one part. */
 export function readField(parts: readonly Part[], field: Field): Value {
   if (!field.list) return parts.length > 1 ? REPEATED : readPart(parts[0]!, field);
   const entries: unknown[] = [];
@@ -96,7 +94,6 @@ const otherType = (written: string): ValueFault => ({
   limit: written.split(',').map((type) => type.trim()),
 });
 
-/** Most readers treat a part as a file if it has a filename, and otherwise as text. */
 function filenameFault({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): ValueFault | null {
   if (kind === 'file' || (kind === 'any' && syntax === 'bytes'))
     return filename === null ? wrong('is a file: it needs a filename', 'headers') : null;

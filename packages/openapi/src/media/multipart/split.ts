@@ -7,7 +7,6 @@ export const MAX_HEAD = 4096;
 
 /** It shares the memory of the body. */
 export interface RawPart {
-  /** Without the empty line that ends them. */
   readonly head: Buffer;
   readonly content: Buffer;
 }

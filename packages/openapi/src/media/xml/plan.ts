@@ -8,12 +8,10 @@ export interface Naming {
   readonly prefix: string | undefined;
 }
 
-/** An attribute, an element, or the elements of an unwrapped list. */
 export interface Member {
   readonly property: string;
   readonly naming: Naming;
   readonly attribute: boolean;
-  /** Every element of that name is an entry of a list. */
   readonly repeated: boolean;
   readonly schema: Json;
 }
@@ -27,7 +25,7 @@ export interface Plan {
   /** By name without prefix. */
   readonly byName: ReadonlyMap<string, readonly Member[]>;
   readonly properties: ReadonlySet<string>;
-  /** Required unwrapped lists: an empty list has no elements. */
+  /** An empty list has no elements. */
   readonly always: readonly string[];
   /** `null` if they are forbidden. */
   readonly others: Json | null;
@@ -65,7 +63,6 @@ export class Plans {
     }
   }
 
-  /** In small steps. */
   *search(schema: Json): Generator<void, string | null, void> {
     const reached = new Set([this.of(schema)]);
     for (const plan of reached) {

@@ -11,7 +11,6 @@ export const MAX_ATTRIBUTES = 64;
 
 /** `uri` is empty outside of all namespaces. */
 export interface XmlName {
-  /** With its prefix. */
   readonly name: string;
   readonly local: string;
   readonly uri: string;
@@ -22,10 +21,8 @@ export interface XmlAttribute extends XmlName {
 }
 
 export interface XmlElement extends XmlName {
-  /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
   readonly children: XmlElement[];
-  /** All text directly in the element. */
   text: string;
   /** Text pieces between comments, elements and CDATA sections. */
   pieces: number;
@@ -47,10 +44,7 @@ class Refused extends Error {
   }
 }
 
-/**
- * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, and limited depth,
- * elements and attributes.
- */
+/** Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, limited size. */
 export function readTree(bytes: Uint8Array): Tree {
   const text = decodeUtf8(bytes);
   if (text === null) return wrong('is not UTF-8', 'encoding');

@@ -12,15 +12,11 @@ const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
 
 const PLANS = new WeakMap<Document, Plans>();
 
-/** Anything but XML white space. */
 const INK = /[^ \t\r\n]/;
 
 type Members = Record<string, unknown>;
 
-/**
- * Returns a sentence if XML cannot express the values. If the schema only requires a string, any document matches as
- * its text.
- */
+/** Returns a sentence if XML cannot express the values. */
 export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
   const plans = plansOf(document);
   const node = schema && document.object(schema);
@@ -37,7 +33,6 @@ export function createXmlReader(document: Document, schema: Json | null): ((byte
   };
 }
 
-/** In small steps. */
 export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
   const node = document.object(schema);
   if (node) yield* plansOf(document).search(node);
@@ -55,7 +50,6 @@ function readWhole(bytes: Uint8Array, binary: boolean): Reading {
   return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString(), fault: null };
 }
 
-/** An unnamed root is called like its component. */
 function rootNaming(schema: Json | null, { naming }: Plan): Naming {
   const component = typeof schema?.$ref === 'string' ? COMPONENT.exec(schema.$ref)?.[1] : undefined;
   return { ...naming, local: naming.local ?? component ?? null };
@@ -96,7 +90,6 @@ class Reader {
     return value;
   }
 
-  /** `namespace`: of names without a prefix. */
   #element(element: XmlElement, schema: Json, namespace: string): unknown {
     const plan = this.#plans.of(schema);
     if (plan.kind === 'object') return this.#object(element, plan, namespace);

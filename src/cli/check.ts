@@ -17,7 +17,7 @@ import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { withKeys } from './with-keystore.ts';
 
-/** Checks settings, plans and contract as `serve` reads them. Throws an expected error with every mistake. */
+/** Throws an expected error with every mistake. */
 export async function check(terminal: Terminal, options: OutputOptions): Promise<void> {
   const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
@@ -55,7 +55,7 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   );
 }
 
-/** Reads the contract. Its notes are printed even if it has mistakes. */
+/** Notes are printed even if the contract has mistakes. */
 async function readContract(config: Config, note: (text: string) => void): Promise<ReadContract> {
   const { file, ...reading } = config.contract;
   const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
@@ -70,7 +70,6 @@ async function readContract(config: Config, note: (text: string) => void): Promi
   }
 }
 
-/** The scopes that keys need, to compare with those of the keys. */
 function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: string[] } {
   const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
   return {
@@ -79,7 +78,7 @@ function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: s
   };
 }
 
-/** Body limits of operations above that of the settings, which wins. */
+/** The setting wins over the limit of an operation. */
 function bodyLimitNotes({ http }: Config, { operations }: ReadContract): string[] {
   return operations
     .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > http.maxBodyBytes)

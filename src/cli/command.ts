@@ -7,7 +7,6 @@ import type { ConnectOptions } from './connect/connect.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options of every command, and those of commands that change something. */
 export interface Options extends ConnectOptions, OutputOptions {
   readonly reason?: string;
   readonly idempotencyKey?: string;
@@ -29,22 +28,17 @@ const IDEMPOTENCY_KEY = option('--idempotency-key <text>', 'makes a repeated cal
 export interface Spec {
   readonly about: string;
   readonly options?: readonly Option[];
-  /** Adds `--reason`. */
   readonly changes?: true;
-  /** Adds `--idempotency-key`. */
   readonly idempotent?: true;
-  /** Paragraphs below the options. */
   readonly details?: string;
-  /** Command lines without `storegate`. */
   readonly examples: readonly string[];
-  /** Whether its group runs it. */
   readonly isDefault?: boolean;
 }
 
 interface CallSpec<O extends Options, T> extends Spec {
   readonly ask: (api: Api, options: O, ...args: string[]) => Promise<T>;
   readonly view: View<T>;
-  /** Why the command fails although its result was printed; `null`: it does not. */
+  /** Why the command fails although its result was printed. */
   readonly failure?: (result: T) => string | null;
 }
 
@@ -54,7 +48,6 @@ export function option<T>(flags: string, about: string, parse?: (text: string, b
   return fallback === undefined ? made : made.default(fallback);
 }
 
-/** The help of an option, with its values. */
 export function describe({ description, argChoices, defaultValue, mandatory }: Option): string {
   const notes = [
     ...(mandatory ? ['required'] : []),
@@ -64,10 +57,8 @@ export function describe({ description, argChoices, defaultValue, mandatory }: O
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
-/** What each command was made of, for its page in the docs. */
 export const SPECS = new WeakMap<Command, Spec>();
 
-/** Adds a command or a group. `usage`: its name and arguments. */
 export function addCommand(parent: Command, usage: string, spec: Spec): Command {
   const { about, options = [], changes, idempotent, details, examples, isDefault = false } = spec;
   const command = parent.command(usage, { isDefault }).description(about);
@@ -82,7 +73,6 @@ export function addCommand(parent: Command, usage: string, spec: Spec): Command 
     .addHelpText('after', '\nGlobal options, e.g. --url and --json: storegate --help');
 }
 
-/** Adds a command that calls the admin API and prints the result. */
 export function addCall<O extends Options, T>(
   terminal: Terminal,
   parent: Command,
@@ -100,12 +90,11 @@ export function addCall<O extends Options, T>(
   });
 }
 
-/** The options of a command, from what its action is called with. */
 export function optionsOf<O = Options>(given: readonly unknown[]): O {
   return (given.at(-1) as Command).optsWithGlobals<O & Record<string, unknown>>();
 }
 
-/** Opens the admin API while `work` runs. Changes get the reason of the options. */
+/** Changes get the reason of the options. */
 export async function withApi(
   terminal: Terminal,
   { reason, ...options }: ConnectOptions & Pick<Options, 'reason'>,
@@ -132,7 +121,6 @@ function warnOfAge(terminal: Terminal, answer: unknown): void {
   if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
 }
 
-/** All pages of a list. */
 export async function everyPage<T>(
   api: Api,
   path: string,
@@ -148,7 +136,7 @@ export async function everyPage<T>(
   }
 }
 
-/** A part of a path. Throws CallError for a secret: paths are logged. */
+/** Throws CallError for a secret: paths are logged. */
 export function segment(text: string): string {
   if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
@@ -161,7 +149,7 @@ export function duration(text: string): string {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** A time of RFC 3339. */
+/** RFC 3339. */
 export function time(text: string): string {
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new InvalidArgumentError('Use a date, time and zone, such as 2030-01-31T00:00:00Z.');
@@ -174,7 +162,7 @@ export function futureTime(text: string): string {
   throw new InvalidArgumentError(`${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`);
 }
 
-/** A duration before now, or a time of RFC 3339, as a time. */
+/** A duration before now, or a time of RFC 3339. */
 export function pastTime(text: string): string {
   const span = parseDuration(text);
   return span === null ? time(text) : new Date(Math.max(0, Date.now() - span)).toISOString();
@@ -190,14 +178,12 @@ export function environmentWord(text: string): string {
   return text;
 }
 
-/** Collects repeated `name=value` options. */
 export function pair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Use name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** Collects repeated options. */
 export function repeated(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
 }

@@ -5,7 +5,6 @@ import { type AuditNoteOf, createKey } from '../keys/manage.ts';
 import { windowsOf } from '../keys/subjects.ts';
 import { withKeys } from './with-keystore.ts';
 
-/** The limits of the demo key of a custom plan. */
 const CUSTOM = parseWindows('5000/minute,1000000/day');
 
 export interface DemoKey {
@@ -30,7 +29,7 @@ export const auditNoteBy =
     idempotent: null,
   });
 
-/** Creates one key per plan; `null` if a key exists. */
+/** `null` if a key exists. */
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
   const { plans } = config;
   return withKeys(config, async (store) => {

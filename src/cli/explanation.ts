@@ -12,7 +12,7 @@ import { inSentence, safeText, type View } from './output.ts';
 
 const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
 
-/** A request, step by step. `asked`: the id that the operator gave. */
+/** `asked`: the id that the operator gave. */
 export const explainedView: View<ExplainedRequest & { readonly asked: string }> = {
   names: ({ id }) => [id],
   text({ asked, ...request }, page) {

@@ -4,12 +4,11 @@ import { sourceOf } from '../config/describe.ts';
 import { variableOf } from '../config/environment.ts';
 import { formatPosition } from '../config/problems/problems.ts';
 
-/** A setting that the gateway cannot use. The message names its source. */
 class UnusableSetting extends ExpectedError {
   override name = 'UnusableSetting';
 }
 
-/** Adds the variable or setting to the message of a failed start. It reads the message: workers are other processes. */
+/** Reads the message, because workers are other processes. */
 export function withOrigin(error: unknown, config: Config): unknown {
   if (!isExpected(error)) return error;
   const setting = settingIn(error.message, config);

@@ -5,7 +5,6 @@ import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['json', 'yaml', 'table', 'name'] as const;
 
-/** The global options about output. */
 export interface OutputOptions {
   readonly json?: true;
   readonly output?: (typeof FORMATS)[number];
@@ -13,16 +12,13 @@ export interface OutputOptions {
   readonly absolute?: true;
 }
 
-/** How a command prints its result. */
 export interface View<T> {
   readonly text: (value: T, page: Page) => string;
-  /** For `-o name`. */
   readonly names?: (value: T) => readonly unknown[];
 }
 
 type Row<K extends string> = Readonly<Partial<Record<K, unknown>>>;
 
-/** Prints a result in the format of the options. */
 export async function print<T>(terminal: Terminal, options: OutputOptions, value: T, view: View<T>): Promise<void> {
   const format = options.json ? 'json' : (options.output ?? 'table');
   if (format === 'table') return terminal.out(view.text(value, new Page(terminal, options)));
@@ -37,7 +33,7 @@ export async function print<T>(terminal: Terminal, options: OutputOptions, value
   );
 }
 
-/** A list as a table. `name`: the value for `-o name`; `none`: the sentence for an empty list. */
+/** `name`: the value for `-o name`; `none`: the sentence for an empty list. */
 export function listView<T, K extends string>(
   columns: readonly K[],
   none: string,
@@ -50,7 +46,6 @@ export function listView<T, K extends string>(
   };
 }
 
-/** One object as lines of name and value. */
 export function cardView<T extends object>(
   name: (item: T) => unknown,
   fieldsOf: (item: T) => object = (item) => item,
@@ -58,14 +53,13 @@ export function cardView<T extends object>(
   return { text: (item, page) => page.card(fieldsOf(item)), names: (item) => [name(item)] };
 }
 
-/** A sentence that `--quiet` leaves out. */
+/** `--quiet` leaves it out. */
 export function doneView<T>(sentence: (value: T) => string, name: (value: T) => unknown): View<T> {
   return { text: (value, page) => page.notes(sentence(value)), names: (value) => [name(value)] };
 }
 
-/** Columns that are never cut: commands need their values. */
+/** Commands need their values. */
 const UNCUT: ReadonlySet<string> = new Set(['id', 'key', 'name', 'request id', 'subject']);
-/** The width at which a column is cut no further. */
 const MIN_WIDTH = 8;
 const GAP = 2;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -77,7 +71,6 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
   revoked: 'red',
 };
 
-/** Text for people, as the options and the terminal have it. */
 export class Page {
   readonly #isColoured: boolean;
   readonly #width: number;
@@ -89,7 +82,6 @@ export class Page {
     this.#options = options;
   }
 
-  /** Columns as wide as their text, cut to the terminal. */
   table<K extends string>(columns: readonly K[], rows: readonly Row<K>[], none = ''): string {
     if (rows.length === 0) return none === '' ? '' : `${none}\n`;
     const lines = [columns.map(titleOf), ...rows.map((row) => columns.map((name) => this.#cell(row[name])))];
@@ -106,7 +98,6 @@ export class Page {
       .join('');
   }
 
-  /** A line for each field. */
   card(fields: object): string {
     const entries = Object.entries(fields).map(([name, value]) => [titleOf(name), value] as const);
     const width = Math.max(...entries.map(([title]) => title.length));
@@ -116,7 +107,6 @@ export class Page {
       .join('');
   }
 
-  /** Sentences below a table. */
   notes(...sentences: readonly string[]): string {
     return this.#options.quiet ? '' : sentences.map((sentence) => `${safeText(sentence)}\n`).join('');
   }
@@ -141,10 +131,9 @@ export class Page {
   }
 }
 
-/** A time in a sentence: without milliseconds. */
 export const inSentence = (at: string): string => at.replace(/\.\d+(?=Z$)/, '');
 
-/** A value as text that cannot control a terminal. */
+/** The text cannot control a terminal. */
 export function safeText(value: unknown, format: (text: string) => string = (text) => text): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((one) => safeText(one, format)).join(', ');
@@ -156,7 +145,6 @@ export function safeText(value: unknown, format: (text: string) => string = (tex
   return format(String(value)).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-/** `lastUsed` is `last used`. */
 const titleOf = (name: string): string => name.replace(/[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const cutTo = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);

@@ -42,7 +42,6 @@ const COMMANDS = [
 
 const MAX_HELP_WIDTH = 100;
 
-/** The whole command line. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('storegate')
     .description('API gateway and rate-limiting proxy.')

@@ -1,13 +1,12 @@
 import type { Terminal } from './terminal.ts';
 
-/** Milliseconds between updates. */
+/** Milliseconds. */
 const EVERY = 100;
 const WIDTH = 30;
 
-/** A progress line, only on a terminal. */
+/** Only on a terminal. */
 export interface Progress {
   pass(done: number): void;
-  /** Removes the line. */
   end(): void;
 }
 

@@ -2,7 +2,6 @@ import type { Argument, Command } from 'commander';
 import { describe, SPECS } from './command.ts';
 import { createProgram, EXIT_CODES } from './program.ts';
 
-/** The text of docs/cli.md. */
 export function cliReference(): string {
   const silent = () => {};
   const program = createProgram({

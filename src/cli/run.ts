@@ -7,7 +7,6 @@ import type { Terminal } from './terminal.ts';
 
 const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };
 
-/** Runs one command and returns its exit code, as in `EXIT_CODES`. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);
   try {
@@ -20,7 +19,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** The message of an expected error, or the stack of a bug. */
+/** The stack only of a bug. */
 function describe(error: unknown): string {
   if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

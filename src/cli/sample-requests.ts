@@ -1,11 +1,8 @@
 import { Document, isObject, type Json } from '@storegate/openapi';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 
-/** A GET request that the contract allows without a body. */
 export interface SampleRequest {
-  /** The summary of its operation, or the operation's id. */
   readonly title: string;
-  /** With its query. */
   readonly path: string;
 }
 
@@ -13,7 +10,7 @@ const MAX = 3;
 
 type Described = Pick<Contract, 'operations' | 'document' | 'match'>;
 
-/** At most three requests that pass the checks of the contract. */
+/** They pass the checks of the contract. */
 export function sampleRequests(contract: Described): readonly SampleRequest[] {
   const document = new Document(contract.document as Json);
   const prefixes = ['', ...serverPaths(document)];
@@ -40,7 +37,7 @@ function isValid(contract: Described, operation: Operation, target: string): boo
   return found.operation === operation && operation.checkParameters(found.parameters, query, []).length === 0;
 }
 
-/** The path and the required query parameters, with the examples of the document; an unknown value stays a template. */
+/** An unknown value stays a template. */
 function targetOf({ path }: Operation, document: Document): string {
   const parameters = parametersOf(path, document);
   const encoded = (place: string, name: string) => {
@@ -75,7 +72,7 @@ function exampleOf(parameter: Json | undefined, document: Document): string | nu
   return value === undefined || value === '' ? null : String(value);
 }
 
-/** The paths of the document's servers, which begin every path if `contract.serverPath` is `prefix`. */
+/** For `contract.serverPath: prefix`. */
 function serverPaths({ root }: Document): readonly string[] {
   const servers = Array.isArray(root.servers) ? root.servers.filter(isObject) : [];
   return servers.map(({ url }) => (URL.parse(String(url), 'http://localhost')?.pathname ?? '').replace(/\/+$/, ''));

@@ -13,11 +13,10 @@ import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
 export interface ServeOptions {
-  /** Whether a first start in a terminal creates a key per plan. */
+  /** Only on a first start in a terminal. */
   readonly demoKeys: boolean;
 }
 
-/** Runs the gateway until a signal. */
 export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   tuneEngine();
   const config = loadConfig(terminal);
@@ -62,7 +61,6 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
   }
 }
 
-/** The configured stores, or a demo store on a loopback port. */
 async function findStore(config: Config): Promise<{ served: ServedConfig; stopStore: () => Promise<void> }> {
   if (namesStores(config)) return { served: config, stopStore: async () => {} };
   const { startStore } = await import('./store.ts');
@@ -70,7 +68,7 @@ async function findStore(config: Config): Promise<{ served: ServedConfig; stopSt
   return { served: withStore(config, url), stopStore: () => store.close() };
 }
 
-/** Where keys and data are, without a password. */
+/** Without a password. */
 async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
@@ -90,7 +88,7 @@ async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   }
 }
 
-/** Reloads on SIGHUP. The log has the mistakes. */
+/** The log has the mistakes. */
 async function reload(gateway: Gateway): Promise<void> {
   try {
     await gateway.reload('SIGHUP');

@@ -10,7 +10,6 @@ import {
 } from '@storegate/console/words';
 import { inSentence, type Page, type View } from './output.ts';
 
-/** The effect of a plan now, and on the last day. */
 export const simulationView: View<PlanSimulation> = {
   text: ({ lastDay, ...now }, page) => page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : ''),
   names: ({ plan }) => [plan],

@@ -21,7 +21,6 @@ export interface StartScreen {
     readonly keys: Pick<Config['keys'], 'carriers'>;
   };
   readonly contract: Contract;
-  /** Where keys and data are. */
   readonly place: string;
   readonly unmigratedKeys: UnmigratedKeys | null;
   /** `null`: none were created at this start. */
@@ -31,7 +30,6 @@ export interface StartScreen {
 /** Longer loops take too long to try. */
 const MAX_REPEATS = 200;
 
-/** The text that a person sees after the start. */
 export function startScreen(screen: StartScreen): string {
   const { unmigratedKeys, place, keys } = screen;
   const [first] = keys ?? [];
@@ -59,7 +57,6 @@ function addresses({ url, adminUrl, config, contract }: StartScreen): string {
   return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
 }
 
-/** A plan whose keys need no limits of their own, if there is one. */
 function planName({ plans: { plans } }: StartScreen['config']): string {
   const all = [...plans.values()];
   return (all.find(({ windows }) => windows !== null) ?? all[0])!.name;
@@ -84,10 +81,9 @@ function requests({ url, contract, config }: StartScreen, demoKey: DemoKey | und
 const keyHeader = ({ headers: [name] }: Carriers): string =>
   name === undefined ? 'Authorization: Bearer ' : `${name}: `;
 
-/** Text of the contract, safe for a terminal and behind a `#`. */
+/** Safe for a terminal and behind a `#`. */
 const oneLine = (text: string) => printable(text.replace(/\s+/g, ' ').trim());
 
-/** For a shell. */
 function quoted(text: string): string {
   const safe = printable(text).replaceAll("'", '%27');
   return /^[\w.~:/%,@+-]+$/.test(safe) ? safe : `'${safe}'`;

@@ -5,12 +5,11 @@ import { seedStore } from '../store/seed.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
-/** The store cannot run. */
 export class StoreError extends ExpectedError {
   override name = 'StoreError';
 }
 
-/** Opens the store on `file`, fills a new one, and listens. Throws StoreError. */
+/** Throws StoreError. */
 export async function startStore(
   file: string,
   address: { host: string; port: number },
@@ -28,7 +27,6 @@ export async function startStore(
   }
 }
 
-/** Runs the store until a signal. */
 export async function runStore(
   terminal: Terminal,
   file: string,

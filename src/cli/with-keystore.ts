@@ -3,7 +3,7 @@ import type { KeyStore } from '../keys/store.ts';
 import { openStateFile } from '../state/embedded/file.ts';
 import { recordsInFile } from '../state/embedded/open.ts';
 
-/** Opens the keys in Redis or the data folder while `work` runs. Running gateways see the changes. */
+/** Running gateways see the changes. */
 export async function withKeys<T>(
   { data, redis, audit }: Pick<Config, 'data' | 'redis' | 'audit'>,
   work: (store: KeyStore) => Promise<T>,

@@ -3,16 +3,14 @@ import { type Api, CallError } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ExportOptions {
-  /** Only entries with a larger number. */
   readonly after?: number | undefined;
-  /** Only entries from this time on, RFC 3339. */
+  /** RFC 3339. */
   readonly since?: string | undefined;
 }
 
-/** Entries per call. */
 const PAGE = 1_000;
 
-/** Prints audit entries as lines of JSON, oldest first. Throws CallError if entry `after` does not exist. */
+/** Oldest first. Throws CallError if entry `after` does not exist. */
 export async function exportAudit(
   { out, err, unread }: Pick<Terminal, 'out' | 'err' | 'unread'>,
   api: Api,

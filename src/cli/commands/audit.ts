@@ -43,7 +43,6 @@ export function addAudit(program: Command, terminal: Terminal): void {
   });
 }
 
-/** The fields that differ. */
 function changeIn({ before, after }: Entry): string {
   if (before === null) return 'new';
   const [old, now] = [Object(before), Object(after ?? {})] as [Record<string, unknown>, Record<string, unknown>];

@@ -2,7 +2,6 @@ import { Argument, type Command } from 'commander';
 import { addCommand } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Adds a command that prints a completion script for all commands of `program`. */
 export function addCompletion(program: Command, terminal: Terminal): void {
   addCommand(program, 'completion', {
     about: 'print a shell completion script',
@@ -15,7 +14,7 @@ export function addCompletion(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Every command by its path, such as ` keys create`, with the words that may follow it. */
+/** By path, such as ` keys create`. */
 function wordsByPath(command: Command, path = ''): [path: string, words: string[]][] {
   const words = [...command.commands.map((sub) => sub.name()), ...command.options.map(({ long }) => long!)];
   return [[path, words], ...command.commands.flatMap((sub) => wordsByPath(sub, `${path} ${sub.name()}`))];

@@ -38,7 +38,6 @@ const DIFF: View<ConfigDiff> = {
   names: (diff) => differencesIn(diff).map(({ name }) => name),
 };
 
-/** A long value takes several rows, broken after commas if it has any. */
 function rowsOf({ restart, ...setting }: Setting) {
   const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
   const blank = { name: ' ', source: ' ', restart: ' ' };

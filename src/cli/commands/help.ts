@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Shows the help of a command at any depth; commander's own `help` reads the first word only. */
+/** Commander's own `help` reads the first word only. */
 export function addHelp(program: Command): void {
   program
     .command('help [command...]')

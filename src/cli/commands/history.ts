@@ -52,7 +52,6 @@ function rowOf({ at, classes, statuses, p50, p95, p99, outagePolicies, ...rest }
   };
 }
 
-/** The three most frequent statuses. */
 function topStatuses(statuses: HistoryStep['statuses']): string {
   const most = Object.entries(statuses).sort(([, one], [, other]) => other - one);
   return most

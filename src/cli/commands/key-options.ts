@@ -1,7 +1,6 @@
 import type { Option } from 'commander';
 import { duration, futureTime, type Options, option, pair, repeated } from '../command.ts';
 
-/** The options that describe a key. */
 export interface KeyOptions extends Options {
   readonly plan?: string;
   readonly account?: string;
@@ -27,7 +26,7 @@ export const KEY_OPTIONS: readonly Option[] = [
   option('--meta <name=value>', 'metadata; repeatable', pair),
 ];
 
-/** The fields of a key for the admin API; `null` removes a field. */
+/** `null` removes a field. */
 export function bodyOf(options: KeyOptions) {
   const { plan, account, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta, env } = options;
   // Commander gives `true` for a `--no-…` option that was not used.

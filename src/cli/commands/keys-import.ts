@@ -17,7 +17,6 @@ type Options = KeyOptions &
     readonly format?: Format;
   };
 
-/** Options of one key, which exclude `--file`. */
 const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'idempotencyKey'];
 
 export function addKeysImport(keys: Command, terminal: Terminal): void {

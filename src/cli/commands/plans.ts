@@ -83,7 +83,6 @@ function bodyOf(changes: Changes) {
   return body;
 }
 
-/** The lists in place of those of the plan; `null`: none. */
 function addressesOf({ allow, deny, addresses }: Changes): PlanAddresses | null | undefined {
   if (allow === undefined && deny === undefined) return addresses === false ? null : undefined;
   return { allow: allow ?? [], deny: deny ?? [] };

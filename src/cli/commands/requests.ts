@@ -15,7 +15,6 @@ interface Filters extends Options {
 }
 
 const COLUMNS = ['time', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
-/** Widths of the columns of `--follow`, which cannot know what follows. */
 const WIDTHS = [24, 6, 24, 16, 20, 12, 15, 8, 36];
 
 export function addRequests(program: Command, terminal: Terminal): void {
@@ -68,7 +67,7 @@ function rowOf({ id, at, status, code, operation, key, address, repeated }: Refu
   };
 }
 
-/** Prints refusals as they come, oldest first. Notes go to standard error. */
+/** Oldest first. Notes go to standard error. */
 class Tail {
   readonly #terminal: Terminal;
   readonly #json: boolean;
@@ -92,7 +91,6 @@ class Tail {
     if (omitted > 0) err(`${omitted} more at the same time, not listed.\n`);
   }
 
-  /** Prints each note once, not every two seconds. */
   #now(now: LiveNow): void {
     if (now.gateways.length === 0 && now.unresponsive.length === 0 && now.isolated === null)
       throw new CallError(NO_GATEWAY);

@@ -59,7 +59,7 @@ function rowOf(one: Gateway) {
   };
 }
 
-/** The kind of the state, and its mean response time: `redis, single 0.4 ms`. */
+/** For example `redis, single 0.4 ms`. */
 function stateOf({ state, processes }: Gateway): string {
   if (processes.some(({ localSince }) => localSince !== null)) return `${state}: down`;
   const times = processes.map(({ stateMs }) => stateMs).filter((time) => time !== null);
@@ -67,7 +67,6 @@ function stateOf({ state, processes }: Gateway): string {
   return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
 }
 
-/** The connections of all processes. */
 function connectionsOf(processes: readonly Process[]): string {
   const sum = (name: keyof Process['store']) => processes.reduce((all, { store }) => all + store[name], 0);
   return connectionsInWords({ open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), limit: sum('limit') });

@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand, option, optionsOf } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The store's file inside a data folder. */
 export function storeFile(folder: string): string {
   return join(folder, 'store.db');
 }

@@ -47,7 +47,6 @@ export function addUsage(program: Command, terminal: Terminal): void {
   });
 }
 
-/** A row for each window. */
 export function windowsTable(usage: readonly Usage[], page: Page): string {
   const rows = usage.flatMap(({ windows, ...rest }) =>
     windows.map(({ name, ...window }) => ({ ...rest, ...window, window: name })),

@@ -3,11 +3,11 @@ import { holdsSecret } from '../../common/secret-mask.ts';
 import { encodeReason, REASON_HEADER } from '../../keys/operators/reason.ts';
 import { GIVE_THE_ID } from '../../keys/secret.ts';
 
-/** The admin API behind a listener, or in this process on the files of a gateway. */
+/** Over HTTP, or in this process on the files of a gateway. */
 export interface Api {
-  /** Returns the body of the response. Throws CallError. */
+  /** Throws CallError. */
   call<T = unknown>(method: string, path: string, sent?: Sent): Promise<T>;
-  /** Follows a stream of events until `stop` aborts. Throws CallError, also if the gateway ends the stream. */
+  /** Throws CallError, also if the gateway ends the stream. */
   follow(
     path: string,
     query: NonNullable<Sent['query']>,
@@ -20,13 +20,10 @@ export interface Api {
 export interface Sent {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
-  /** The value of the header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
-  /** For the audit log. */
   readonly reason?: string | undefined;
 }
 
-/** The header fields of a call, by their names. */
 export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string, string> {
   return {
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -38,7 +35,7 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
 /** `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. */
 export type CallFailure = 'usage' | 'shut' | 'failed';
 
-/** A failed call. The message says why and what to do. */
+/** The message says why and what to do. */
 export class CallError extends ExpectedError {
   override name = 'CallError';
   readonly failure: CallFailure;
@@ -49,13 +46,12 @@ export class CallError extends ExpectedError {
   }
 }
 
-/** The failure behind a status of the admin API. */
 export function failureOf(status: number): CallFailure {
   if (status === 401 || status === 429) return 'shut';
   return status === 400 ? 'usage' : 'failed';
 }
 
-/** Throws CallError for a secret, as `part` does for paths. */
+/** Throws CallError for a secret, as `segment` does for paths. */
 export function queryOf(query: Sent['query'] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

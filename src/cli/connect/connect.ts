@@ -4,14 +4,13 @@ import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Api, CallError } from './api.ts';
 
-/** The options that name a gateway. */
 export interface ConnectOptions {
   readonly url?: string;
   readonly token?: string;
   readonly profile?: string;
 }
 
-/** The gateway of the flags, the environment or a profile, in this order; otherwise the configured state. */
+/** Flags come first, then the environment, a profile, and the configured state. */
 export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Api> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
@@ -22,7 +21,6 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   return await connectRemote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
 }
 
-/** TLS files for a gateway. */
 interface TlsFiles {
   readonly ca?: string;
   readonly cert?: string;
@@ -35,7 +33,7 @@ const TLS_VARIABLES = {
   key: 'STOREGATE_ADMIN_CLIENT_KEY',
 } as const;
 
-/** The environment overrides the profile, file by file; `null`: no files. */
+/** The environment overrides the profile, file by file. */
 function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
   const read = (name: keyof TlsFiles) => {
     const variable = TLS_VARIABLES[name];
@@ -77,7 +75,6 @@ async function connectRemote(url: string, token: string | null, tls: FetchTls | 
   return connectOverHttp(url, token, { tls });
 }
 
-/** Reads YAML or JSON with `url`, and optionally `token` and TLS files. */
 async function readProfile(file: string): Promise<{ url?: string; token?: string } & TlsFiles> {
   const { parse } = await import('yaml');
   let profile: unknown;

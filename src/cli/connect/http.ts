@@ -3,12 +3,12 @@ import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
-/** Timeout of a call, in milliseconds. */
+/** Milliseconds. */
 const TIMEOUT = 30_000;
-/** Milliseconds without data after which a stream is lost: the gateway sends something every few seconds. */
+/** Milliseconds: the gateway sends something every few seconds. */
 const SILENCE = 15_000;
 
-/** The admin listener of a running gateway. `user`: the shell user, valid only with the token of the data folder. */
+/** `user`: the shell user, valid only with the token of the data folder. */
 export function connectOverHttp(
   url: string,
   token: string | null,

@@ -20,7 +20,7 @@ import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from '.
 import { connectOverHttp } from './http.ts';
 import { openStorage, type Storage } from './storage.ts';
 
-/** The admin API in this process, on the configured state. `tls`: for a gateway that runs on the same folder. */
+/** `tls`: for a gateway that runs on the same folder. */
 export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Api> {
   let config = load();
   let scoped: readonly Window[] | null = null;
@@ -49,7 +49,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       return scoped;
     },
     publicPlan: () => null,
-    // A change of a plan reads the files here. With `around`, an operator asks for a reload of the running gateway.
+    // With `around`, an operator asks for a reload of the running gateway.
     async reload(_reason, around) {
       if (around) refuseWithoutGateway();
       config = load();
@@ -62,7 +62,6 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   const api = await orClose(storage, () => createAdminApi(context));
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  /** Calls here, or the gateway that runs on the folder. */
   async function hereOrThere<T>(here: () => Promise<T>, there: (running: Api) => Promise<T>): Promise<T> {
     try {
       return await here();
@@ -77,7 +76,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   return {
     call: (method, path, sent = {}) =>
       hereOrThere(
-        // As over HTTP: only JSON values.
+        // Only JSON values, as over HTTP.
         async () => JSON.parse(JSON.stringify((await ask(api, operator, method, path, sent)).body)),
         (running) => running.call(method, path, sent),
       ),
@@ -93,7 +92,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   };
 }
 
-/** The windows of the contract. A change of counters without them would lose their values. */
+/** A change of counters without the windows of the contract would lose their values. */
 function windowsIn({ contract: { file, ...reading }, data }: Config): readonly Window[] {
   try {
     const copy = isRemote(file) ? new ContractCopy(data).read(file) : null;
@@ -115,7 +114,7 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
   }
 }
 
-/** Resolves when `stop` aborts. Rejects with errors of the stream and of `onEvent`. */
+/** Rejects with errors of the stream and of `onEvent`. */
 function listen(follow: Follow, onEvent: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const end = follow({
@@ -147,7 +146,7 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
   });
 }
 
-/** Calls the gateway that has the counters of the folder; fails with `refused` if it is unreachable. */
+/** Fails with `refused` if the gateway that has the counters is unreachable. */
 async function askRunning<T>(
   config: Config,
   { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },

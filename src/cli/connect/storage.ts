@@ -12,7 +12,6 @@ import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
 import type { Outbox } from '../../webhooks/outbox.ts';
 
-/** The state of the configuration, with or without a running gateway. */
 export interface Storage {
   readonly records: Records;
   /** Throws AdminError if a running gateway has the counters in its memory. */
@@ -25,14 +24,12 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** Opens the Redis or the data folder of the configuration. */
 export async function openStorage(config: Config): Promise<Storage> {
   return config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
 }
 
 const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;
 
-/** How to reach a gateway that was not found automatically. */
 function wayTo(admin: Config['admin']): string {
   if (admin.tls.clientCa !== null) {
     return 'It requires a client certificate: set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
@@ -83,7 +80,6 @@ function openFolder({ data, admin, audit }: Config): Storage {
     }
   }
 
-  /** A gateway holds the lock of its folder. */
   function refuseRunning(): void {
     if (counting === null) lockCounters().release();
   }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source, unreadable } from './rows.ts';
 import { wholeText } from './text.ts';
 
-/** Keys of APISIX's key-auth: responses of its admin API (v3), one document or one per line. */
+/** APISIX key-auth: responses of its admin API (v3), one document or one per line. */
 export async function* apisixRows(source: Source): AsyncGenerator<Read> {
   const documents = documentsIn(await wholeText(source));
   const entries = documents?.flatMap((one) => (isObject(one) && Array.isArray(one.list) ? one.list : [one]));
@@ -24,7 +24,6 @@ function documentsIn(text: string): readonly unknown[] | null {
   }
 }
 
-/** Empty for a consumer without key-auth. */
 function* rowsOf(at: string, entry: unknown): Generator<Read> {
   const { key: path, value }: JsonObject = isObject(entry) ? entry : {};
   if (typeof path !== 'string' || !isObject(value)) return yield bad(at, null, 'is not a consumer or credential');

@@ -1,20 +1,18 @@
 import type { KeyBody } from './key-fields.ts';
 import type { BadRow } from './rows.ts';
 
-/** Keys and bytes of a call. Less than the API allows: a gateway with embedded state serves no request meanwhile. */
+/** Per call, less than the API allows: a gateway with embedded state serves no request meanwhile. */
 const MAX_KEYS = 250;
 const MAX_BYTES = 180_000;
-/** Problems that wait for those of the call. */
 const MAX_REFUSED = 1_000;
 
 interface Key {
   readonly at: string;
-  /** The number of the row in the file, from 1. */
+  /** From 1. */
   readonly row: number;
   readonly body: KeyBody;
 }
 
-/** The keys of a file for one call, and the rows that are refused. */
 export class Batch {
   readonly keys: Key[] = [];
   readonly refused: { readonly row: number; readonly flaw: BadRow }[] = [];

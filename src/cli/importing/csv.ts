@@ -2,12 +2,11 @@ import { CsvError, parse } from 'csv-parse';
 import { bad, FIELDS, type Fields, type Read, type Source, unreadable } from './rows.ts';
 import { textOf } from './text.ts';
 
-/** Characters of a record. */
 const MAX_RECORD = 262_144;
 const METADATA = 'metadata.';
 const COLUMNS = `${FIELDS.join(', ')}, or ${METADATA} and a name`;
 
-/** Keys of a CSV file (RFC 4180). The first line names the columns, in any order. An empty cell means absent. */
+/** RFC 4180. The first line names the columns, in any order. An empty cell means absent. */
 export async function* csvRows(source: Source): AsyncGenerator<Read> {
   let line = 1;
   let columns: readonly string[] | null = null;
@@ -29,7 +28,7 @@ export async function* csvRows(source: Source): AsyncGenerator<Read> {
   }
 }
 
-/** All records, also blank lines. Not read as a stream, which loses records before an error. Throws CsvError. */
+/** Includes blank lines. A stream would lose records before an error. Throws CsvError. */
 async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   let found: string[][] = [];
   const parser = parse({
@@ -61,7 +60,7 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   if (error !== null) throw error;
 }
 
-/** The mistake in the first line, without its text: it may have keys. */
+/** Without its text, which may have keys. */
 function headerError(columns: readonly string[]): string | null {
   const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
   if (unknown !== -1) return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
@@ -94,7 +93,7 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
   return { at, fields: fields as Fields };
 }
 
-/** A cell as the value of JSON. Other text stays text, and is refused later. */
+/** Other text stays text, and is refused later. */
 function cellValue(name: string, cell: string): unknown {
   if (name === 'addresses' || name === 'scopes') return cell.split(/[\s,;]+/).filter((one) => one !== '');
   if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;

@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { KeyFileError, type Read, type Source } from './rows.ts';
 
-/** The reader of each format, loaded on use. */
 const READERS = {
   csv: async () => (await import('./csv.ts')).csvRows,
   ndjson: async () => (await import('./ndjson.ts')).ndjsonRows,
@@ -16,7 +15,7 @@ export const FORMATS = Object.keys(READERS) as Format[];
 
 const BY_NAME: Readonly<Record<string, Format>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
-/** The format by the name of the file. Throws KeyFileError. */
+/** Throws KeyFileError. */
 export function formatOf(file: string): Format {
   const format = BY_NAME[extname(file).toLowerCase()];
   if (format) return format;

@@ -9,12 +9,11 @@ import { type Mode, sendKeys, type Tally } from './passes.ts';
 import { KeyFileError, type Source } from './rows.ts';
 
 export interface ImportOptions extends Defaults, Mode {
-  /** `-`: standard input. */
   readonly file: string;
   readonly format?: Format;
 }
 
-/** Imports the keys of a file: without `skipBad`, all of them or none. Throws KeyFileError, CallError. */
+/** Without `skipBad`, all keys or none. Throws KeyFileError, CallError. */
 export async function importFile(
   terminal: Pick<Terminal, 'cwd' | 'input'>,
   api: Pick<Api, 'call'>,

@@ -8,10 +8,9 @@ import { hashSecret } from '../../keys/secret.ts';
 import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
 
-/** A key in a call of the admin API with many. */
 export type KeyBody = ManyImportedKeys['keys'][number];
 
-/** A mistake. The message has no value of the key. */
+/** The message has no value of the key. */
 export interface FieldError {
   readonly field: Field;
   readonly message: string;
@@ -19,17 +18,14 @@ export interface FieldError {
 
 export interface ReadKey {
   readonly body: KeyBody;
-  /** Whether the file has the secret. */
   readonly hadSecret: boolean;
 }
 
-/** Plan and account of keys without. */
 export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 
-/** Reads the fields of a key, or returns every mistake that can be found without plans and state. */
+/** Returns every mistake that can be found without plans and state. */
 export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
   const flaws: FieldError[] = [];
-  /** Adds a mistake to the list; its field is left out. */
   function read<T>(field: Field, work: (value: unknown) => T | Flawed): T | undefined {
     const value = fields[field] ?? undefined;
     if (value === undefined) return undefined;

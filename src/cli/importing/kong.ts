@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from './ndjson.ts';
 import { bad, type Read, type Source, unreadable } from './rows.ts';
 import { wholeText } from './text.ts';
 
-/** Keys of Kong's key-auth: output of `deck gateway dump` (JSON or YAML), or a page of `GET /key-auths`. */
+/** Kong key-auth: output of `deck gateway dump` (JSON or YAML), or a page of `GET /key-auths`. */
 export async function* kongRows(source: Source): AsyncGenerator<Read> {
   const file = await documentIn(source);
   const { consumers, data } = isObject(file) ? file : {};
@@ -11,7 +11,7 @@ export async function* kongRows(source: Source): AsyncGenerator<Read> {
   else yield unreadable('the file', 'is not a dump of deck or a page of GET /key-auths');
 }
 
-/** Tries JSON first, which is faster. Errors of both parsers quote the text, and so are dropped. */
+/** JSON is faster. Errors of both parsers quote the text, and so are dropped. */
 async function documentIn(source: Source): Promise<unknown> {
   const text = await wholeText(source);
   try {

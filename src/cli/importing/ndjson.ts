@@ -1,12 +1,11 @@
 import { bad, FIELDS, type Fields, type Read, type Source } from './rows.ts';
 import { linesOf } from './text.ts';
 
-/** Characters of a line, several times those of the largest key. */
+/** Characters, several times those of the largest key. */
 const MAX_LINE = 262_144;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The objects of a file with one per line. */
 export async function* objectsOf(source: Source): AsyncGenerator<{ at: string; value: JsonObject } | Read> {
   for await (const { number, text } of linesOf(source, MAX_LINE)) {
     const at = `line ${number}`;
@@ -18,7 +17,6 @@ export async function* objectsOf(source: Source): AsyncGenerator<{ at: string; v
   }
 }
 
-/** Keys of a file with one JSON object per line. */
 export async function* ndjsonRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) {
     if (!('value' in one)) yield one;
@@ -31,7 +29,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `null`: not an object. The error of the parser quotes the text, which has secrets, and so is dropped. */
+/** The error of the parser quotes the text, which has secrets, and so is dropped. */
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -5,21 +5,17 @@ import { Batch } from './batch.ts';
 import { type Defaults, type FieldError, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
-/** The problems that are printed; more are counted. */
 export const MAX_PROBLEMS = 50;
 
-/** The result of an import. */
 export interface Tally {
   /** In a dry run: that would be. */
   imported: number;
   /** Keys that exist with the same fields. */
   already: number;
-  /** Rows that cannot be imported. */
   bad: number;
-  /** The first `MAX_PROBLEMS`. A row may have several. */
+  /** A row may have several. */
   readonly problems: BadRow[];
   moreProblems: number;
-  /** Whether the file has secrets, not only hashes. */
   hadSecrets: boolean;
 }
 
@@ -29,14 +25,10 @@ interface Caller {
 
 export interface Mode {
   readonly dryRun?: boolean;
-  /** Import valid keys although others are invalid. */
   readonly skipBad?: boolean;
 }
 
-/**
- * Sends the keys of a file to the admin API in batches. Throws CallError with the place if a call fails; keys of
- * earlier calls stay imported.
- */
+/** Throws CallError with the place if a call fails; keys of earlier calls stay imported. */
 export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults: Defaults, mode: Mode): Promise<Tally> {
   const tally: Tally = { imported: 0, already: 0, bad: 0, problems: [], moreProblems: 0, hadSecrets: false };
   const seen = new Map<string, string>();
@@ -58,7 +50,6 @@ export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults:
     batch = new Batch();
   }
 
-  /** Adds the progress to an error. */
   async function withProgress(call: () => Promise<unknown>): Promise<ImportReport> {
     try {
       return (await call()) as ImportReport;
@@ -77,7 +68,6 @@ export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults:
       return;
     }
     tally.hadSecrets ||= key.hadSecret;
-    // Takes the least memory.
     const hash = Buffer.from(key.body.hash, 'base64url').toString('latin1');
     const before = seen.get(hash);
     if (before !== undefined) {
@@ -99,7 +89,6 @@ export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults:
   return tally;
 }
 
-/** Adds problems in the order of the file. */
 function addProblems(tally: Tally, { refused }: Batch): void {
   tally.bad += new Set(refused.map(({ row }) => row)).size;
   for (const { flaw } of refused.sort((a, b) => a.row - b.row)) {

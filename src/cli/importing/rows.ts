@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 
-/** The fields of a key. `key` is the secret, in place of its hash. */
+/** `key` is the secret, in place of its hash. */
 export const FIELDS = [
   'hash',
   'key',
@@ -16,16 +16,15 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** A key of a file, unchecked. `null` means absent. */
+/** Unchecked. `null` means absent. */
 export type Fields = Readonly<Partial<Record<Field, unknown>>>;
 
 export interface Row {
-  /** Its place, e.g. `line 12`. */
   readonly at: string;
   readonly fields: Fields;
 }
 
-/** A row that cannot be imported. The message has no value of the file: each may be a secret. */
+/** The message has no value of the file: each may be a secret. */
 export interface BadRow {
   readonly at: string;
   /** `null`: the whole row. */
@@ -35,7 +34,7 @@ export interface BadRow {
 
 export type Read = Row | BadRow;
 
-/** The bytes of a file; each call starts at the beginning. */
+/** Each call starts at the beginning. */
 export type Source = () => AsyncIterable<Uint8Array>;
 
 export class KeyFileError extends ExpectedError {
@@ -46,7 +45,6 @@ export function bad(at: string, field: string | null, message: string): BadRow {
   return { at, field, message };
 }
 
-/** A row after which nothing can be read. */
 export function unreadable(at: string, reason: string): BadRow {
   return bad(at, null, `${reason}; reading stopped here`);
 }

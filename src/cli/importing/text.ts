@@ -1,9 +1,9 @@
 import { KeyFileError, type Source } from './rows.ts';
 
-/** Characters of a document that is read as a whole; half the limit of V8. */
+/** Half the limit of V8 for strings. */
 const MAX_DOCUMENT = 256 * 1024 * 1024;
 
-/** The text of a file in parts, without the byte order mark. Throws KeyFileError if it is not UTF-8. */
+/** Without the byte order mark. Throws KeyFileError if it is not UTF-8. */
 export async function* textOf(source: Source): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -16,7 +16,7 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
   }
 }
 
-/** The whole text. Throws KeyFileError if it is too large. */
+/** Throws KeyFileError if it is too large. */
 export async function wholeText(source: Source): Promise<string> {
   const parts: string[] = [];
   let length = 0;
@@ -35,7 +35,7 @@ export interface Line {
   readonly text: string | null;
 }
 
-/** The lines of a file that are not blank. Keeps one line in memory, up to `longest` characters. */
+/** Not blank. Keeps one line in memory, up to `longest` characters. */
 export async function* linesOf(source: Source, longest: number): AsyncGenerator<Line> {
   let number = 1;
   let started = '';
@@ -44,7 +44,6 @@ export async function* linesOf(source: Source, longest: number): AsyncGenerator<
   for await (const part of textOf(source)) {
     const pieces = part.split('\n');
     for (const [i, piece] of pieces.entries()) {
-      // One character more than allowed shows that it is too long.
       started += piece.slice(0, longest + 1 - started.length);
       if (i === pieces.length - 1) break;
       yield* line();

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source } from './rows.ts';
 
-/** The hash algorithms of Tyk, by hexadecimal digits. */
+/** By hexadecimal digits. */
 const MURMUR: Readonly<Record<number, string>> = { 8: 'murmur32', 16: 'murmur64', 32: 'murmur128' };
 
 /**
- * Keys of Tyk: one JSON object per line, with `hash` (or `key` without hashing) of `GET /tyk/keys`, and `session` of
- * `GET /tyk/keys/{key}`. docs/import-keys.md has the command that writes the file.
+ * `hash` (or `key` without hashing) of `GET /tyk/keys`, and `session` of `GET /tyk/keys/{key}`, see
+ * docs/import-keys.md.
  */
 export async function* tykRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) yield 'value' in one ? rowOf(one.at, one.value) : one;
@@ -35,7 +35,7 @@ function rowOf(at: string, { hash, key, session }: JsonObject): Read {
   };
 }
 
-/** The credential of a session that is not an auth token. */
+/** Of a session that is not an auth token. */
 function otherCredential(session: JsonObject): string | null {
   const filled = (value: unknown, field: string) => isObject(value) && Boolean(value[field]);
   if (filled(session.basic_auth_data, 'password')) return 'a user with a password';

@@ -2,8 +2,8 @@ import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
 import { bad, type Fields, type Read, type Source } from './rows.ts';
 
 /**
- * Keys of Unkey, one JSON object per line: rows of its table `keys` (docs/import-keys.md has the query), or entries of
- * `apis.listKeys` with `decrypt`. The hash is the SHA-256 of the key in base64.
+ * Rows of the table `keys` (see docs/import-keys.md), or entries of `apis.listKeys` with `decrypt`. The hash is the
+ * SHA-256 of the key in base64.
  */
 export async function* unkeyRows(source: Source): AsyncGenerator<Read> {
   for await (const one of objectsOf(source)) yield 'value' in one ? rowOf(one.at, one.value) : one;
@@ -33,7 +33,6 @@ function rowOf(at: string, entry: JsonObject): Read {
   };
 }
 
-/** Values other than text become JSON. */
 function metadataIn(meta: unknown): unknown {
   const read = typeof meta === 'string' ? parsed(meta) : meta;
   if (!isObject(read)) return read;

@@ -29,11 +29,10 @@ export interface CopyOptions extends OutputOptions {
   readonly from?: Given | undefined;
   readonly to?: Given | undefined;
   readonly dryRun?: boolean | undefined;
-  /** Omits the ban log. */
   readonly withoutBans?: boolean | undefined;
 }
 
-/** Copies a state. Throws an expected error that says what was changed before it. */
+/** Throws an expected error that says what was changed before it. */
 export async function copyState(terminal: Terminal, options: CopyOptions): Promise<void> {
   const config = loadConfig(terminal);
   const placeIn = (given: Given | undefined): Place => {
@@ -50,7 +49,6 @@ export async function copyState(terminal: Terminal, options: CopyOptions): Promi
   }
 }
 
-/** Adds the effect of an outage of Redis or a disk to the error. */
 function explained(error: unknown): unknown {
   if (error instanceof Outage) {
     const { cause } = error;
@@ -167,7 +165,7 @@ async function total(source: Source): Promise<number> {
   return TYPES.reduce((sum, type) => sum + counts[type], 0);
 }
 
-/** Shows how far `work` is, and ends it with a TransferError when the user wants to stop. */
+/** Throws TransferError when the user stops it. */
 async function withProgress<T>(
   terminal: Terminal,
   title: string,

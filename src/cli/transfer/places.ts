@@ -4,7 +4,7 @@ import type { Config, RedisSettings } from '../../config/config.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
 import { TransferError } from '../../state/transfer/file-format.ts';
 
-/** The place of a state. Paths are absolute. */
+/** Paths are absolute. */
 export type Place =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'folder'; readonly path: string }
@@ -13,12 +13,11 @@ export type Place =
 /** A path that does not exist yet is a file if it has such a name, otherwise a folder. */
 export const FILE_NAME = /\.(ndjson|jsonl)$/;
 
-/** The configured state. */
 export function configuredPlace({ redis, data }: Config): Place {
   return redis ? { type: 'redis', settings: redis } : { type: 'folder', path: data };
 }
 
-/** Reads a place: `redis`, a Redis URL, a folder or a file. Throws TransferError, without the URL. */
+/** Throws TransferError, without the URL. */
 export function placeOf(text: string, config: Config, cwd: string): Place {
   if (text === 'redis') {
     if (config.redis) return { type: 'redis', settings: config.redis };

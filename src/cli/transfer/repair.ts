@@ -5,7 +5,7 @@ import { TransferError } from '../../state/transfer/file-format.ts';
 import { type OutputOptions, print } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Lets gateways start on a data folder with missing files, and prints what is missing. */
+/** Lets gateways start on a data folder with missing files. */
 export async function repair(terminal: Terminal, options: OutputOptions): Promise<void> {
   const { redis, data: folder } = loadConfig(terminal);
   if (redis !== null)

@@ -5,7 +5,6 @@ import { missingRecords, type ReportLines, type TransferResult } from '../../sta
 import type { View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Names of the types. */
 const WORDS: Readonly<Record<RecordType, string>> = {
   key: 'keys',
   token: 'tokens',
@@ -15,14 +14,12 @@ const WORDS: Readonly<Record<RecordType, string>> = {
   use: 'last uses',
 };
 
-/** The number of names shown. */
 const MAX_NAMES = 20;
 
 export function countsText(counts: Counts): string {
   return TYPES.map((type) => `${counts[type]} ${WORDS[type]}`).join(', ');
 }
 
-/** The records of each type, and what was done with them. */
 export const movedView: View<TransferResult> = {
   text({ given, outcomes, has }, page) {
     const rows = TYPES.map((type) => ({
@@ -35,7 +32,7 @@ export const movedView: View<TransferResult> = {
   },
 };
 
-/** Warns of keys whose requests the gateway would refuse. */
+/** The gateway would refuse requests with these keys. */
 export function warnOfMissing({ err }: Pick<Terminal, 'err'>, { plans, accounts }: MissingPlans): void {
   if (plans.size > 0)
     err(`Keys use plans that are not in plans.yaml: ${names([...plans])}. Their requests are refused.\n`);
@@ -48,7 +45,7 @@ export function warnOfLeftOut({ err }: Pick<Terminal, 'err'>, { first, count }: 
   if (count > first.length) err(`left out: ${count - first.length} more\n`);
 }
 
-/** Why a move is incomplete; `null`: it is complete. */
+/** `null`: the move is complete. */
 export function shortfall(moved: TransferResult, dryRun: boolean): string | null {
   const short = Object.entries(dryRun ? {} : missingRecords(moved)).map(
     ([type, count]) => `${count} ${WORDS[type as RecordType]}`,

@@ -7,7 +7,6 @@ import { quote } from './problems/quote.ts';
 import type { Setting, Settings } from './settings.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
-/** An entry of a list as it is written: an address, a block, or a file of them. */
 export type AddressEntry = string | { readonly file: string };
 
 interface ListSettings {
@@ -15,23 +14,21 @@ interface ListSettings {
   readonly deny?: readonly AddressEntry[];
 }
 
-/** Bytes of a file: half a million addresses. */
+/** Bytes: half a million addresses. */
 const MAX_FILE_SIZE = 8 * 1024 * 1024;
-/** Mistakes of one file that are told. */
 const MAX_REPORTED = 20;
 const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
-/** The files of addresses that settings name, as they are now. */
 export interface ListFiles {
   /** Absolute. */
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
-  /** The settings, which say of each file what it has: so a setting is another one when its file is. */
+  /** With the contents of each file, so that a changed file is a changed setting. */
   readonly settings: Settings;
   listsIn(entries: readonly AddressEntry[]): readonly AddressList[];
 }
 
-/** Reads the files that settings name in their lists. The settings may have mistakes; then they name none. */
+/** Invalid settings name no files. */
 export function readListFiles(settings: Settings, cwd: string): ListFiles {
   const read = new Map<string, ListFile>();
   const problems: Problem[] = [];
@@ -100,7 +97,7 @@ interface ListFile {
   readonly problems: readonly Problem[];
 }
 
-/** The files of the last configuration: one that still has its text needs no second reading, which holds up requests. */
+/** An unchanged file is not parsed again, which would delay requests. */
 const lastRead = new Map<string, ListFile>();
 
 function readList(path: string, name: string): ListFile {
@@ -117,7 +114,7 @@ function readList(path: string, name: string): ListFile {
   }
 }
 
-/** One address or block in each line; `#` and `;` begin a comment. */
+/** `#` and `;` begin a comment. */
 function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'problems'> {
   const entries: string[] = [];
   const problems: Problem[] = [];

@@ -11,13 +11,13 @@ import { DEFAULT_UPSTREAM, upstreamOf, upstreamsIn } from './upstreams.ts';
 
 interface Parts extends Surroundings {
   readonly plans: Plans;
-  /** The settings file, absolute. */
+  /** Absolute. */
   readonly gateway: string;
-  /** Files with lists of addresses, absolute. */
+  /** Absolute. */
   readonly addressFiles: readonly string[];
 }
 
-/** Turns checked settings into the Config. What is written here is what a conversion by the schema cannot say. */
+/** Only what a conversion by the schema cannot express. */
 export function assemble(settings: Settings, { plans, gateway, addressFiles, ...around }: Parts): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
@@ -36,7 +36,7 @@ export function assemble(settings: Settings, { plans, gateway, addressFiles, ...
   };
 }
 
-/** `/` comes last, because it has every path. Without a contract there is one, to the upstream `default`. */
+/** `/` comes last, because it has every path. */
 function mountsOf(mounts: Config['mounts'], hasRoot: boolean): Config['mounts'] {
   const isRoot = ({ path }: Mount) => path === ROOT;
   const root = mounts.find(isRoot) ?? (hasRoot ? EVERY_PATH : null);
@@ -49,16 +49,15 @@ const EVERY_PATH: Mount = {
   ...{ carriers: null, addresses: { allow: [], deny: [] } },
 };
 
-/** The maximum of the schema. */
 const MAX_WORKERS = 256;
 
-/** Embedded state belongs to one process, and a rule refuses any higher number. */
+/** Embedded state belongs to one process. */
 function workersOf(workers: number | 'auto', shared: boolean): number {
   if (workers !== 'auto') return workers;
   return shared ? Math.min(availableParallelism(), MAX_WORKERS) : 1;
 }
 
-/** A sixty-fourth of the memory this process may have, 8 to 16 MiB; more only where single bodies may be that large. */
+/** A sixty-fourth of the memory of this process, 8 to 16 MiB; more only if single bodies may be that large. */
 function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['http']): number {
   if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

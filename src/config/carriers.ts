@@ -1,6 +1,6 @@
 import type { Carriers } from '../common/carriers.ts';
 
-/** As written: `bearer`, or the name of a header. */
+/** `bearer`, or the name of a header. */
 export type CarrierEntry = 'bearer' | { readonly header: string };
 
 export function carriersIn(entries: readonly CarrierEntry[]): Carriers {

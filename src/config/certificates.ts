@@ -18,39 +18,34 @@ import { variableOf } from './environment.ts';
 import { ConfigError, type Problem } from './problems/problems.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
-/**
- * What the files for TLS have, as far as settings name any. Read for whoever serves, and not with the configuration: commands need
- * no keys, and may not be allowed to read them.
- */
+/** Not read with the configuration: commands need no keys, and may not be allowed to read them. */
 export interface Certificates {
-  /** `null`: the listener does not speak TLS. */
+  /** `null`: no TLS. */
   readonly listen: ServerMaterial | null;
   readonly admin: ServerMaterial | null;
   readonly upstream: ClientMaterial | null;
-  /** Of the others by their names, as far as they name any. */
+  /** By name, if they name any files. */
   readonly upstreams: Readonly<Record<string, ClientMaterial | null>>;
-  /** When the certificates of the gateway hold: those of listeners, and those by which stores know it. */
+  /** Of listeners, and those that identify the gateway to backends. */
   readonly terms: readonly Term[];
-  /** What is no mistake, and better told. */
   readonly notes: readonly string[];
-  /** All files, to be watched. */
   readonly files: readonly string[];
 }
 
-/** Between when and when a certificate holds, Unix milliseconds. */
+/** Unix milliseconds. */
 export interface Term {
   readonly file: string;
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** Milliseconds before the end of a certificate from which on it should have been renewed. */
+/** Milliseconds before the end of a certificate that should have been renewed. */
 const EXPIRY_NOTICE = 14 * 86_400_000;
 
-/** Certificates of a file of those that receivers of spans are known by: systems come with some 150. */
+/** Systems come with some 150. */
 const MAX_TRUSTED = 1_000;
 
-/** What is better told: certificates that do not hold, or soon will not, and the notes. `now` in Unix milliseconds. */
+/** `now` in Unix milliseconds. */
 export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const about = ({ file, notBefore, notAfter }: Term): string[] => {
@@ -62,12 +57,12 @@ export function warningsOf({ terms, notes }: Certificates, now: number): string[
   return [...new Set([...terms.flatMap(about), ...notes])];
 }
 
-/** When the first of all certificates ends, Unix milliseconds. */
+/** Unix milliseconds. */
 export function firstEnd({ terms }: Certificates): number {
   return Math.min(...terms.map(({ notAfter }) => notAfter), Number.POSITIVE_INFINITY);
 }
 
-/** Reads and checks all files for TLS. Throws ConfigError with every mistake. */
+/** Throws ConfigError with every mistake. */
 export function readCertificates(config: Config): Certificates {
   const reader = new Reader(config);
   const listen = reader.server('listen.tls', { ...config.listen.tls, clientCa: null });
@@ -75,10 +70,10 @@ export function readCertificates(config: Config): Certificates {
   const upstream = reader.client('upstream.tls', config.upstream.tls);
   const all = Object.entries(config.upstreams).map(([name, { tls }]): [string, ClientMaterial | null] => [
     name,
-    // What is inherited is told once.
+    // Inherited files are reported once.
     sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
   ]);
-  // An upstream without files that comes or goes is no change of certificates.
+  // An upstream without files that is added or removed is not a change of certificates.
   const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
   const problems = [...reader.problems, ...tracingErrors(config)];
   if (problems.length > 0) throw new ConfigError(problems);
@@ -86,7 +81,7 @@ export function readCertificates(config: Config): Certificates {
   return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
 }
 
-/** What is wrong with the files for the receiver of spans. It reads them itself, once. */
+/** The receiver of spans reads its files itself, once. */
 function tracingErrors(config: Config): Problem[] {
   const { exporter, endpoint, tracesEndpoint, ...files } = config.tracing;
   if (exporter === 'none' || (endpoint ?? tracesEndpoint) === null) return [];
@@ -103,7 +98,6 @@ type ClientFiles = Config['upstream']['tls'];
 
 type TracingFiles = Pick<Tracing, 'certificate' | 'clientCertificate' | 'clientKey'>;
 
-/** The settings that name the files of a certificate and its key. */
 interface PairSettings {
   readonly cert: string;
   readonly key: string;
@@ -111,7 +105,6 @@ interface PairSettings {
 
 const pairOf = (setting: string): PairSettings => ({ cert: `${setting}.cert`, key: `${setting}.key` });
 
-/** Collects what is wrong with the files that settings name. */
 class Reader {
   readonly problems: Problem[] = [];
   readonly files: string[] = [];
@@ -123,7 +116,6 @@ class Reader {
     this.#config = config;
   }
 
-  /** `null` if there is no certificate. */
   server(setting: string, { cert, key, certificates, minVersion, clientCa }: ServerFiles): ServerMaterial | null {
     const first = this.#pair(pairOf(setting), cert, key);
     const more = certificates.map((one, i) => this.#pair(pairOf(`${setting}.certificates[${i}]`), one.cert, one.key));
@@ -142,7 +134,6 @@ class Reader {
     return material;
   }
 
-  /** `null` if nothing is set. */
   client(setting: string, { ca, cert, key, serverName }: ClientFiles): ClientMaterial | null {
     if (ca === null && cert === null && key === null && serverName === null) return null;
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
@@ -157,7 +148,7 @@ class Reader {
     this.#pair({ cert: 'tracing.clientCertificate', key: 'tracing.clientKey' }, clientCertificate, clientKey);
   }
 
-  /** A certificate with its key; `null` if there is none, or something is wrong with it. */
+  /** `null` without a certificate, or if it is invalid. */
   #pair(settings: PairSettings, cert: string | null, key: string | null): Pair | null {
     if (cert === null && key === null) return null;
     if (cert === null || key === null) {
@@ -196,7 +187,7 @@ class Reader {
       return { text, value: parse(text) };
     } catch (error) {
       if (!(error instanceof UnreadableFile || error instanceof UnfitPem)) throw error;
-      // Somebody may have put a key in place of its path.
+      // The path may be a misplaced key.
       const which = /[.]key$|Key$/.test(setting) ? 'the file that it names' : file;
       this.#blame(setting, `${which} ${error.message}`);
       return null;
@@ -204,7 +195,6 @@ class Reader {
   }
 
   #blame(setting: string, message: string): void {
-    // Of an entry of a list or map the place of the whole is known.
     const origin = sourceOf(this.#config, setting.startsWith('upstreams.') ? 'upstreams' : setting.replace(/\[.*/, ''));
     const inFile = origin.kind === 'file';
     const source = origin.kind === 'environment' ? origin.name : inFile ? origin.file : setting;
@@ -213,7 +203,6 @@ class Reader {
   }
 }
 
-/** With the variable that may give it too, for who sets none of it in a file. */
 function named(setting: string): string {
   const variable = variableOf(setting);
   return variable === undefined ? setting : `${setting} (${variable})`;

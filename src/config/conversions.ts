@@ -7,20 +7,16 @@ import { readPairs } from './pairs.ts';
 import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-/** What values mean beside the settings. */
 export interface Surroundings {
   /** The base of relative paths. */
   readonly cwd: string;
   readonly listsIn: (entries: readonly AddressEntry[]) => readonly AddressList[];
 }
 
-/** From a valid value as written to the value of a Config, by the `x-unit` of the schema. */
+/** By the `x-unit` of the schema, for valid values. */
 const conversions = {
-  /** To milliseconds. */
   duration: (text: string) => parseDuration(text)!,
-  /** To bytes. */
   size: (size: string | number) => parseSize(size)!,
-  /** To an absolute path. */
   path: (path: string, { cwd }: Surroundings) => resolve(cwd, path),
   contract: (place: string, { cwd }: Surroundings) => (isFile(place) ? resolve(cwd, place) : place),
   url: (url: string) => new URL(url).href,
@@ -36,21 +32,20 @@ const conversions = {
 
 type UnitName = keyof typeof conversions;
 
-/** The type of a value after its conversion. */
 export type Unit<Name extends UnitName> = ReturnType<(typeof conversions)[Name]>;
 
-/** Both are part of it. */
+/** Inclusive. */
 export interface StatusRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** A URL in its normal form (lower-case host, no default port), ready for a path after it. */
+/** With lower-case host and without default port, ready for a path after it. */
 export function baseUrl(url: string): string {
   return new URL(url).href.replace(/\/+$/, '');
 }
 
-/** A valid value of gateway.yaml, or of a part of it, as it stands in a Config. `null`: left out, without a default. */
+/** `null`: left out, without a default. */
 export function converted(value: unknown, reference: Schema, around: Surroundings): unknown {
   const schema = flatten(reference, schemaOf('gateway'));
   const { additionalProperties: entries, default: usual = null, items, properties, 'x-unit': unit } = schema;
@@ -66,7 +61,6 @@ export function converted(value: unknown, reference: Schema, around: Surrounding
   return Array.isArray(given) ? given.map((entry) => converted(entry, items!, around)) : given;
 }
 
-/** An object with the same keys, and other values. */
 export function mapped<A, B>(
   entries: Readonly<Record<string, A>>,
   map: (value: A, key: string) => B,

@@ -6,24 +6,22 @@ import type { Schema } from './schema/schema.ts';
 import { type Origin, type Settings, settingSchema } from './settings.ts';
 import { storesIn } from './upstreams.ts';
 
-/** One setting of a loaded configuration, safe to show to people. */
+/** Safe to show to people. */
 export interface SettingDescription {
-  /** Dotted name, such as `http.maxBodyBytes`. */
   readonly name: string;
-  /** The value as written, in JSON; secrets are masked. */
+  /** In JSON; secrets are masked. */
   readonly value: string;
   /** `environment STOREGATE_PORT`, `file config/gateway.yaml:12:5` or `default`. */
   readonly source: string;
 }
 
-/** The settings behind each Config; a running gateway needs only the values. */
 const settingsByConfig = new WeakMap<Config, Settings>();
 
 export function remember(config: Config, settings: Settings): void {
   settingsByConfig.set(config, settings);
 }
 
-/** The same configuration with the URL of its store, or of several with commas between them. */
+/** `url`: several with commas between them. */
 export function withStore(config: Config, url: string): ServedConfig {
   const stores = storesIn(url) as unknown as ServedConfig['upstream']['stores'];
   const found = deepFreeze({ ...config, upstream: { ...config.upstream, stores } });
@@ -32,12 +30,12 @@ export function withStore(config: Config, url: string): ServedConfig {
   return found;
 }
 
-/** Whether a configuration names its stores, so that none has to be started beside the gateway. */
+/** If not, the shipped store runs beside the gateway. */
 export function namesStores(config: Config): config is ServedConfig {
   return config.upstream.stores.length > 0;
 }
 
-/** Every setting with its value and the origin of the value, in the order of gateway.yaml. */
+/** In the order of gateway.yaml. */
 export function describeConfig(config: Config): readonly SettingDescription[] {
   return [...settingsBehind(config)].map(([name, setting]) => ({
     name,
@@ -47,8 +45,6 @@ export function describeConfig(config: Config): readonly SettingDescription[] {
 }
 
 /**
- * The origin of the value of one setting.
- *
  * @param name dotted, such as `listen.port`
  */
 export function sourceOf(config: Config, name: string): Origin {
@@ -57,7 +53,6 @@ export function sourceOf(config: Config, name: string): Origin {
   return setting.origin;
 }
 
-/** The settings behind a configuration. */
 export function settingsBehind(config: Config): Settings {
   const settings = settingsByConfig.get(config);
   if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');

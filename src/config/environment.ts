@@ -7,10 +7,10 @@ import type { Schema } from './schema/schema.ts';
 import { readSecret } from './secret-file.ts';
 import { putAt, settingsOf } from './settings.ts';
 
-/** Like `process.env`; an empty variable counts as unset. */
+/** An empty variable counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that beat no setting: the settings file, and for commands how they reach a running gateway. */
+/** Not settings: the settings file, and how commands reach a running gateway. */
 const UNMAPPED_VARIABLES = [
   'STOREGATE_CONFIG',
   'STOREGATE_ADMIN_URL',
@@ -20,7 +20,7 @@ const UNMAPPED_VARIABLES = [
   'STOREGATE_ADMIN_CLIENT_KEY',
 ];
 
-/** Every environment variable of the gateway, and the setting that it beats; `null`: none. The names never change. */
+/** With the setting that each variable overrides. The names never change. */
 export function environmentVariables(): ReadonlyMap<string, string | null> {
   const variables = new Map<string, string | null>();
   for (const [setting, schema] of settingsOf('gateway')) {
@@ -35,21 +35,18 @@ export function environmentVariables(): ReadonlyMap<string, string | null> {
 
 export const variablesOf = (schema: Schema | undefined): readonly string[] => [schema?.['x-env'] ?? []].flat();
 
-/** The variable that gives a setting, of several the first; `undefined` if there is none, or no such setting. */
+/** The first of several. */
 export function variableOf(setting: string): string | undefined {
   return variablesOf(settingsOf('gateway').get(setting))[0];
 }
 
-/** A path is a secret only if it is a mistake, such as the key in its place. */
+/** A path is a secret only by mistake, such as a key in its place. */
 export const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
 
 export interface EnvironmentLayer {
-  /** The valid values, by setting. */
   readonly values: ReadonlyMap<string, Variable>;
-  /** Settings whose variable has a wrong value. */
   readonly unsound: readonly string[];
   readonly problems: readonly Problem[];
-  /** The settings file that the environment names. */
   readonly file: string | null;
 }
 
@@ -58,7 +55,9 @@ interface Variable {
   readonly value: unknown;
 }
 
-/** @param cwd the base of relative paths of secrets */
+/**
+ * @param cwd the base of relative paths of secrets
+ */
 export function readEnvironment(env: Environment, cwd: string): EnvironmentLayer {
   const { values, unread } = given(env, cwd);
   const wrong = [...wrongValues(values), ...unread];
@@ -93,18 +92,18 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
   return { values, unread };
 }
 
-/** Its specification gives durations in milliseconds, without a unit. */
+/** Durations in milliseconds, without a unit, by its specification. */
 const OPEN_TELEMETRY = 'OTEL_';
 
-/** Where it is true nothing asks for the other variables of OpenTelemetry, which may be set for all programs of a cluster. */
+/** If true, the other variables of OpenTelemetry are ignored. */
 const DISABLED = 'OTEL_SDK_DISABLED';
 
-/** The specification knows one value of OTEL_SDK_DISABLED that says something. */
+/** By the specification, only `true` has an effect. */
 function isIntended(name: string, text: string): boolean {
   return name !== DISABLED || text.toLowerCase() === 'true';
 }
 
-/** Text that is no number stays text, so that the schema refuses it. */
+/** Text that is not a number stays text, so that the schema refuses it. */
 function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): number | string {
   if (name === DISABLED) return 'none';
   if (unit === 'duration' && name.startsWith(OPEN_TELEMETRY)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
@@ -112,7 +111,7 @@ function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): 
   return mayBeNumber && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
 }
 
-/** Checks the values against the schema of the file, so that both allow the same values. */
+/** The schema of the file applies, so both allow the same values. */
 function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
   const document: Record<string, unknown> = {};
   for (const [setting, { value }] of values) putAt(document, setting, value);
@@ -125,11 +124,11 @@ function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
 
 const own = 'STOREGATE_';
 
-/** A name without our prefix may be meant for another program, so it is told only if it is one slip away from ours. */
+/** A name without our prefix may belong to another program, so only near misspellings are reported. */
 function unknownVariables(env: Environment): Problem[] {
   const variables = environmentVariables();
   const known = [...variables.keys()];
-  // Where the variable that is meant is set as well, this one is another.
+  // If the intended variable is set as well, this one is another.
   const unset = known.filter((name) => !name.startsWith(own) && !env[name]);
   return Object.keys(env)
     .filter((name) => env[name] && !variables.has(name))

@@ -20,7 +20,7 @@ export interface Files {
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The absolute paths of the default files. */
+/** Absolute. */
 export const shippedFiles: Files = {
   gateway: resolve(root, 'config/gateway.yaml'),
   plans: resolve(root, 'plans.yaml'),
@@ -29,9 +29,9 @@ export const shippedFiles: Files = {
 
 export interface LoadOptions {
   readonly env: Environment;
-  /** The base of relative paths, both in the environment and in the files. */
+  /** Of the environment and the files. */
   readonly cwd: string;
-  /** Files to use instead of the shipped ones; a file that the environment or gateway.yaml names still wins. */
+  /** Replace the shipped files; a file that the environment or gateway.yaml names takes precedence. */
   readonly files?: Partial<Files>;
 }
 
@@ -42,7 +42,7 @@ function fileIn(cwd: string): string | null {
 }
 
 /**
- * Reads the whole configuration: environment beats gateway.yaml beats default. Checks everything, then freezes it.
+ * Environment overrides gateway.yaml, which overrides the default.
  *
  * @throws {ConfigError} with all mistakes of all variables and files at once
  */

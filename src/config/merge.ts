@@ -6,10 +6,7 @@ import { type SchemaError, schemaErrors } from './schema/errors.ts';
 import { type Origin, type Setting, type Settings, settingsOf, valueAt } from './settings.ts';
 import type { YamlFile } from './yaml/file.ts';
 
-/**
- * Merges environment, file and defaults in this order of precedence, and checks the file and the result. It leaves out
- * a wrong value, so that it can still check the rest; the settings are only usable without any problem.
- */
+/** Omits an invalid value, so that the rest can be checked; the settings are only usable without any problem. */
 export function mergeSettings(
   environment: EnvironmentLayer,
   file: YamlFile,
@@ -50,13 +47,12 @@ function fromFile(file: YamlFile, setting: string): Found | undefined {
   return [value, { kind: 'file', file: file.name, position: file.locate(pointerTo(setting), 'value') }];
 }
 
-/** The shipped file, for a setting that names no file. */
 function shippedFor(setting: string, shipped: { readonly contract: string; readonly plans: string }): string | null {
   if (setting === 'contract.file') return shipped.contract;
   return setting === 'plans.file' ? shipped.plans : null;
 }
 
-/** Moves a flaw to a place that somebody wrote: a rule may name a default that conflicts with a written value. */
+/** Moves a flaw to a written value: a rule may name a default that conflicts with it. */
 function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile): Problem[] {
   return flaws(settings).map((flaw) => {
     const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';

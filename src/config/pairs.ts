@@ -1,11 +1,7 @@
-/** More is no list that a person has written. */
 const MAX_LENGTH = 8_192;
 const MAX_PAIRS = 64;
 
-/**
- * Reads `key=value,key=value` as OpenTelemetry's specification has it: in the form of W3C Baggage, values percent-encoded; of a key that
- * comes twice the last counts. `null` if it is none.
- */
+/** OpenTelemetry: W3C Baggage, values percent-encoded; the last of equal keys counts. `null` if invalid. */
 export function readPairs(text: string): Readonly<Record<string, string>> | null {
   if (text.length > MAX_LENGTH) return null;
   const pairs: Record<string, string> = Object.create(null);

@@ -38,10 +38,7 @@ interface BansEntry {
 }
 
 /**
- * Reads plans.yaml, checked, complete and frozen.
- *
- * @param file absolute, or relative to `cwd`
- * @throws {ConfigError} with every mistake in it
+ * @param file absolute, or relative to `cwd` @throws {ConfigError} with every mistake in it
  */
 export function loadPlans(file: string, cwd = process.cwd()): Plans {
   const { plans, problems } = readPlans(resolve(cwd, file), cwd);
@@ -49,7 +46,7 @@ export function loadPlans(file: string, cwd = process.cwd()): Plans {
   return plans;
 }
 
-/** Like `loadPlans`, but returns the problems; `plans` is `null` if there are any. */
+/** `plans` is `null` if there are problems. */
 export function readPlans(file: string, cwd: string): { plans: Plans | null; problems: readonly Problem[] } {
   const { name, value, problems: unreadable, locate } = readYamlFile(file, cwd);
   if (value === undefined) return { plans: null, problems: unreadable };
@@ -65,7 +62,7 @@ export function readPlans(file: string, cwd: string): { plans: Plans | null; pro
   return { plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null, problems };
 }
 
-/** Checks only the parts that passed the schema, so that each mistake is reported once. */
+/** Only for parts that passed the schema, so that each mistake is reported once. */
 function ruleErrors(value: unknown, sound: (pointer: string) => boolean): SchemaError[] {
   const { plans, accounts, public: anyone, bans } = Object(value) as Partial<PlansDocument>;
   const windows = [
@@ -135,7 +132,6 @@ function publicPlanOf({ windows, concurrency }: Partial<AccountEntry>): Plan {
   };
 }
 
-/** Lists without entries say nothing. */
 function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
   const { allow = [], deny = [] } = written ?? {};
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
@@ -146,7 +142,6 @@ function escalationOf({ strikes, window: within, grace, durations, decay }: Bans
   return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(decay) };
 }
 
-/** The default ladder of the schema. */
 function escalationDefaults(): BansEntry {
   const settings = [...settingsOf('plans')].filter(([name]) => name.startsWith('bans.'));
   return Object.fromEntries(

@@ -3,28 +3,26 @@ import type { Config } from './config.ts';
 import { namesStores, remember, settingsBehind } from './describe.ts';
 import { settingSchema } from './settings.ts';
 
-/** Whether a setting, given by its dotted name, keeps its value from the start. The schema says so with `x-restart`. */
+/** By `x-restart` of the schema. */
 export function needsRestart(name: string): boolean {
   return settingSchema(name)['x-restart'] === true;
 }
 
-/** What says where the stores are. Unset, the store runs that was started beside the gateway, or nobody could start one now. */
+/** Unset, the store runs that was started beside the gateway. */
 const STORES: readonly string[] = ['upstream.url', 'upstream.stores'];
 
-/** Whether a setting keeps its value when this configuration is loaded. */
 export function keepsValue(name: string, loaded: Config): boolean {
   return needsRestart(name) || (STORES.includes(name) && !namesStores(loaded));
 }
 
-/** Settings whose values differ between two configurations. */
 export function differences(one: Config, other: Config): string[] {
   const [a, b] = [settingsBehind(one), settingsBehind(other)];
   return [...b.keys()].filter((name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value));
 }
 
 /**
- * The configuration in force after a reload: the loaded one, except for settings that need a restart. Those keep what they
- * became at the start, such as the number that `auto` workers are; and the store stays if none is named.
+ * Settings that need a restart keep their values from the start, such as the number of `auto` workers; and the backend
+ * stays if none is named.
  */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
   const before = settingsBehind(running);
@@ -39,10 +37,9 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   return deepFreeze(config);
 }
 
-/** A part of a Config, where settings have the names that they have in the schema; `null` if it is off, such as redis. */
+/** `null` if it is off, such as redis. */
 type Section = Readonly<Record<string, unknown>> | null;
 
-/** Returns the `loaded` section with one setting of the `running` one. */
 function keep(running: Section, loaded: Section, [key = '', ...rest]: readonly string[]): Section {
   if (running === null) return null;
   const [old, fresh] = [running[key], loaded?.[key] ?? null];

@@ -8,7 +8,7 @@ import { type Settings, settingValue } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
 import { mountErrors, STATUSES, upstreamErrors, upstreamsErrors } from './upstreams.ts';
 
-/** A rule between settings that a schema cannot express. It is only checked if all settings that it reads are valid. */
+/** Between settings. Only checked if all settings that it reads are valid. */
 export interface Rule {
   readonly reads: readonly string[];
   readonly flaws: (settings: Settings) => readonly SchemaError[];
@@ -35,7 +35,6 @@ export const rules: readonly Rule[] = [
   rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
 ];
 
-/** A rule that gets the values of the settings that it reads, as written. */
 function rule<Values extends readonly unknown[]>(
   reads: { readonly [Index in keyof Values]: string },
   flaws: (...values: Values) => readonly SchemaError[],
@@ -147,7 +146,7 @@ function duplicateReceivers(endpoints: readonly { readonly url: string }[], firs
   });
 }
 
-/** Whether one path is the other or lies below it, ignoring case. */
+/** Ignores case. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [`${one}/`.toLowerCase(), `${other}/`.toLowerCase()];
   return a.startsWith(b) || b.startsWith(a);

@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
-/** A secret may come from its variable, such as REDIS_URL, or from the file that REDIS_URL_FILE names. */
+/** From a variable such as REDIS_URL, or from the file that REDIS_URL_FILE names. */
 export interface GivenSecret {
-  /** The variable that speaks. */
   readonly name: string;
-  /** `null` if it is a mistake, which `message` tells without value and path: the path may be a misplaced secret. */
+  /** `null` for a mistake. `message` shows neither value nor path: the path may be a misplaced secret. */
   readonly value: string | null;
   readonly message: string;
 }
 
-/** The secret of a variable, without the line end of its file; `null` if neither variable is set. */
+/** Without the line end of its file. */
 export function readSecret(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,

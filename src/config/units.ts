@@ -2,7 +2,7 @@ export { formatDuration, parseDuration } from '../limits/durations.ts';
 
 const bytes = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 } as const;
 
-/** Reads `16KiB`, `1MiB`, `2GiB` or plain bytes (a whole number, or its digits) as bytes; `null` if it is no size. */
+/** `16KiB`, `1MiB`, `2GiB` or plain bytes. */
 export function parseSize(size: string | number): number | null {
   if (typeof size === 'number') return Number.isSafeInteger(size) && size >= 0 ? size : null;
   const [, count, unit] = /^(0|[1-9][0-9]{0,11})(KiB|MiB|GiB)?$/.exec(size) ?? [];
@@ -10,7 +10,7 @@ export function parseSize(size: string | number): number | null {
   return Number(count) * (unit === undefined ? 1 : bytes[unit as keyof typeof bytes]);
 }
 
-/** Writes bytes in the largest unit that needs no fraction; the exact reverse of `parseSize`. */
+/** The exact reverse of `parseSize`. */
 export function formatSize(size: number): string {
   const [unit, length] = Object.entries(bytes).find(([, length]) => size !== 0 && size % length === 0) ?? ['', 1];
   return `${size / length}${unit}`;

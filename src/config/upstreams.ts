@@ -6,31 +6,29 @@ import type { SchemaError } from './schema/errors.ts';
 import { isObject } from './schema/schema.ts';
 import { documentOf, type Settings, settingValue, valueAt } from './settings.ts';
 
-/** The name of the upstream that the section `upstream` describes. */
+/** Of the section `upstream`. */
 export const DEFAULT_UPSTREAM = 'default';
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** What rules ask of a section `upstream`, with everything that it inherits. */
+/** With everything that it inherits. */
 type UpstreamEntry = Section & {
   readonly url: string | null;
   readonly stores: readonly { readonly url: string }[];
 };
 
-/** The section `upstream` as written. */
 const defaultIn = (settings: Settings) => documentOf(settings).upstream as UpstreamEntry;
 
-/** The sections of `upstreams` as written, without what they inherit. */
+/** Without what they inherit. */
 const ownSections = (settings: Settings) =>
   settingValue<Readonly<Record<string, Section | null>> | null>(settings, 'upstreams') ?? {};
 
-/** The sections of `upstreams` with what they inherit. Its own stores are what makes an upstream another one. */
 export function upstreamsIn(settings: Settings): Readonly<Record<string, UpstreamEntry>> {
   const inherited = { ...defaultIn(settings), url: null, stores: [] };
   return mapped(ownSections(settings), (own) => overlaid(inherited, own ?? {}) as UpstreamEntry);
 }
 
-/** A section in which the settings of another one beat its own. */
+/** `own` takes precedence. */
 function overlaid(section: Section, own: Section): Section {
   return mapped(section, (value, key) => {
     if (isObject(value)) return overlaid(value, (own[key] ?? {}) as Section);
@@ -38,26 +36,22 @@ function overlaid(section: Section, own: Section): Section {
   });
 }
 
-/** The upstream of a section; without stores, the shipped one is meant. A variable of the environment beats the whole list of the file. */
+/** A variable of the environment overrides the whole list of the file. */
 export function upstreamOf({ url, ...upstream }: GatewaySettings['upstream']): Upstream {
   return url === null ? upstream : { ...upstream, stores: storesIn(url) };
 }
 
-/** The stores of a list of URLs with commas. */
 export function storesIn(urls: string): StoreAddress[] {
   return urls.split(',').map((url) => ({ url: baseUrl(url.trim()), weight: 1 }));
 }
 
-/** How a store is called: by its host and port alone. */
 export function storeLabel(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
-/** Settings that are lists of statuses. */
 export const STATUSES = ['upstream.healthChecks.statuses', 'upstream.ejection.statuses'] as const;
 
-/** What is wrong with the stores of the section `upstream`. */
 export function upstreamErrors(settings: Settings): SchemaError[] {
   const upstream = defaultIn(settings);
   const fromVariable = settings.get('upstream.url')?.origin.kind === 'environment';
@@ -68,7 +62,6 @@ export function upstreamErrors(settings: Settings): SchemaError[] {
   ];
 }
 
-/** What is wrong with `upstreams`. */
 export function upstreamsErrors(settings: Settings): SchemaError[] {
   const own = ownSections(settings);
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
@@ -78,7 +71,6 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   });
 }
 
-/** What is wrong with where mounts lead to. */
 export function mountErrors(settings: Settings): SchemaError[] {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
   const mounts = settingValue<readonly { target?: string; upstream?: string }[]>(settings, 'mounts');
@@ -93,7 +85,7 @@ export function mountErrors(settings: Settings): SchemaError[] {
   });
 }
 
-/** Of both in one file nobody could tell which is meant. */
+/** With both in one file the intended one is unclear. */
 function bothWays({ url, stores }: UpstreamEntry, at: string): SchemaError[] {
   if (url === null || stores.length === 0) return [];
   return [upstreamError(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
@@ -103,7 +95,7 @@ function storeUrls({ url, stores }: UpstreamEntry): string[] {
   return url === null ? stores.map((store) => store.url) : storesIn(url).map((store) => store.url);
 }
 
-/** Log, metrics and commands tell stores by host and port. */
+/** Log, metrics and commands identify backends by host and port. */
 function repeatedStores(upstream: UpstreamEntry, at: string): SchemaError[] {
   const labels = storeUrls(upstream).map(storeLabel);
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);

@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises';
 
-/** Milliseconds between two checks. */
+/** Milliseconds. */
 const CHECK_INTERVAL = 400;
 
 /**
- * Calls back when any of the files has changed and then stayed the same for one check, because editors write in steps.
- * It also calls back after the first checks, because a file may have changed between reading and watching. Polling also
- * sees replaced files, mounted volumes whose links move, and network folders; file system events miss them.
+ * Calls back after a change and one check without changes, because editors write in steps, and after the first checks.
+ * Polling also detects replaced files, mounted volumes whose links move, and changes on network folders.
  */
 export function watchFiles(files: () => readonly string[], changed: () => void): { close(): void } {
   let known: string | null = null;
@@ -36,7 +35,7 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
   };
 }
 
-/** A text that changes whenever the file does; a missing file has a signature too. */
+/** A missing file has a signature too. */
 async function signature(file: string): Promise<string> {
   try {
     const { ino, size, mtimeNs } = await stat(file, { bigint: true });

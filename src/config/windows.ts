@@ -10,12 +10,10 @@ import { type SchemaError, schemaErrors } from './schema/errors.ts';
 export { formatWindows, toWindows, type WindowEntry } from '../limits/notation.ts';
 
 /**
- * Reads the own limits of a key: the short form `60/minute,1000/day` (`10/10s:sliding`), or a list of
- * `{limit, per, kind?}` from JSON.
+ * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?}` from JSON.
  *
- * @param source the name of the value in problems
- * @returns windows as in a plan: one to four, ordered by span, frozen
- * @throws {ConfigError} with every mistake
+ * @param source the name of the value in problems @returns one to four windows, ordered by span, frozen @throws
+ * {ConfigError} with every mistake
  */
 export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
   const entries = typeof value === 'string' ? entriesIn(value, source) : value;
@@ -24,13 +22,12 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
-/** Writes a limit whose window is known by its span alone, such as `60/minute`; equal to what people write for it. The name of its scope follows. */
+/** Such as `60/minute`, equal to the written form. The name of its scope follows. */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
   const text = formatWindows([{ ...limit, name: nameOfSpan(limit.span) }]);
   return limit.scope === undefined ? text : `${text} ${formatScope(limit.scope)}`;
 }
 
-/** The flaws between windows that are each valid by themselves. */
 export function windowErrors(entries: readonly WindowEntry[], pointer: string): readonly SchemaError[] {
   return entries.flatMap(({ per }, index) => {
     const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));

@@ -4,7 +4,6 @@ import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import { type ContractFields, GATEWAY_FIELDS, type OperationFields } from './fields.ts';
 import { NO_CONTRACT } from './place.ts';
 
-/** The contract of the service behind the gateway, with the fields that only the gateway knows. */
 export type Contract = openapi.Contract<OperationFields, ContractFields>;
 export type ReadContract = openapi.ReadContract<OperationFields, ContractFields>;
 export type Operation = openapi.Operation & OperationFields;
@@ -17,13 +16,17 @@ const EMPTY = JSON.stringify({
   paths: {},
 });
 
-/** Reads a contract in this process. @throws ContractError with every mistake. */
+/**
+ * @throws ContractError with every mistake.
+ */
 export function loadContract(file: string, reading: openapi.ContractOptions = {}): ReadContract {
   const { compiled, notes } = checkContract(file, reading);
   return Object.assign(createContract(compiled), { notes });
 }
 
-/** @throws ContractError with every mistake. */
+/**
+ * @throws ContractError with every mistake.
+ */
 export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
   const empty = file === NO_CONTRACT ? { text: EMPTY } : {};
   return openapi.checkContract(file, { ...reading, ...empty, extensions: GATEWAY_FIELDS });
@@ -38,7 +41,7 @@ export function createContract(compiled: Compiled): Contract {
   return openapi.createContract({ ...compiled, operations, shared: deepFreeze(compiled.shared) });
 }
 
-/** One list for equal lists: counters compare them by identity. */
+/** Counters compare lists by identity. */
 function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
   if (scopes.length === 0) return NO_SCOPES;
   const key = scopes.join();

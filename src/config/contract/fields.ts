@@ -15,19 +15,16 @@ import { REQUIRED_SCOPES, readRequiredScopes } from './required-scopes.ts';
 import { isPublic, readSecuritySchemes, type SecurityFields } from './security.ts';
 import { NamedUpstreams, UPSTREAM } from './upstreams.ts';
 
-/** The fields of an operation that only the gateway knows. */
 export interface OperationFields extends LimitFields {
-  /** `x-required-scopes`: a key needs all of them. */
+  /** A key needs all of them. */
   readonly requiredScopes: readonly string[];
-  /** The name of the upstream whose stores answer; `null`: the document names none. */
   readonly upstream: string | null;
-  /** Whether requests need no key (`security`). */
+  /** `security`. */
   readonly isPublic: boolean;
 }
 
-/** The fields of a contract that only the gateway knows. */
 export interface ContractFields extends SecurityFields {
-  /** The windows of its operations and tags (`x-ratelimit`), each with its scope. */
+  /** `x-ratelimit`. */
   readonly windows: readonly Window[];
 }
 
@@ -57,7 +54,7 @@ const OWN = [UNCHECKED_BODY, UPSTREAM];
 /** A name of another vendor must not be taken for a misspelt one. */
 const MAX_TYPOS = 3;
 
-/** The mistake in the name of an extension that has our prefix, or nearly is one of ours; `null` for any other. */
+/** `null` if the name is neither ours nor nearly ours. */
 function misspelling(key: string): string | null {
   if (OWN.includes(key)) return null;
   const meant = suggest(key, OWN, MAX_TYPOS) ?? (isOurs(key) ? suggest(key, OWN) : null);
@@ -77,9 +74,7 @@ function rejectMisspelled(tags: readonly Json[], findings: Findings): void {
 
 const isOurs = (key: string): boolean => /^x-storegate(?:-|$)/i.test(key);
 
-/**
- * Refuses fields where an author may have meant all operations of a path or a document: there, they would hold for no request.
- */
+/** An author may mean all operations of a path or a document, but the fields would have no effect there. */
 function rejectMisplaced(document: Document, findings: Findings): void {
   const { root } = document;
   const refuse = (nodes: readonly unknown[], key: string, message: string) => {

@@ -7,21 +7,18 @@ export const RATELIMIT = 'x-ratelimit';
 const COST = 'x-ratelimit-cost';
 
 export interface LimitFields {
-  /** Units that a request costs: `x-ratelimit-cost`. */
+  /** `x-ratelimit-cost`. */
   readonly cost: number;
-  /** The windows that its requests count in, by their scopes. Operations with the same windows share one list. */
+  /** Operations with the same windows share one list. */
   readonly scopes: Scopes;
 }
 
-/** Windows in all of a contract: each client has a counter for every one of them. */
+/** Each client has a counter for every window. */
 const MAX_SCOPED_WINDOWS = 16;
-/** Characters of a scope. Names of windows stand in headers. */
+/** In characters. Names of windows appear in headers. */
 const MAX_SCOPE_NAME = 200;
 
-/**
- * The windows of operations and tags in a document: `x-ratelimit` of Operation Objects and Tag Objects. A mistake in them is never
- * tolerated: nobody would notice that a limit does not hold.
- */
+/** Mistakes are never tolerated, because a missing limit is not noticed. */
 export class Ratelimits {
   readonly #findings: Findings;
   readonly #byScope = new Map<string, readonly Window[]>();
@@ -48,7 +45,6 @@ export class Ratelimits {
     return { cost, scopes };
   }
 
-  /** The windows in which requests of these operations count. */
   windowsOf(operations: readonly Pick<LimitFields, 'scopes'>[]): readonly Window[] {
     const used = new Set(operations.flatMap(({ scopes }) => scopes));
     return [...this.#byScope].flatMap(([scope, own]) => (used.has(scope) ? own : []));
@@ -69,7 +65,7 @@ export class Ratelimits {
     );
   }
 
-  /** What is wrong comes as text. */
+  /** Returns text for a mistake. */
   #windowsIn(node: Json, name: string, scopeOf: (name: string) => string): readonly Window[] | string {
     const windows = readWindows(node[RATELIMIT]);
     if (typeof windows === 'string') return windows;
@@ -91,7 +87,7 @@ export class Ratelimits {
     return 1;
   }
 
-  /** An operation that costs more than a window has would never be admitted. */
+  /** It would never be admitted. */
   #checkCost(cost: number, scopes: Scopes, node: Json): void {
     for (const scope of scopes) {
       const tight = this.#byScope.get(scope)!.find(({ limit }) => limit < cost);

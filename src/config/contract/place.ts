@@ -1,9 +1,8 @@
 import { isHttpUrl } from '../schema/formats.ts';
 
-/** In place of a file: requests are not validated, and every path is forwarded. */
+/** Requests are not validated, and every path is forwarded. */
 export const NO_CONTRACT = 'none';
 
-/** Whether the contract is fetched from a URL. */
 export const isRemote = (place: string): boolean => /^https?:/i.test(place);
 
 export const isFile = (place: string): boolean => place !== NO_CONTRACT && !isRemote(place);

@@ -3,7 +3,7 @@ import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../../com
 
 export const REQUIRED_SCOPES = 'x-required-scopes';
 
-/** Reads the scopes that a key needs for an operation. A mistake in them is never tolerated: it decides who is let in. */
+/** Mistakes are never tolerated: they decide about access. */
 export function readRequiredScopes(operation: Json, findings: Findings): readonly string[] {
   const value = operation[REQUIRED_SCOPES];
   if (value === undefined) return [];
@@ -13,7 +13,7 @@ export function readRequiredScopes(operation: Json, findings: Findings): readonl
   return [];
 }
 
-/** A list without entries is refused too: whoever means everybody leaves the field out. */
+/** An empty list is refused: without restriction, the field is left out. */
 function errorOf(value: unknown): string | null {
   if (!Array.isArray(value) || value.length === 0 || !value.every((name) => typeof name === 'string'))
     return `must be a list of 1 to ${MAX_SCOPES} names of scopes`;

@@ -2,17 +2,16 @@ import { type Document, type Findings, isObject, type Json } from '@storegate/op
 import { type Carriers, isOwnHeader, USUAL_CARRIERS } from '../../common/carriers.ts';
 import { REQUIRED_SCOPES } from './required-scopes.ts';
 
-/** What the security schemes of a document mean for the gateway. */
 export interface SecurityFields {
-  /** Where clients send their key, unless settings say where. */
+  /** Unless settings say otherwise. */
   readonly carriers: Carriers;
   /** Whether the schemes may be those of the backend: both would read the same header. */
   readonly sharesAuthorization: boolean;
 }
 
 /**
- * X-API-Key and every header that a scheme of type `apiKey` names; Authorization: Bearer if a scheme of type `http`
- * names it, or if the document has no schemes.
+ * X-API-Key and every header of an `apiKey` scheme; Authorization: Bearer with an `http` scheme, or if the document has
+ * no schemes.
  */
 export function readSecuritySchemes(document: Document): SecurityFields {
   const components = document.object(document.root.components);
@@ -34,8 +33,8 @@ export function readSecuritySchemes(document: Document): SecurityFields {
 const isBearer = ({ type, scheme }: Json): boolean => type === 'http' && String(scheme).toLowerCase() === 'bearer';
 
 /**
- * Whether an operation needs no key: its security requirements, else those of the document, are empty or contain the
- * empty requirement (OpenAPI 3.1, Operation Object, `security`). An operation that requires scopes needs a key.
+ * Empty security requirements, or one that is empty (OpenAPI 3.1, Operation Object, `security`). An operation that
+ * requires scopes needs a key.
  */
 export function isPublic(
   document: Document,

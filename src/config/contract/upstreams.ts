@@ -8,14 +8,14 @@ import {
   shown,
 } from '@storegate/openapi';
 
-/** Names the upstream whose backends answer: on an operation, a path or a tag. Settings list the upstreams. */
+/** On an operation, a path or a tag. */
 export const UPSTREAM = 'x-storegate-upstream';
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const FORM = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
 
 /**
- * The upstreams that a document names. An operation's own word beats that of its path, and that of its tags. A mistake is never
- * tolerated: requests would go to stores that they are not meant for.
+ * The operation takes precedence over its path, and the path over tags. Mistakes are never tolerated: requests would go
+ * to the wrong backends.
  */
 export class NamedUpstreams {
   readonly #document: Document;
@@ -32,7 +32,6 @@ export class NamedUpstreams {
     }
   }
 
-  /** The name of an operation's upstream; `null`: the document names none. */
   of({ path, tags }: Description, node: Json): string | null {
     const own = this.#nameOf(node);
     const written = (this.#document.root.paths as Json)[path];
@@ -49,7 +48,7 @@ export class NamedUpstreams {
     return decided ?? named[0] ?? null;
   }
 
-  /** A path item may be written elsewhere. */
+  /** A path item may be behind a reference. */
   #referredItem(written: unknown): string | null {
     const item = this.#document.object(written);
     return item && item !== written ? this.#nameOf(item) : null;

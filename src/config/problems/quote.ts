@@ -1,9 +1,6 @@
 const longest = 60;
 
-/**
- * A value for a problem: short, on one line, without control characters. It masks the parts of a URL that may be
- * secret: the part before `@`, the query and the fragment.
- */
+/** Short, on one line, without control characters and without parts of a URL that may be secret. */
 export function quote(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (typeof value === 'string') return JSON.stringify(printable(shorten(maskUrl(value))));
@@ -11,7 +8,7 @@ export function quote(value: unknown): string {
   return typeof value === 'object' ? 'a map' : String(value);
 }
 
-/** Hides credentials, query and fragment of a URL. It treats all text before an `@` as credentials. */
+/** Treats all text before an `@` as credentials. */
 export function maskUrl(text: string): string {
   const at = text.lastIndexOf('@');
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? '';
@@ -19,7 +16,6 @@ export function maskUrl(text: string): string {
   return open.replace(/[?#].*$/s, (rest) => `${rest[0]}***`);
 }
 
-/** Replaces characters that control a terminal or that it does not show. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '�');
 }

@@ -6,17 +6,15 @@ import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './
 import { isValid } from './valid.ts';
 import { validator } from './validators.ts';
 
-/** A mistake inside one document. */
 export interface SchemaError {
   /** JSON pointer. */
   readonly pointer: string;
-  /** Whether the key or its value is wrong. */
   readonly at: 'key' | 'value';
   readonly message: string;
 }
 
 /**
- * All mistakes that the schema finds in a value, at most one flaw per place.
+ * At most one flaw per place.
  *
  * @param definition a definition of the schema, if the value is not a whole document
  */
@@ -26,7 +24,7 @@ export function schemaErrors(value: unknown, name: SchemaName, definition?: stri
   if (validate(value)) return [];
   const flaws = new Map<string, SchemaError>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
-  // A range error says nothing useful about a value that is no number, duration or size.
+  // Says nothing useful about a value of another type.
   const isRange = (error: ErrorObject) => error.keyword === 'x-between';
   for (const error of [...errors.filter((error) => !isRange(error)), ...errors.filter(isRange)]) {
     const flaw = errorOf(error, schemaOf(name));
@@ -80,7 +78,7 @@ function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): str
 
 function quoted(data: unknown, schema: Schema): string {
   if (schema['x-secret'] !== undefined) return 'and is not (the value is not shown)';
-  // Text in place of a section may be anything, even a secret.
+  // Text in place of a section may be a secret.
   return typeof data === 'string' && isSection(schema) ? 'is a text' : `is ${quote(data)}`;
 }
 

@@ -2,14 +2,13 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseCidr } from '../../common/ip.ts';
 import { readPairs } from '../pairs.ts';
 
-/** A host name or IP address to listen on. */
 export function isHost(text: string): boolean {
-  // Text of digits and dots only is an IPv4 address or a mistake, never a name.
+  // Digits and dots alone are an IPv4 address or a mistake, never a name.
   if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
   return text.length <= 253 && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
 }
 
-/** Whether only this machine can reach the host: 127.0.0.0/8, ::1 and `localhost`. */
+/** 127.0.0.0/8, ::1 and `localhost`. */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true;
   return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
@@ -19,43 +18,43 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** An origin and optional base path over http or https, and nothing else: no credentials, query or fragment. */
+/** An origin and optional base path without credentials, query or fragment. */
 export function isHttpUrl(text: string): boolean {
-  // `URL` accepts spaces, tabs, backslashes and missing slashes; a configuration should not need them.
+  // `URL` accepts spaces, tabs, backslashes and missing slashes.
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
 }
 
-/** The same, or several with commas between them. */
+/** Several with commas between them. */
 export function isHttpUrls(text: string): boolean {
   return text.split(',').every((url) => isHttpUrl(url.trim()));
 }
 
-/** A whole address over http or https, without credentials; browsers open it. */
+/** Without credentials. */
 export function isHttpLink(text: string): boolean {
   return /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text);
 }
 
-/** `redis[s]://[[user]:password@]host[:port][/database]`, the schemes as registered with IANA; no options after it. */
+/** `redis[s]://[[user]:password@]host[:port][/database]`, without options. */
 export function isRedisUrl(text: string): boolean {
   if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);
   return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
 }
 
-/** `host:port`; an IPv6 address is in brackets. */
+/** An IPv6 address is in brackets. */
 export function isHostPort(text: string): boolean {
   const [, name = '', port] = /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
   return port !== undefined && Number(port) <= 65_535 && isHost(name.replace(/^\[|\]$/g, ''));
 }
 
-/** An address block in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3). */
+/** RFC 4632 section 3.1, RFC 4291 section 2.3. */
 export function isCidr(text: string): boolean {
   const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
   if (isIPv4(address)) return Number(prefix) <= 32;
   return isIPv6(address) && Number(prefix) <= 128;
 }
 
-/** One address, or a block that begins with its first address. */
+/** A block begins with its first address. */
 export function isAddressBlock(text: string): boolean {
   return parseCidr(text) !== null;
 }
@@ -67,12 +66,12 @@ export function isWebOrigin(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
 }
 
-/** `key=value,key=value` of OpenTelemetry, values percent-encoded. */
+/** OpenTelemetry's `key=value,key=value`. */
 export function isPairs(text: string): boolean {
   return readPairs(text) !== null;
 }
 
-/** The same with names and values of HTTP fields (RFC 9110 section 5). */
+/** With names and values of HTTP fields (RFC 9110 section 5). */
 export function isHeaderPairs(text: string): boolean {
   const pairs = readPairs(text);
   return (
@@ -81,14 +80,14 @@ export function isHeaderPairs(text: string): boolean {
   );
 }
 
-/** Where webhooks may go: https anywhere, plain http on this machine alone. No credentials and no fragment, which no request carries. */
+/** Plain http on this machine alone. No credentials, and no fragment, which no request carries. */
 export function isWebhookUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+/** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
 export function isWebhookSecret(text: string): boolean {
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   if (encoded === undefined) return false;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The parts of JSON Schema (draft-07) that code in src/config reads; ajv reads all of it. */
+/** The parts of draft-07 that code in src/config reads; ajv reads all of it. */
 export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -16,17 +16,17 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
-  /** The valid values, as a sentence without its subject: `must be …`. Editors show it too. */
+  /** A sentence without its subject: `must be …`. Editors show it too. */
   readonly errorMessage?: string;
-  /** Whether the value, or the credentials in it, are secret; messages about mistakes never show them. */
+  /** Error messages never show it. */
   readonly 'x-secret'?: 'whole' | 'credentials';
-  /** Whether a new value of the setting, or of the settings in this section, needs a restart. */
+  /** Also for the settings in this section. */
   readonly 'x-restart'?: boolean | undefined;
-  /** The conversion (`conversions.ts`) from the value as written to that of a Config. */
+  /** See `conversions.ts`. */
   readonly 'x-unit'?: string;
-  /** The environment variables that give the setting; a later one beats an earlier one. */
+  /** A later variable overrides an earlier one. */
   readonly 'x-env'?: string | readonly string[];
-  /** Smallest and largest duration or size, as written. */
+  /** Of durations or sizes, as written. */
   readonly 'x-between'?: readonly [string, string];
 }
 
@@ -35,7 +35,7 @@ export type SchemaName = 'gateway' | 'plans';
 const folder = resolve(import.meta.dirname, '../../../config');
 const read = new Map<SchemaName, Schema>();
 
-/** The schema of gateway.yaml or plans.yaml, the very file that editors use. */
+/** The file that editors use. */
 export function schemaOf(name: SchemaName): Schema {
   const known = read.get(name);
   if (known !== undefined) return known;
@@ -44,19 +44,18 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
-/** The schema with its references (`allOf`, local `$ref`) resolved; its own keywords win. */
+/** Its own keywords take precedence over `allOf` and `$ref`. */
 export function flatten(schema: Schema, root: Schema): Schema {
   const target = schema.$ref === undefined ? undefined : root.definitions?.[schema.$ref.replace('#/definitions/', '')];
   const parts = [...(target === undefined ? [] : [target]), ...(schema.allOf ?? [])];
   return Object.assign({}, ...parts.map((part) => flatten(part, root)), schema);
 }
 
-/** Whether a value is a section or a map. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The requirement for a value, as a sentence without its subject. */
+/** A sentence without its subject. */
 export function expectation(schema: Schema): string {
   if (schema.errorMessage !== undefined) return schema.errorMessage;
   if (schema.enum !== undefined) return `must be ${oneOf(schema.enum.map(String))}`;

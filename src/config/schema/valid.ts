@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Schema, type SchemaName, schemaOf } from './schema.ts';
 import { validator } from './validators.ts';
 
-/** Keywords that judge no value. */
 const ANNOTATIONS = [
   'title',
   'description',
@@ -15,13 +14,13 @@ const ANNOTATIONS = [
   '$comment',
   'definitions',
 ];
-/** `pattern` judges texts alone. */
+/** `pattern` applies to text alone. */
 const SECTION = new Set([...ANNOTATIONS, 'type', 'pattern', 'properties', 'additionalProperties', 'required']);
 const REFERENCE = new Set([...ANNOTATIONS, 'allOf', '$ref']);
 
 /**
- * Whether a whole document is valid. To compile the whole schema takes longer than all other work on a configuration, so only
- * what differs from the defaults is checked, by its own part of the schema: a test holds that every default is valid.
+ * Compiling the whole schema takes longer than all other work on a configuration, so only what differs from the
+ * defaults is checked, by its own part of the schema. A test checks every default.
  */
 export function isValid(document: unknown, name: SchemaName): boolean {
   const root = schemaOf(name);
@@ -47,7 +46,7 @@ function isDefault(value: unknown, schema: Schema): boolean {
   return schema.default !== undefined && isDeepStrictEqual(plain, schema.default);
 }
 
-/** The one schema that decides in the place of this one; `null` if there is none. */
+/** `null` if several schemas decide. */
 function soleTarget(schema: Schema, root: Schema): Schema | null {
   const { allOf = [], $ref } = schema;
   const parts = $ref === undefined ? allOf : [...allOf, root.definitions?.[$ref.replace('#/definitions/', '')]];
@@ -55,7 +54,6 @@ function soleTarget(schema: Schema, root: Schema): Schema | null {
   return only !== undefined && more.length === 0 && hasOnly(schema, REFERENCE) ? only : null;
 }
 
-/** Whether objects are valid if they have all that is required, no unknown key, and valid members alone. */
 function isSection(schema: Schema): boolean {
   return [schema.type].flat().includes('object') && schema.additionalProperties === false && hasOnly(schema, SECTION);
 }

@@ -22,15 +22,12 @@ import { type Schema, type SchemaName, schemaOf } from './schema.ts';
 let shared: Ajv | undefined;
 const compiled = new Map<Schema, ValidateFunction>();
 
-/**
- * The compiled check of a whole document, or of a part of its schema. It is compiled on first use, so that commands without a
- * configuration do not pay for it.
- */
+/** Compiled on first use. */
 export function validator(name: SchemaName, part: Schema = schemaOf(name)): ValidateFunction {
   const known = compiled.get(part);
   if (known !== undefined) return known;
   shared ??= createAjv();
-  // By a reference ajv would find the part too, but it would compile the whole schema first.
+  // With a reference, ajv would compile the whole schema first.
   const validate = shared.compile({ ...part, definitions: schemaOf(name).definitions });
   compiled.set(part, validate);
   return validate;
@@ -42,7 +39,7 @@ function createAjv(): Ajv {
     verbose: true,
     strictTypes: true,
     allowUnionTypes: true,
-    // A test holds the two schemas against that of schemas, so that no start has to.
+    // A test validates the schemas.
     validateSchema: false,
     meta: false,
     // A check that runs once or twice gains nothing by it.
@@ -72,7 +69,7 @@ const formats = {
   'webhook-secret': isWebhookSecret,
 };
 
-/** Checks that durations and sizes are in a range; the pattern beside it refuses other values. */
+/** The pattern beside it refuses other values. */
 function between([min, max]: readonly [string, string]) {
   const low = measure(min)!;
   const high = measure(max)!;

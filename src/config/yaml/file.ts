@@ -5,20 +5,19 @@ import { syntaxErrors } from './syntax.ts';
 import { readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
 
-/** A YAML document as plain values with their positions. */
 export interface YamlFile {
-  /** The name of the file in problems. */
+  /** In problems. */
   readonly name: string;
-  /** `undefined` if the file could not be read or parsed at all. */
+  /** If the file could not be read or parsed at all. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** The position of the value (or its key); for a missing place, that of the nearest place around it. */
+  /** For a missing place, the nearest place around it. */
   locate(pointer: string, at: 'key' | 'value'): Position | null;
 }
 
 const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
 
-/** Reads one YAML 1.2 document of at most 1 MiB. It never throws for the contents; their mistakes are in `problems`. */
+/** At most 1 MiB. Never throws for the contents; mistakes are in `problems`. */
 export function readYamlFile(file: string, cwd: string): YamlFile {
   const name = nameOfFile(file, cwd);
   try {
@@ -40,14 +39,14 @@ function parse(text: string, name: string): YamlFile {
     place: { position: positionOf(flaw.offset), path: dotted(flaw.pointer) },
     message: flaw.message,
   });
-  // The tree finds keys set twice, because it knows their path.
+  // The tree reports repeated keys, because it knows their path.
   const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const syntax = syntaxErrors(document);
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
 
   const { value, spots, flaws } = treeOf(document, (offset) => positionOf(offset).line);
-  // A file that an editor or a full disk has emptied must not put the defaults in force.
+  // A file that an editor or a full disk has emptied must not apply the defaults.
   if (value === null) return unusable(name, [problem({ offset: 0, pointer: '', message: EMPTY })]);
   const locate: YamlFile['locate'] = (pointer, at) => positionOf(nearest(spots, pointer, at));
   return { name, value, problems: flaws.map(problem), locate };

@@ -1,6 +1,6 @@
 import type { Document, ErrorCode, YAMLError } from 'yaml';
 
-/** Our sentences for errors whose text is about the parser's internals. */
+/** The parser's texts are about its internals. */
 const sentences: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'must be indented with spaces, not with a tab',
   MULTIPLE_DOCS: 'must be one YAML document; a second one starts here',
@@ -10,10 +10,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   RESOURCE_EXHAUSTION: 'is nested too deep',
 };
 
-/**
- * The mistakes that the parser found, but only the first place, because the parser guesses at the rest. It warns about
- * unknown tags; here they are mistakes.
- */
+/** Only the first place, because the parser guesses at the rest. Its warnings about unknown tags are mistakes here. */
 export function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
   const found: YAMLError[] = [...document.errors, ...document.warnings];
   const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
@@ -22,7 +19,7 @@ export function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warning
     : [{ offset: first.pos[0], pointer: '', message: sentences[first.code] ?? plain(first.message) }];
 }
 
-/** The parser's own message, without the source text that it may quote after it, which could be secret. */
+/** Without the source text, which could be secret. */
 function plain(message: string): string {
   const words = message.replace(/: .*$/s, '');
   return `is not valid YAML here: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;

@@ -1,16 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { formatSize } from '../units.ts';
 
-/** Bytes, where nothing else is said. */
+/** Bytes. */
 const MAX_FILE_SIZE = 1024 * 1024;
 
-/** The reason why a file cannot be read, as a sentence whose subject is the file. */
+/** A sentence whose subject is the file. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
 /**
- * Reads a regular file of at most 1 MiB, or `largest` bytes, as UTF-8 text.
+ * A regular file of at most 1 MiB, or `largest` bytes, in UTF-8.
  *
  * @throws {UnreadableFile}
  */

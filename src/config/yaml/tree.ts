@@ -2,19 +2,18 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, t
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 
-/** No setting lies this deep, but a document that contains itself does. */
+/** A document that contains itself is deeper. */
 const deepest = 16;
 /** Aliases of aliases multiply, so that a few lines could become gigabytes. */
 const mostAliases = 100;
 const mostValues = 100_000;
 
-/** Where the key (or list item) and its value start, as offsets in the text. */
+/** Offsets in the text. */
 export interface Spot {
   readonly key: number;
   readonly value: number;
 }
 
-/** A mistake in the structure of the document. */
 export interface TreeError {
   readonly offset: number;
   readonly pointer: string;
@@ -22,14 +21,14 @@ export interface TreeError {
 }
 
 interface Tree {
-  /** Plain values; `undefined` if the document cannot be checked further. */
+  /** `undefined` if the document cannot be checked further. */
   readonly value: unknown;
   /** By JSON pointer. */
   readonly spots: ReadonlyMap<string, Spot>;
   readonly flaws: readonly TreeError[];
 }
 
-/** Turns a parsed document into plain values with their positions, and reports keys that are set twice. */
+/** Reports repeated keys. */
 export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number): Tree {
   const spots = new Map<string, Spot>();
   const flaws: TreeError[] = [];

@@ -52,7 +52,6 @@ import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
 import type { ActiveConfig } from './reload.ts';
 
-/** The parts that outlive a reload: counters, caches, connections. */
 export interface LongLivedParts {
   readonly state: State;
   readonly bans: BanRecorder;
@@ -66,7 +65,7 @@ export interface LongLivedParts {
   readonly upstreams: Upstreams;
   readonly bodies: Bodies;
   readonly largeChecks: LargeChecks;
-  /** For what slow clients have not read yet. */
+  /** For what slow clients have not read. */
   readonly readAhead: SharedBudget;
   readonly observe: Observe;
   readonly clock: () => number;
@@ -74,7 +73,7 @@ export interface LongLivedParts {
   readonly tracing: Tracing | null;
 }
 
-/** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
+/** A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLivedParts): Pipeline {
   const { config, contract } = settings;
   const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
@@ -124,7 +123,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-/** How requests and their keys are read. Some mounts have carriers of their own. */
+/** Some mounts have carriers of their own. */
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLivedParts): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { carriers: chosen, hide, identity } = config.keys;
@@ -141,7 +140,6 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
   return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
 }
 
-/** Finds the route of a request, and records the operation and the use of the key. */
 function createRouting(
   { config, contract }: ActiveConfig<Config>,
   { uses, observe }: Pick<LongLivedParts, 'uses' | 'observe'>,
@@ -164,7 +162,6 @@ function createRouting(
   };
 }
 
-/** The upstream of an operation. Most contracts name none, and then no request looks for one. */
 function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation: Operation) => Stores {
   const byDefault = upstreams.of(DEFAULT_UPSTREAM);
   const named = new Map<Operation, Stores>();

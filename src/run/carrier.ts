@@ -26,11 +26,10 @@ type Gauges = Parameters<typeof createMetrics>[0];
 
 export interface ListenerParts {
   readonly config: Pick<Config, 'explain' | 'tracing'>;
-  /** Worker number; `null`: the only process. */
+  /** `null`: the only process. */
   readonly worker: number | null;
   readonly clock: () => number;
   readonly log: Log;
-  /** Receives each completed minute. */
   readonly minute: (minute: Uint8Array) => void;
   readonly others: readonly Observe[];
 }
@@ -44,22 +43,17 @@ export interface CarrierParts
   readonly openGuard: (observe: Observe) => Guard & { close?(): void };
 }
 
-/**
- * Handles requests in a process: the public listener with all behind it, the state, and the listeners of its events.
- */
 export interface Carrier {
   readonly observe: Observe;
   readonly storage: Storage;
   readonly serving: Omit<Serving, 'use' | 'close'>;
   readonly metrics: Metrics;
   readonly readiness: ProcessReadiness;
-  /** This process's part of the answer to a valid question. */
   answer(question: string, argument: unknown): unknown;
-  /** Applies these settings to the next request. */
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Ends the parts that requests and their events use; the last minute is handed on. */
+  /** The last minute is handed on. */
   end(): Promise<void>;
-  /** Closes the rest, including the state. Call after `end`. */
+  /** Call after `end`. */
   close(): Promise<void>;
 }
 
@@ -109,7 +103,6 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
   };
 }
 
-/** The listeners of a process that carries requests. Questions are answered from them too. */
 export async function openListeners(
   { config, worker, clock, log, minute, others }: ListenerParts,
   gauges: Gauges,

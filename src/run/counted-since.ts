@@ -4,7 +4,6 @@ import type { Plans } from '../limits/plans.ts';
 
 type Counter = Pick<Window, 'kind' | 'span'>;
 
-/** The time since which each window of a plan has been counted. */
 export class CountedSince {
   readonly #clock: () => number;
   readonly #begun = new Map<string, number>();

@@ -25,27 +25,26 @@ export interface Started {
 
 export interface Gateway {
   readonly contract: Contract;
-  /** Binds both listeners; resolves with their URLs. Rejects with one sentence, and leaves nothing open. */
+  /** Resolves with the URLs. Rejects with one sentence, and leaves nothing open. */
   start(): Promise<Started>;
-  /** Reads the files again. All changes apply to the next request, or none. Rejects with ReloadRefused. */
+  /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
-  /** Drains, saves durable state, closes everything. Idempotent. */
+  /** Drains and saves durable state. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface Overrides {
-  /** Reads the configuration for a reload. Without it the gateway watches no files. */
+  /** Without it the gateway watches no files. */
   readonly load?: () => Config;
-  /** For tests: the clock, the log's destination, and the contract reader. */
+  /** For tests. */
   readonly clock?: () => number;
   readonly log?: Log;
   readonly contracts?: ContractLoader;
 }
 
 /**
- * Assembles a gateway from a checked configuration: what carries requests, in this process or in workers, and the
- * operator side. Reads the contract and opens the state; throws, with everything closed again, if one of them is
- * invalid. Nothing listens before `start`.
+ * Reads the contract and opens the state; throws, with everything closed again, if one of them is invalid. Nothing
+ * listens before `start`.
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;

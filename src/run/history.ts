@@ -2,19 +2,18 @@ import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
 import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
 
-/** The last day of this gateway, in memory and in the data folder. */
+/** The last day, in memory and in the data folder. */
 export class GatewayHistory {
   readonly #history = new History();
   #kept: StoredHistory | null = null;
 
-  /** Reads and continues the folder's history. Errors are reported and ignored. */
+  /** Errors are reported and ignored. */
   open(folder: string, observe: Observe): void {
     this.#kept = storeHistory(folder, this.#history, (error) =>
       observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
     );
   }
 
-  /** Receives a packed minute of a process that carries requests. */
   readonly add = (minute: Uint8Array): void => {
     this.#kept?.mark(this.#history.add(minute));
   };

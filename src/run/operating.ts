@@ -25,7 +25,7 @@ import { urlOf } from './url.ts';
 
 export interface OperatingParts {
   readonly initial: ActiveConfig<ServedConfig>;
-  /** Reads the configuration for a reload. Without it the gateway watches no files. */
+  /** Without it the gateway watches no files. */
   readonly load: (() => Config) | undefined;
   readonly contracts: ContractLoader;
   readonly carriers: Carriers;
@@ -33,23 +33,22 @@ export interface OperatingParts {
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  /** The gateways of this state. Closed by its owner. */
+  /** Closed by its owner. */
   readonly peers: Peers;
   readonly clock: () => number;
 }
 
-/** The operator side: the admin listener, and the configuration with its reloads. */
 export interface Operating {
   readonly contract: Contract;
   readonly exempted: number;
-  /** When the first certificate expires, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly certificateEnd: number;
   readonly configuration: ConfigurationStatus;
   readonly lastReload: ConfigurationStatus['lastReload'];
   readonly windowsSince: Pick<CountedSince, 'of'>;
-  /** Resolves with the URL for operators. Rejects with ListenError. */
+  /** The URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
-  /** All changes of the files apply to the next request, or none. Rejects with ReloadRefused. */
+  /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
   close(): Promise<void>;
 }
@@ -119,7 +118,7 @@ export function createOperating(parts: OperatingParts): Operating {
   };
 }
 
-/** Warnings are reported after each reload, also of unchanged files, until their cause is fixed. */
+/** After each reload, also of unchanged files, until the cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
   if (settings.copy) observe({ type: 'contract.copy_in_use', ...settings.copy });
@@ -133,7 +132,6 @@ function filesOf({ config, contract, certificates }: ActiveConfig<ServedConfig>)
 
 const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;
 
-/** The console and the reference of the admin API. */
 function consolePages(): FindPage {
   const console = createConsole();
   const reference = createOperatorsReference({
@@ -146,7 +144,6 @@ function consolePages(): FindPage {
   return async (path, asked) => (await console(path, asked)) ?? (await reference(path, asked));
 }
 
-/** Rethrows a ReloadRefused as an error response with every mistake. */
 function refusing(words: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ReloadRefused)) throw error;
@@ -160,7 +157,7 @@ function refusing(words: string): (error: unknown) => never {
   };
 }
 
-/** The gauges of the operator side. A start has read the files, so it counts as a reload. */
+/** A start has read the files, so it counts as a reload. */
 export function operatingGauges(
   operating: () => Pick<Operating, 'exempted' | 'certificateEnd' | 'lastReload'>,
   readiness: () => Readiness,

@@ -1,10 +1,10 @@
 import type { Event } from '../observe/events.ts';
 import type { ProcessStatus } from '../observe/peers/status.ts';
 
-/** Weight of the newest response time in the moving average. */
+/** In the moving average. */
 const NEWEST = 0.05;
 
-/** Health of the state as seen by this process, from its events. */
+/** As seen by this process. */
 export class ProcessHealth {
   #aloneSince: number | null = null;
   #stateTime: number | null = null;

@@ -21,16 +21,16 @@ import type { LastReload } from '../observe/peers/status.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 
-/** The settings that can change between two requests; frozen. */
+/** They can change between two requests; frozen. */
 export interface ActiveConfig<C extends Config> extends Loaded {
   readonly config: C;
   readonly certificates: Certificates;
 }
 
-/** The reason of a reload that no operator requested. */
+/** No operator requested the reload. */
 export const FILE_CHANGED = 'a file has changed';
 
-/** The files cannot be used; nothing has changed. */
+/** Nothing has changed. */
 export class ReloadRefused extends Error {
   override name = 'ReloadRefused';
   readonly problems: readonly string[];
@@ -43,13 +43,12 @@ export class ReloadRefused extends Error {
 
 export interface ReloaderParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
-  /** Reads the configuration. Throws ConfigError with every mistake. */
+  /** Throws ConfigError with every mistake. */
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
-  /** Prepares a contract before it is in force. */
   readonly prepare: (contract: Contract) => Promise<void>;
-  /** Applies new settings; done once every process has them. */
+  /** Done once every process has the settings. */
   readonly swap: (settings: ActiveConfig<C>) => MaybePromise<void>;
   readonly observe: Observe;
 }
@@ -60,14 +59,9 @@ export interface Reloader<C extends Config> {
   readonly waiting: readonly string[];
   /** `null`: no reload yet. */
   readonly last: LastReload | null;
-  /**
-   * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure,
-   * and with what `around` throws.
-   */
+  /** One at a time. Rejects with ReloadRefused for every mistake or failure, and with what `around` throws. */
   reload(reason: string, around?: ReloadWrapper): Promise<Reloaded>;
-  /**
-   * Reads and checks as `reload`, in turn with it, without changing or reporting anything. Rejects with ReloadRefused.
-   */
+  /** In turn with `reload`, without changing or reporting anything. Rejects with ReloadRefused. */
   compare(): Promise<Compared>;
 }
 
@@ -118,7 +112,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     return reloaded;
   }
 
-  /** The checked files, and how they differ from what is in force. `fetches`: whether a contract is fetched again. */
+  /** `fetches`: whether a contract is fetched again. */
   async function read(fetches: boolean): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
     const mayDiffer = fetches && isRemote(loaded.contract.file);
@@ -162,7 +156,6 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   };
 }
 
-/** Reports each operation that is not enforced, with its first mistake. */
 function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
@@ -171,9 +164,9 @@ function sameReading(one: Config, other: Config): boolean {
   return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
 }
 
-/** A plan that keys use must not disappear: their requests would be refused. */
+/** Requests of keys that use the plan would be refused. */
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
-  // Usually no plan is removed, and the reload needs neither the state nor a scan of all keys.
+  // Usually no plan is removed, and the reload needs no scan of all keys.
   if ([...before.keys()].every((plan) => plans.has(plan))) return;
   const lost = new Map<string, number>();
   for (const { plan, revokedAt } of await keys.list()) {
@@ -189,7 +182,7 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 
 const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });
 
-/** Plans as one text, for comparison. */
+/** For comparison. */
 export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {
   return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);
 }

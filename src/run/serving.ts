@@ -24,7 +24,7 @@ import { buildPipeline, type LongLivedParts } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
-/** Milliseconds for compiling a contract before it is in force. The rest is compiled on demand. */
+/** Milliseconds. The rest is compiled on demand. */
 const PREPARE_TIMEOUT = 5_000;
 
 export interface ServingParts {
@@ -33,38 +33,32 @@ export interface ServingParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
-  /** `null`: no tracing. Closed by its owner. */
+  /** Closed by its owner. */
   readonly tracing: Tracing | null;
   /** For TLS session tickets: the same in all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
-  /** Whether to report first uses of keys. */
   readonly reportsFirstUses: boolean;
-  /**
-   * A key's deprecated calls in all processes of this gateway; absent if this is the only one. If it fails, only the
-   * local ones count.
-   */
+  /** In all processes of this gateway; absent if this is the only one. If it fails, only the local calls count. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<DeprecatedCalls>;
 }
 
-/** The public listener, the pipeline behind it, and the connections to the store. */
 export interface Serving {
   readonly inFlight: number;
   readonly bodies: Pick<Bodies, 'held' | 'budget'>;
   readonly store: StoreConnections;
   readonly stores: readonly StoreStatus[];
-  /** Upstreams whose stores are all down, and whether that makes the gateway unready. */
+  /** Upstreams whose backends are all down, and whether that makes the gateway unready. */
   readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
-  /** Whether the state has loaded all that requests need about keys; `whenKeysKnown` resolves then. */
+  /** `whenKeysKnown` resolves when the state has loaded all that requests need about keys. */
   readonly knowsKeys: boolean;
   readonly whenKeysKnown: Promise<void>;
   readonly uses: LastUseTracker;
-  /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
+  /** The URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
-  /** Compiles the checks of a contract without delaying requests; most of them, if it is large. */
+  /** Without delaying requests; most of the checks, if the contract is large. */
   prepare(contract: Contract): Promise<void>;
-  /** Applies these settings to the next request. */
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Stops accepting requests and lets those in flight finish; resolves with the number aborted. */
+  /** Resolves with the number of aborted requests. */
   drain(options?: DrainOptions): Promise<number>;
   close(): Promise<void>;
 }
@@ -91,12 +85,10 @@ export function createServing(parts: ServingParts): Serving {
   let inForce = settings;
   usePreamble(settings);
 
-  /** What precedes HTTP: TLS and the PROXY protocol. */
   function usePreamble({ config, certificates }: ActiveConfig<ServedConfig>): void {
     listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.trustedProxies });
   }
 
-  /** Compiles the rest of the contract in force. */
   function compileRest(contract: Contract): void {
     compiling.abort();
     compiling = new AbortController();
@@ -211,7 +203,6 @@ function sumOf(stores: readonly StoreStatus[]): StoreConnections {
   };
 }
 
-/** The plans with the windows of their contract. */
 function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
   return windows.length === 0 ? plans : { ...plans, scoped: windows };
 }

@@ -6,7 +6,7 @@ import type { Storage } from '../state/storage.ts';
 import { openCarrier } from './carrier.ts';
 import { type Carriers, type CarriersParts, copyGauges } from './carriers.ts';
 
-/** This process carries the requests. Rejects if the state cannot be opened. */
+/** Rejects if the state cannot be opened. */
 export async function openSingleProcess(parts: CarriersParts): Promise<Carriers> {
   const { settings, gauges, clock } = parts;
   const { config } = settings;

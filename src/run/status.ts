@@ -7,10 +7,7 @@ import type { ProcessHealth } from './process-health.ts';
 import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
 
-/**
- * Settings of one machine: gateways that differ only in these treat requests alike. The destination and names of spans
- * are among them.
- */
+/** Gateways that differ only in these treat requests alike. */
 const OF_ONE_MACHINE =
   /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
@@ -46,7 +43,7 @@ export function configurationStatus({
   return { ...digestsOf(current), waiting, lastReload: last };
 }
 
-/** Digests of all that decides about requests, for comparison between gateways. */
+/** Of all that decides about requests, for comparison between gateways. */
 export function digestsOf({
   config,
   contract,

@@ -4,24 +4,23 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 
-/** Number of the newest keys to look up in Redis, and how many at once. */
+/** Newest keys to look up in Redis, and how many at once. */
 const MOST = 1_000;
 const AT_ONCE = 100;
-/** Immediate retries if Redis does not respond, and milliseconds before the next try. */
+/** Immediate retries if Redis does not respond, and milliseconds before the next. */
 const TRIES = 3;
 const AGAIN = 1_000;
 
-/** The data folder has keys that are missing in Redis: their requests are refused. */
+/** Requests of keys that are missing in Redis are refused. */
 export interface UnmigratedKeys {
   readonly folder: string;
   readonly keys: number;
-  /** At least this many are missing in Redis. */
+  /** At least. */
   readonly unknown: number;
 }
 
 /**
- * Finds keys of the data folder that are missing in Redis; `keys` are those in Redis. Stops at the first missing batch
- * or after `MOST`. `null`: none. Throws Outage if Redis does not respond.
+ * `keys` are those in Redis. Stops at the first missing batch or after `MOST`. Throws Outage if Redis does not respond.
  */
 export async function findUnmigratedKeys(
   { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
@@ -48,10 +47,7 @@ async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>)
   return 0;
 }
 
-/**
- * As above, and reports it. Also `null` if Redis does not respond: the look-up is then repeated until it does, or until
- * `stopped` aborts.
- */
+/** Also `null` if Redis does not respond: the look-up is then repeated until it does, or until `stopped` aborts. */
 export async function reportUnmigratedKeys(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
@@ -77,7 +73,6 @@ export async function reportUnmigratedKeys(
   }
 }
 
-/** The problem, and the command that fixes it. */
 export function unmigratedKeysText({ folder, keys, unknown }: UnmigratedKeys): string {
   return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. To copy keys, counters and bans:
   ${commandFor({ folder })}`;
@@ -87,7 +82,6 @@ function commandFor({ folder }: Pick<UnmigratedKeys, 'folder'>): string {
   return `storegate state copy --from ${quoted(folder)} --to redis`;
 }
 
-/** Quoted for a shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 
-/** Checked when contract and settings are both known. Throws ContractError for every unknown name. */
+/** Throws ContractError for every unknown name. */
 export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operations'>, config: Config): void {
   const known = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
   const problems = operations.flatMap(({ id, method, path, upstream }) => {

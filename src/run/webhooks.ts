@@ -9,7 +9,7 @@ import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** Events buffered until webhooks are open, because the state must open first. */
+/** Buffered until webhooks are open, because the state must open first. */
 const MOST_EARLY = 100;
 
 export interface WebhookParts {
@@ -20,11 +20,9 @@ export interface WebhookParts {
   readonly clock: () => number;
 }
 
-/** The webhooks of a gateway. Without endpoints, nothing of them is loaded and no event is read. */
+/** Without endpoints, nothing is loaded and no event is read. */
 export class GatewayWebhooks {
-  /** Listeners of events; none without endpoints. */
   readonly listeners: readonly Observe[];
-  /** Gauges; none as above. */
   readonly gauges: Partial<WebhookGauges>;
   readonly isOn: boolean;
   #early: Event[] = [];
@@ -40,7 +38,7 @@ export class GatewayWebhooks {
       : {};
   }
 
-  /** Starts delivery. Throws StateFileError. */
+  /** Throws StateFileError. */
   async open({ config, gateway, records, outbox, clock }: WebhookParts, observe: Observe): Promise<void> {
     if (!this.isOn) return;
     const { Webhooks } = await import('../webhooks/webhooks.ts');
@@ -66,12 +64,11 @@ export class GatewayWebhooks {
 
   readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
 
-  /** Receives what a worker detected. */
   readonly hear = (detection: Detection, worker: number): void => {
     this.#webhooks?.onDetection(detection, worker);
   };
 
-  /** Flushes pending events. Call before the state is closed. */
+  /** Call before the state is closed. */
   async close(): Promise<void> {
     await this.#webhooks?.close();
     for (const outbox of this.#opened) outbox.close();
@@ -84,7 +81,6 @@ export class GatewayWebhooks {
   }
 }
 
-/** The operators' view of webhooks. */
 export function webhookAdminOf({
   config,
   gateway,
@@ -97,7 +93,7 @@ export function webhookAdminOf({
   };
 }
 
-/** Where this gateway stores events while Redis is down; in memory if the data folder is unusable. */
+/** While Redis is down; in memory if the data folder is unusable. */
 async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
   const { openOutbox } = await import('../state/embedded/outbox.ts');
   try {

@@ -3,19 +3,16 @@ import { deserialize, serialize } from 'node:v8';
 import type { Problem } from '@storegate/openapi';
 import type { Prepared } from './read.ts';
 
-/** The result of the process that reads a contract. */
 export type Answer =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'unfit'; readonly problems: readonly Problem[]; readonly notes: readonly Problem[] }
   | { readonly kind: 'bug'; readonly error: unknown };
 
-/** Bytes of the length prefix. */
 const PREFIX = 8;
 
-/** The stream for the answer. Node.js options also write to the standard ones. */
+/** Node.js options also write to the standard streams. */
 export const ANSWER_FD = 3;
 
-/** In the reading process: sends the answer to its parent. */
 export function sendAnswer(answer: Answer): void {
   const bytes = serialize(answer);
   const prefix = Buffer.alloc(PREFIX);
@@ -25,7 +22,7 @@ export function sendAnswer(answer: Answer): void {
   socket.end(bytes);
 }
 
-/** Collects the bytes of one answer, which arrive in small pieces so that none takes long. */
+/** Bytes arrive in small pieces so that none takes long. */
 export class AnswerReader {
   #prefix = Buffer.alloc(0);
   #bytes: Buffer<ArrayBuffer> | null = null;
@@ -42,7 +39,7 @@ export class AnswerReader {
     this.add(this.#prefix.subarray(PREFIX));
   }
 
-  /** The bytes of the answer in their own buffer; `null` if incomplete. */
+  /** `null` if incomplete. */
   get bytes(): Uint8Array<ArrayBuffer> | null {
     return this.#bytes && this.#filled === this.#bytes.length ? this.#bytes : null;
   }

@@ -12,27 +12,25 @@ import { type Order, type Prepared, readContract } from './read.ts';
 import { ContractCopy, fetchContract } from './remote.ts';
 import type { Arguments, Ended, ThreadMessage } from './starter.ts';
 
-/** The loader was closed before it had read the contract. */
 export class LoadingEnded extends Error {
   override name = 'LoadingEnded';
 }
 
-/** A contract for this process, and its form for others. */
 export interface Loaded {
   readonly contract: Contract;
   readonly prepared: Prepared;
-  /** Its URL is unreachable, so the copy of an earlier start or reload is in use. */
+  /** The URL is unreachable, so the copy of an earlier start or reload is in use. */
   readonly copy?: CopyInUse;
 }
 
 export interface CopyInUse {
   readonly url: string;
-  /** When it was fetched, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly at: number;
   readonly reason: string;
 }
 
-/** What to read, and the data folder for copies of contracts from a URL. */
+/** `data`: for copies of contracts from a URL. */
 export interface Request {
   readonly contract: Order;
   readonly data: string;
@@ -45,16 +43,15 @@ const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
 /**
- * Reads each contract in a process of its own, so no request waits and no memory stays: a thread would leave 130 MB
- * after Kubernetes' contract, half of it for good. A thread starts that process and reads its answer, because starting
- * a process blocks its caller for 20 ms or more.
+ * A process per contract returns its memory, half of which a thread would keep. A thread starts that process and reads
+ * its answer, because starting a process blocks its caller.
  */
 export class ContractLoader {
   readonly #reader: string;
   readonly #processes = new Set<number>();
   #closed = false;
 
-  /** `reader` is for tests: the module that the process runs. */
+  /** `reader` is for tests. */
   constructor(reader: string = READER) {
     this.#reader = reader;
   }
@@ -123,7 +120,6 @@ export class ContractLoader {
   }
 }
 
-/** Gives a text to `work` as a file. */
 async function inFile<T>(text: string, work: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'storegate-contract-'));
   try {
@@ -169,7 +165,6 @@ export function loadedOf(prepared: Prepared): Loaded {
   return { contract: createContract(deserialize(prepared.contract)), prepared };
 }
 
-/** Whether all files of a contract still have the text that was read. */
 export async function isUnchanged({ files }: Contract): Promise<boolean> {
   try {
     for (const [file, fingerprint] of files) {

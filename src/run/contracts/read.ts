@@ -12,7 +12,7 @@ export interface Order extends Reading {
   readonly textFile?: string;
 }
 
-/** A checked contract in a form that other processes accept without work. */
+/** Other processes accept it without work. */
 export interface Prepared {
   readonly contract: Serialized;
   readonly published: Published;

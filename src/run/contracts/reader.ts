@@ -5,8 +5,7 @@ import { type Order, readContract } from './read.ts';
 
 // Supervisors and terminals signal all processes, but the parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
-// Requests come first. On a busy machine Linux gives this process a third of another's time; at 10, the `os.constants`
-// value for low, it would be a tenth, and a reload would take minutes.
+// Requests come first, but a lower priority would delay a reload by minutes on a busy machine.
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);

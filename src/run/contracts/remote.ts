@@ -9,7 +9,7 @@ import { isObject } from '../../config/schema/schema.ts';
 const TIMEOUT = 15_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A fetched contract. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface Fetched {
   readonly url: string;
   readonly at: number;
@@ -17,10 +17,9 @@ export interface Fetched {
 }
 
 /**
- * Fetches a contract. Redirects are followed, to http and https only.
+ * Redirects to http and https only.
  *
- * @param url without credentials, so that messages may show it
- * @throws ContractError with the reason
+ * @param url without credentials, so that messages may show it @throws ContractError with the reason
  */
 export async function fetchContract(url: string, timeout = TIMEOUT): Promise<Fetched> {
   const unfit = (message: string) => new ContractError([{ file: url, place: '', message }]);
@@ -63,7 +62,7 @@ function reasonOf(error: unknown, timeout: number): string {
   return code ?? inner ?? message;
 }
 
-/** The last contract of a URL that was in force, for a start while the URL is unreachable. */
+/** For a start while the URL is unreachable. */
 export class ContractCopy {
   readonly #folder: string;
 
@@ -88,7 +87,6 @@ export class ContractCopy {
     await syncFolder(this.#folder);
   }
 
-  /** `null`: none of this URL. */
   read(url: string): Fetched | null {
     try {
       const copy: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));

@@ -8,10 +8,7 @@ import { openForWorkers } from '../../state/redis/open.ts';
 import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
 import { WorkerPool } from './pool.ts';
 
-/**
- * Workers carry the requests; this process is their primary. The configuration must name a Redis and more than one
- * worker. Rejects if the state cannot be opened.
- */
+/** The configuration must name a Redis and more than one worker. Rejects if the state cannot be opened. */
 export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
   const { config } = parts.settings;
   const own = createMetrics({

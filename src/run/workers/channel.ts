@@ -1,6 +1,6 @@
 import { type RemoteErrorParts, remoteErrorParts, restoreError } from './remote-error.ts';
 
-/** The calls of one side, by name. Each has one argument and one answer that structured clone can carry. */
+/** Arguments and answers must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
 export type Calls = { readonly [name: string]: (argument: any) => unknown };
 
@@ -11,7 +11,7 @@ export type Handlers<C extends Calls> = {
   readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Result<C[N]>>;
 };
 
-/** One message of a channel. Other messages, such as those of node:cluster, are ignored. */
+/** Other messages, such as those of node:cluster, are ignored. */
 type Frame =
   | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
@@ -29,14 +29,14 @@ export class NoAnswer extends Error {
 }
 
 export interface ChannelOptions<Ours extends Calls> {
-  /** Sends one frame; calls `sent` with an error on failure. */
+  /** Calls `sent` with an error on failure. */
   readonly send: (frame: object, sent: (error: Error | null) => void) => void;
-  /** The name of the other side in messages: `worker 2`. */
+  /** For messages: `worker 2`. */
   readonly peer: string;
   readonly handlers: Handlers<Ours>;
 }
 
-/** Calls between two processes, in both directions, each with a deadline. Frames arrive in order. */
+/** Each call has a deadline. Frames arrive in order. */
 export class Channel<Theirs extends Calls, Ours extends Calls> {
   readonly #options: ChannelOptions<Ours>;
   readonly #pending = new Map<number, Pending>();
@@ -76,7 +76,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     else this.#settle(message.id)?.reject(restoreError(message.error));
   }
 
-  /** The other side has exited: rejects all pending and later calls. */
+  /** Rejects all pending and later calls. */
   close(reason: string): void {
     this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#settle(id)!.reject(this.#closed);

@@ -7,9 +7,9 @@ import type { Observe } from '../../observe/events.ts';
 import type { Channel } from './channel.ts';
 import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
 
-/** Milliseconds that a request without a valid key may wait for the primary process, which usually takes one. */
+/** Milliseconds that a request without a valid key may wait for the primary process. */
 const DEADLINE = 1_000;
-/** Blocked addresses that a worker caches; it asks the primary process about all others. */
+/** A worker asks the primary process about all others. */
 const REMEMBERED = 10_000;
 
 export interface SharedGuardOptions {
@@ -22,9 +22,9 @@ export interface SharedGuardOptions {
 }
 
 /**
- * The guard of a worker; the primary process counts for all workers. A blocked address stays blocked until its window
- * ends, and the worker does not ask about it before. While the primary process does not respond, each worker counts up
- * to its share of the failures, so that together they never allow more than one process would.
+ * The primary process counts for all workers. A worker does not ask about a blocked address before its window ends.
+ * While the primary process does not respond, each worker counts up to its share of the failures, so that together they
+ * never allow more than one process would.
  */
 export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
   const { primary, failures, window: span, workers, observe } = options;

@@ -12,14 +12,12 @@ import { RemoteError, WorkersError } from './remote-error.ts';
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
-/** Milliseconds between two health checks of a worker, and for its answer. */
+/** Milliseconds between two health checks, and for the answer. */
 const PULSE = 2_000;
 const PULSE_ANSWER = 5_000;
-/**
- * Consecutive missed checks that end a worker. Not one: after the machine slept, the first deadline is already over.
- */
+/** Not one: after the machine slept, the first deadline is already over. */
 const PULSES_MISSED = 2;
-/** Milliseconds to close Redis and the store after the drain. */
+/** Milliseconds to close Redis and the backend connections. */
 const LETTING_GO = 5_000;
 
 export interface Ending {
@@ -28,10 +26,8 @@ export interface Ending {
   readonly unexpected: boolean;
 }
 
-/** One worker, as its primary process sees it. */
 export class WorkerHandle {
   readonly number: number;
-  /** Resolves when the process has exited. */
   readonly ended: Promise<Ending>;
   readonly #worker: Worker;
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
@@ -72,25 +68,20 @@ export class WorkerHandle {
     return this.serves && this.#drained === null;
   }
 
-  /** Milliseconds since it began to serve; below 0 if it never did. */
+  /** Milliseconds; below 0 if it never served. */
   get servedFor(): number {
     return performance.now() - this.#servingSince;
   }
 
-  /** Last reported value. */
   get readiness(): ProcessReadiness {
     return this.#readiness;
   }
 
-  /** The last metrics the worker sent. */
   get figures(): Figures {
     return this.#figures;
   }
 
-  /**
-   * Starts it; resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a
-   * bug.
-   */
+  /** Resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a bug. */
   async start(order: StartOrder): Promise<string> {
     try {
       const url = await this.#channel.call('start', order, START);
@@ -125,7 +116,7 @@ export class WorkerHandle {
     this.#figures = await this.#channel.call('figures', null, FIGURES);
   }
 
-  /** Lets the worker finish its requests for `patience` milliseconds; resolves with the number aborted. */
+  /** `patience` in milliseconds; resolves with the number of aborted requests. */
   drain(patience: number, options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(patience, options);
     return this.#drained;
@@ -155,7 +146,6 @@ export class WorkerHandle {
     this.#figures = lastReport.figures;
   }
 
-  /** Kills the worker and keeps the reason. */
   giveUp(reason: string): void {
     this.#givenUp ??= reason;
     this.kill();
@@ -165,7 +155,7 @@ export class WorkerHandle {
     this.#worker.process.kill('SIGKILL');
   }
 
-  /** Kills a hung worker, because it would still be handed connections. The pool replaces it. */
+  /** A hung worker would still be handed connections. The pool replaces it. */
   async #watch(): Promise<void> {
     let missed = 0;
     while (this.serves && missed < PULSES_MISSED) {

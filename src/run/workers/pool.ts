@@ -16,7 +16,7 @@ import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
 import { SharedSocket } from './socket.ts';
 
-/** Milliseconds before a repeatedly ending worker is replaced, doubled each time. */
+/** Milliseconds, doubled each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
 /** Milliseconds in which a supervisor's SIGTERM, sent to one process after the other, reaches all of them. */
@@ -27,14 +27,11 @@ const SETTLED = 10_000;
 export interface WorkerPoolParts {
   readonly settings: ActiveConfig<ServedConfig>;
   readonly guard: Guard;
-  /** Receives each completed minute of a worker. */
   readonly minute: (minute: Uint8Array) => void;
-  /** Receives what a worker detected for webhooks. */
   readonly onDetection: (detection: Detection, worker: number) => void;
   readonly observe: Observe;
 }
 
-/** The configured number of workers. The pool replaces each one that ends. */
 export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
@@ -48,7 +45,7 @@ export class WorkerPool {
   readonly #socket = new SharedSocket();
   #url = '';
   #settings: ActiveConfig<ServedConfig>;
-  /** Metrics of workers that have exited. */
+  /** Of workers that have exited. */
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
@@ -66,7 +63,6 @@ export class WorkerPool {
     return this.#serving().length;
   }
 
-  /** Why a serving worker could not serve requests. */
   get readiness(): ProcessReadiness['readiness'] | 'no_worker' {
     const all = this.#serving().map(({ readiness: ability }) => ability.readiness);
     return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
@@ -76,7 +72,7 @@ export class WorkerPool {
     return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.away))];
   }
 
-  /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, if one cannot start. */
+  /** Resolves with the URL for clients. Rejects, with all workers ended, if one cannot start. */
   async start(): Promise<string> {
     // Unlike JSON, structured clone keeps the types of a configuration.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
@@ -94,7 +90,7 @@ export class WorkerPool {
     }
   }
 
-  /** Applies settings in all workers. A worker that fails to is replaced by one that starts with them. */
+  /** A worker that fails is replaced by one that starts with the settings. */
   async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
     this.#settings = settings;
     const sent = this.#sent();
@@ -105,9 +101,7 @@ export class WorkerPool {
     );
   }
 
-  /**
-   * Metrics of all workers, serving or exited. A worker that does not respond in time appears with its last metrics.
-   */
+  /** Serving or exited. A worker that does not respond in time appears with its last metrics. */
   async figures(): Promise<readonly Figures[]> {
     await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
     for (let last: unknown; last !== this.#retirements; ) {
@@ -117,7 +111,7 @@ export class WorkerPool {
     return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
   }
 
-  /** Asks the serving workers; parts are in the order of their numbers. */
+  /** In the order of worker numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
     const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
@@ -130,7 +124,7 @@ export class WorkerPool {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Lets all workers finish their requests and exit; resolves with the number of requests aborted. */
+  /** Resolves with the number of aborted requests. */
   async drain(): Promise<number> {
     this.#stop.abort();
     const cutOff = await Promise.all([...this.#handles.values()].map((handle) => this.#drain(handle, true)));
@@ -203,7 +197,6 @@ export class WorkerPool {
     return url;
   }
 
-  /** Replaces a worker whenever it exits, until the gateway stops. */
   async #keep(first: WorkerHandle): Promise<void> {
     let earlyEndings = 0;
     for (let handle = first; ; ) {
@@ -224,7 +217,6 @@ export class WorkerPool {
     }
   }
 
-  /** Resolves with whether the gateway still runs after the wait. */
   async #waited(milliseconds: number): Promise<boolean> {
     const { signal } = this.#stop;
     if (signal.aborted) return false;
@@ -232,7 +224,7 @@ export class WorkerPool {
     return !signal.aborted;
   }
 
-  /** Keeps the worker's counts: a falling metric would look like a restart of the whole gateway. */
+  /** A falling metric would look like a restart of the whole gateway. */
   #retire(handle: WorkerHandle): void {
     if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
     const { figures } = handle;

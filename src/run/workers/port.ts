@@ -8,12 +8,12 @@ type Listening = Pick<Serving, 'listen'>;
 /** Milliseconds the system may take to free the address of an exited process. */
 const FREEING = 1_000;
 const AGAIN = 10;
-/** Milliseconds between two checks for a new primary process. */
+/** Milliseconds. */
 const ASKING = 200;
 
 /**
- * Listens where the primary process listens for all its workers. Workers of a killed primary process may still hold the
- * address; then this one listens beside them. Rejects with ListenError.
+ * Workers of a killed primary process may still hold the address; then this one listens beside them. Rejects with
+ * ListenError.
  */
 export async function listenInTurn(serving: Listening): Promise<string> {
   try {
@@ -25,8 +25,8 @@ export async function listenInTurn(serving: Listening): Promise<string> {
 }
 
 /**
- * The primary process has exited, and its socket with it: listens at the same address beside the other workers.
- * Resolves with whether it does; other processes may hold the address by now, and not every system allows sharing.
+ * The primary process has exited, and its socket with it. Resolves with whether this worker listens at the same
+ * address: other processes may hold it, and not every system allows sharing.
  */
 export async function takeOver(serving: Listening): Promise<boolean> {
   const deadline = performance.now() + FREEING;
@@ -42,10 +42,7 @@ export async function takeOver(serving: Listening): Promise<boolean> {
   }
 }
 
-/**
- * Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. `certificates`: those
- * of the listener in PEM, if it uses TLS.
- */
+/** Or after `patience` milliseconds. `certificates`: those of the listener in PEM, if it uses TLS. */
 export async function untilReady(
   adminUrl: string,
   patience: number,

@@ -3,24 +3,23 @@ import type { Contract } from '../config/contract/contract.ts';
 import type { Observe, ReportedFault } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Which side violated the contract: the client's request or the store's response. */
 export type Side = 'request' | 'response';
 
-/** Reports the first faults, each by its place and rule. */
+/** By place and rule. */
 export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
 
-/** Reports faults that cause no refusal, or whose details only operators may see. */
+/** For faults that cause no refusal, or whose details only operators may see. */
 export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
 
-/** Faults reported per request: a few show a pattern, and clients must not fill the log. */
+/** Per request: clients must not fill the log. */
 const MOST_REPORTED = 10;
 
 type Names = Pick<Contract, 'names'>;
 
-/** Pointer tokens reported: what is kept of a request must be bounded. */
+/** Pointer tokens: what is kept of a request must be bounded. */
 const DEEPEST = 20;
 
-/** Reports contain no values, and only names of the contract. Any other name may be a secret and is shown as `*`. */
+/** Only names of the contract: any other name may be a secret and is shown as `*`. */
 function maskOf({ names }: Names): (pointer: string) => string {
   const masked = (token: string) => (token === '' || names.has(unescapeToken(token)) ? token : '*');
   return (pointer) => {

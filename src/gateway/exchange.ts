@@ -7,44 +7,39 @@ import type { RequestSpan, StoreName } from '../observe/events.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
-/**
- * One request, with what the headers of its response and its final event need. Stages pass results to each other as
- * values (see results.ts), never through the exchange.
- */
+/** Stages pass results to each other as values (see results.ts), never through the exchange. */
 export interface Exchange {
   readonly id: string;
   readonly call: Call;
   /** A mount with carriers of its own reads it again. */
   head: Head;
-  /** The peer's address, or the one reported by a trusted proxy. */
+  /** Of the peer, or reported by a trusted proxy. */
   readonly address: string;
-  /** Whether the peer is a trusted proxy, whose forwarding headers are kept. */
+  /** The peer is a trusted proxy, whose forwarding headers are kept. */
   readonly behindProxy: boolean;
   /** `null` while tracing is off. */
   readonly span: RequestSpan | null;
-  /** On the clock of `performance.now()`, milliseconds. */
+  /** Milliseconds on the clock of `performance.now()`, as all times below; 0: not reached. */
   readonly startedAt: number;
-  /** On the same clock, as all times below; 0: not reached. */
   authenticatedAt: number;
   admittedAt: number;
   /** From a fixed set: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown. */
   route: string | null;
   client: Client | null;
   operation: Operation | null;
-  /** Readings for the limit headers; `null` before anything is counted. */
+  /** `null` before anything is counted. */
   standing: Readings | null;
   admission: Admission | null;
-  /** Units charged by admission, and the scopes whose windows it counted. */
+  /** Units charged by admission, and the scopes of its windows. */
   cost: number;
   scopes: Scopes;
-  /** The code of the refusal or failure, also of the part that the store has not seen. */
+  /** Of the refusal or failure, also if the backend has not received the request. */
   code: string | null;
   refusal: Refusal | null;
-  /** When the request was sent to the store, and when the head of the response arrived. */
   forwardedAt: number;
   answeredAt: number;
-  /** The last store called; `null`: none. */
+  /** The last backend called. */
   store: StoreName | null;
-  /** Aborts the request to the store, for example if the client disconnects. */
+  /** For example if the client disconnects. */
   cancel: (() => void) | null;
 }

@@ -19,7 +19,6 @@ import type { Inspect } from './upstream/inspection.ts';
 import type { Mounts } from './upstream/mounts.ts';
 import type { Call } from './wire/call.ts';
 
-/** The stages in order, and the parts that respond beside them. */
 export interface Parts {
   readonly guard: RequestGuard;
   /** `null`: all addresses are allowed. */
@@ -35,19 +34,19 @@ export interface Parts {
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
-  /** Stores the route in the exchange and returns it. */
+  /** Stores the route in the exchange. */
   readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
 export interface Pipeline {
-  /** Handles every request, and responds to every error thrown on the way. */
+  /** Also responds to every error thrown on the way. */
   handle(call: Call): void;
 }
 
 /**
- * `walk` is the way of a request. Each step takes the result that only the previous step creates (results.ts), so
- * another order does not compile. Floods stay cheap: a step that knows its result at once returns it without a promise,
- * and frequent refusals (no valid key, limited, banned) are returned, because a throw costs as much as a whole stage.
+ * Each step of `walk` takes the result that only the previous step creates (results.ts), so another order does not
+ * compile. Frequent refusals (no valid key, limited, banned) are returned without a promise, because a throw costs as
+ * much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { guard: door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
@@ -83,7 +82,7 @@ export function createPipeline(parts: Parts): Pipeline {
     }
   }
 
-  /** The way of a WebSocket request, which only some mounts accept. */
+  /** Only some mounts accept WebSockets. */
   async function walkToTunnel(exchange: Exchange): Promise<void> {
     const target = door.enter(exchange);
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.

@@ -9,21 +9,20 @@ declare class Mark<Stage extends string> {
 }
 
 /**
- * A value that only one stage creates: no object literal and no copy fits. A stage marks its result with `as`;
- * test/walls.test.ts finds every other file that does. The mark exists for the compiler only.
+ * No object literal and no copy fits. A stage marks its result with `as`; test/walls.test.ts finds every other file
+ * that does. The mark exists for the compiler only.
  */
 type Made<Value, Stage extends string> = Value & Mark<Stage>;
 
-/** The well-formed target of a request. */
 export type Target = Made<RequestTarget, 'door'>;
 
-/** A client with a valid key and known limits. */
+/** The key is valid and the limits are known. */
 export type KnownClient = Made<Client & { readonly limits: Limits }, 'authenticate'>;
 
-/** A client whose windows were charged for the request. */
+/** The client's windows were charged for the request. */
 export type Admitted = Made<Client & { readonly limits: Limits }, 'admit'>;
 
-/** A request that matches its operation, with the validated bytes. Only such a request is forwarded. */
+/** With the validated bytes. Only such a request is forwarded. */
 export type Checked = Made<CheckedRequest, 'contract'>;
 
 export interface CheckedRequest {

@@ -3,7 +3,6 @@ import { maskSecrets } from '../common/secret-mask.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Longest path quoted in a message. */
 const LONGEST = 200;
 
 /** `similar`: a path of the contract to suggest. */
@@ -41,7 +40,7 @@ export function noWebSocket(): Refusal {
   });
 }
 
-/** A valid path is printable ASCII. It is masked before it is cut, so that no part of a key remains. */
+/** It is masked before it is cut, so that no part of a key remains. */
 function shown(path: string): string {
   const masked = maskSecrets(path);
   return masked.length > LONGEST ? `${masked.slice(0, LONGEST)}…` : masked;

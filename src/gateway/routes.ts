@@ -1,7 +1,7 @@
 import type { Mount } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 
-/** The route of a request. The contract stage refuses the last two kinds, after admission. */
+/** The contract stage refuses the last two kinds, after admission. */
 export type Route =
   | { readonly kind: 'operation'; readonly operation: Operation; readonly parameters: readonly string[] }
   | { readonly kind: 'mount'; readonly mount: Mount }
@@ -19,7 +19,6 @@ export function findRoute(contract: Contract, mounts: readonly Mount[], method: 
   return mount ? { kind: 'mount', mount } : NOT_FOUND;
 }
 
-/** Whether a mount serves a path that the contract does not have. */
 export function isInMount({ path: prefix }: Mount, path: string): boolean {
   return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 }

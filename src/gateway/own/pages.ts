@@ -11,17 +11,16 @@ import type { Target } from '../results.ts';
 import { methodNotAllowed, notFound } from '../route-refusals.ts';
 
 /**
- * Units per address and minute. A first visit of the reference takes fewer than fifty units, further visits a handful,
- * so a hundred people behind one address can visit it in one minute. A reload resets the count.
+ * Units per address and minute: a hundred people behind one address can visit the reference. A reload resets the count.
  */
 const ALLOWANCE = { limit: 6_000, span: MINUTE };
-/** A request costs one unit, and one more for each whole piece of this size in its response. */
+/** A request costs one more unit for each whole piece in its response. */
 const PIECE = 64 * 1024;
 
-/** Paths of the public listener that need no key: the contract and its reference. */
+/** They need no key. */
 export interface Pages {
   has(path: string, exchange: Exchange): boolean;
-  /** Charges the request to its address, and refuses it over the allowance before looking for a page. */
+  /** Refuses a request over the allowance before looking for a page. */
   serve(exchange: Exchange, target: Target): Promise<void>;
 }
 
@@ -29,7 +28,7 @@ export interface PagesOptions {
   readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
-  /** Redirect target of `/` for browsers; `null`: none. */
+  /** Of `/` for browsers. */
   readonly home: string | null;
   readonly guard: Guard;
   readonly answer: Answer;
@@ -40,7 +39,7 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
   const prefixes = paths.filter((path) => path.endsWith('/'));
   const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
 
-  /** Limits floods of pages, which need no key. Returns the refusal, because a throw costs more. */
+  /** Pages need no key. Returns the refusal, because a throw costs more. */
   async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
     const standing = await allowance.take(exchange.address, units);
     if (!standing.exhausted) return null;

@@ -102,7 +102,6 @@ const REFUSED = {
 const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
 const refused = (description: string) => ({ description, content: { 'application/json': { schema: REFUSED } } });
 
-/** The operation that the gateway adds to every contract. */
 const OPERATION = {
   operationId: 'getUsage',
   tags: ['Usage'],
@@ -134,7 +133,7 @@ const LISTED = {
   deprecated: false,
 } satisfies Partial<Operation>;
 
-/** The operation in the document's dialect: OpenAPI 3.0 uses `nullable`, later versions a list of types. */
+/** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
 function operationFor({ openapi }: Readonly<Json>): Json {
   return String(openapi).startsWith('3.0.') ? OPERATION : (withTypeLists(OPERATION) as Json);
 }
@@ -147,7 +146,7 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** The contract for clients: with the gateway's operation, which replaces one at the same path. */
+/** The gateway's operation replaces one at the same path. */
 export function withUsage({ title, version, operations, document }: Contract) {
   const others = operations.filter(({ path }) => path !== USAGE_PATH);
   return { title, version, operations: [...others, LISTED], document: documentWithUsage(document) };

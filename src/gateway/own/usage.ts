@@ -21,10 +21,10 @@ import type { KnownClient } from '../results.ts';
 import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
 
-/** Requests allowed per process, more than a page for people needs. A reload resets the allowance. */
+/** Per process. A reload resets the allowance. */
 const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
 
-/** Returns a client's usage. Free within its own allowance, also while the client is limited or banned. */
+/** Free within its own allowance, also while the client is limited or banned. */
 export interface Usage {
   serve(exchange: Exchange, client: KnownClient): Promise<void>;
 }
@@ -33,7 +33,6 @@ export interface UsageParts {
   readonly state: State;
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
-  /** Deprecated operations that a key called on this gateway. */
   readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
@@ -69,7 +68,6 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     });
   }
 
-  /** Only subjects with a bound are counted. */
   function inFlight({ concurrency, subject }: KnownClient) {
     return concurrency === null ? null : { most: concurrency, now: flights.of(subject) };
   }
@@ -117,7 +115,6 @@ function windowsIn({ readings }: Admission) {
   }));
 }
 
-/** The scope of a window of the contract; nothing for the client's windows. */
 function scopeLabel({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
   if (scope === undefined) return {};
   const { kind, name } = readScope(scope);

@@ -14,15 +14,13 @@ import type { AddTiming } from './server-timing.ts';
 
 const REQUEST_ID = oneByte('X-Request-Id');
 
-/** A refused body up to this size is read and dropped to keep the connection; a larger one closes it. */
+/** A refused body up to this size is read to keep the connection; a larger one closes it. */
 const DROPPABLE = 64 * 1024;
 
 export interface Answer {
-  /** The headers of every response of the public listener: request id, limits, CORS, the operation's own. */
+  /** Request id, limits, CORS, the operation's own. */
   fields(exchange: Exchange): FieldLines;
-  /** Sends a whole response of the gateway. */
   send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
-  /** 304: the client's copy is current. */
   notModified(exchange: Exchange, headers: readonly string[]): MaybePromise<void>;
   /** The only place that turns a thrown error or a returned refusal into a response. Never throws or rejects. */
   fail(exchange: Exchange, failure: unknown): MaybePromise<void>;
@@ -32,14 +30,12 @@ export interface AnswerParts {
   readonly cors: Cors;
   readonly guard: Guard;
   readonly observe: Observe;
-  /** Whether errors link to the reference page. */
   readonly hasReference: boolean;
-  /** `null`: responses have no Server-Timing. */
   readonly timing?: AddTiming | null;
 }
 
 export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
-  /** The headers of an operation, checked once. */
+  /** Checked once. */
   const replyLines = new WeakMap<Operation, CheckedLines>();
 
   function timedFields(exchange: Exchange): FieldLines {
@@ -107,7 +103,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
   }
 
-  /** If even the error response fails, this request ends without a response; all others continue. */
+  /** If even the error response fails, only this request ends without a response. */
   function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';

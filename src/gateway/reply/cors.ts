@@ -3,13 +3,12 @@ import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 
 export interface Cors {
-  /** Adds the headers that let a page read this response; other clients get at most Vary. */
+  /** Other clients than pages get at most Vary. */
   add(lines: FieldLines, exchange: Exchange): void;
-  /** The headers of a preflight response for a path with `methods`. */
   preflight(exchange: Exchange, methods: readonly string[]): string[];
 }
 
-/** CORS (Fetch standard). Pages set the key header themselves, so credentials mode is never allowed. */
+/** Fetch standard. Pages set the key header themselves, so credentials mode is never allowed. */
 export function createCors({ origins, maxAge }: { origins: readonly string[]; maxAge: number }): Cors {
   const any = origins.includes('*');
   const allowed = new Set(origins);
@@ -42,7 +41,7 @@ export function isPreflight(exchange: Exchange): boolean {
   return exchange.call.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
 }
 
-/** The gateway returns only field names and commas (RFC 9110 section 5.1). */
+/** RFC 9110 section 5.1: only field names and commas are returned. */
 function isHeaderList(text: string): boolean {
   return text.length <= 1024 && /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(text);
 }

@@ -5,7 +5,7 @@ import { bindingReading, type Reading, type Readings } from '../../limits/admiss
 import type { Window } from '../../limits/limits.ts';
 import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 
-/** Headers that browsers let a page read; none of them is CORS-safelisted (Fetch standard). */
+/** Not CORS-safelisted (Fetch standard). */
 export const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ' +
   'X-Ban-Warning, X-Key-Retires, Deprecation, Sunset, Link, X-Stability-Level, Location, ETag, X-Next-Cursor';
@@ -19,9 +19,9 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 ].map(oneByte);
 
 /**
- * Adds the limit headers. X-RateLimit-*: the violated window, else the binding one of the client's own windows. The two
- * headers of draft-ietf-httpapi-ratelimit-headers: all of those, then the windows of the request's scopes.
- * X-RateLimit-Reset is in Unix seconds, rounded up so that a client that waits for it is not early.
+ * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers of
+ * draft-ietf-httpapi-ratelimit-headers: all of those, then the windows of the request's scopes. X-RateLimit-Reset is
+ * rounded up so that a client that waits for it is not early.
  */
 export function addLimitHeaders(
   lines: FieldLines,
@@ -45,7 +45,6 @@ export function addLimitHeaders(
   lines.addKnown(STANDING!, list);
 }
 
-/** The constant part of a window in the draft's headers. */
 interface Words {
   readonly name: string;
   readonly policy: string;
@@ -84,7 +83,7 @@ function isScopedIn(window: Window, scopes: Scopes): boolean {
   return window.scope !== undefined && countsIn(window, scopes);
 }
 
-/** The headers of every error, then the refusal's own. `hasReference`: Link points to the reference page. */
+/** `hasReference`: Link points to the reference page. */
 export function failureFields(
   { headers, link }: Refusal,
   hasReference: boolean,

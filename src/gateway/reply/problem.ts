@@ -1,12 +1,12 @@
-/** The media type of RFC 9457. */
+/** RFC 9457. */
 export const PROBLEM = 'application/problem+json';
 
-/** One range of an Accept header, with its weight from 0 to 1. */
+/** With its weight from 0 to 1. */
 type Range = readonly [type: string, weight: number];
 
 /**
- * Whether a client prefers RFC 9457 errors (RFC 9110 section 12.5.1): it names their type with more weight than
- * `application/json`, or at least the weight of the ranges that cover that. The default is plain JSON.
+ * RFC 9110 section 12.5.1: their type has more weight than `application/json`, or at least the weight of the ranges
+ * that cover that. The default is plain JSON.
  */
 export function prefersProblem(accept: string | undefined): boolean {
   // Fast path: few clients name it.

@@ -4,12 +4,12 @@ import type { Exchange } from '../exchange.ts';
 import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Answer } from './answer.ts';
 
-/** Sends the store's response to the client, at the client's pace, and handles failures on the way. */
+/** At the client's pace. */
 export type Relay = (exchange: Exchange, stored: StoreResponse) => void;
 
 export interface RelayParts {
   readonly answer: Answer;
-  /** Memory for what backends have sent and slow clients have not yet read. */
+  /** For what slow clients have not read. */
   readonly readAhead: SharedBudget;
 }
 
@@ -24,24 +24,19 @@ export function createRelay({ answer, readAhead }: RelayParts): Relay {
     }
     call.begin(status, reason, fields);
     body.to(new RelayedBody(exchange, body, readAhead, answer));
-    // Sends the head now if no byte of the body has arrived.
     call.flush();
   };
 }
 
-/**
- * A response body in transit. While the budget has room, it is read from the backend ahead of a slow client, which
- * frees the backend connection; then at the client's pace.
- */
+/** While the budget has room, it is read ahead of a slow client, which frees the backend connection. */
 class RelayedBody implements BodySink {
   readonly #exchange: Exchange;
   readonly #body: BodyStream;
   readonly #budget: SharedBudget;
   readonly #owner: string;
   readonly #answer: Answer;
-  /** Bytes the client has not read. */
   readonly #ahead: Buffer[] = [];
-  /** Bytes of it charged to the budget. */
+  /** Bytes charged to the budget. */
   #held = 0;
   #blocked = false;
   #paused = false;

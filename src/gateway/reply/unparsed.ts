@@ -7,13 +7,13 @@ import type { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 
-/** Responds to input that never became a request, in the usual form, and closes the connection. Never rejects. */
+/** For input that never became a request. Closes the connection. Never rejects. */
 export type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
 
 export interface UnparsedAnswerParts {
   readonly guard: Guard;
   readonly observe: Observe;
-  /** Whether errors link to the reference page. A reload can change it. */
+  /** A reload can change it. */
   readonly hasReference: () => boolean;
 }
 

@@ -10,24 +10,20 @@ import { headOf } from '../wire/head.ts';
 import type { Authenticate } from './authenticate.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
-/** The refusal of a request from a denied address; `null`: allowed. */
+/** `null`: allowed. */
 export type CheckAddress = (exchange: Exchange) => Refusal | null;
 
-/** Runs before anything else of the request is read. `null`: there are no lists. */
+/** Runs before anything else of the request is read. */
 export function createAddresses(lists: AddressLists): CheckAddress | null {
   return hasLists(lists) ? checkOf('addresses', lists) : null;
 }
 
-/** What differs for mounts with carriers of their own. */
 export interface Reading {
   readonly names: FieldNames;
   readonly authenticate: Authenticate;
 }
 
-/**
- * `authenticate` after the address lists of mounts, which are known before any key is looked up, and with the carriers
- * of the mount. Paths of the contract are not theirs.
- */
+/** The address lists and carriers of mounts apply before any key is looked up. Paths of the contract are not theirs. */
 export function behindMounts(
   mounts: readonly Mount[],
   isOfContract: (method: string, path: string) => boolean,

@@ -15,8 +15,8 @@ import type { Admitted, KnownClient } from '../results.ts';
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 
 /**
- * Charges `cost` units to the windows of the client and of `scopes` in one step of the state, or refuses: 429 limited,
- * 403 banned. Returns the refusal instead of throwing it, see `pipeline.ts`.
+ * Charges the windows of the client and of `scopes` in one step of the state, or refuses: 429 limited, 403 banned.
+ * Returns the refusal, see `pipeline.ts`.
  */
 export type Admit = (
   exchange: Exchange,
@@ -65,12 +65,12 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   }
 }
 
-/** The same object, marked as charged: no request allocates another. */
+/** The same object: no request allocates another. */
 function asAdmitted(client: unknown): Admitted {
   return client as Admitted;
 }
 
-/** Caches the last refusal: all requests of a flood share it for a second. */
+/** All requests of a flood share the refusal for a second. */
 function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
   let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
   return (a, b, c) => {
@@ -79,7 +79,7 @@ function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B,
   };
 }
 
-/** The consequence of a request sent before Retry-After; `none`: the plan has no bans. */
+/** For a request sent before Retry-After; `none`: the plan has no bans. */
 type Warning = 'none' | 'strike' | 'ban';
 
 function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): Warning {
@@ -101,7 +101,7 @@ function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: 
   });
 }
 
-/** `end`: Unix milliseconds. The message shows UTC, rounded up to seconds. */
+/** `end`: Unix milliseconds. */
 function bannedUntil(end: number, wait: number): Refusal {
   const until = new Date(Math.ceil(end / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {

@@ -19,8 +19,8 @@ export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans
 }
 
 /**
- * Clients of requests without a key to public operations: each address is counted by itself, and never banned, because
- * many people may share it. `null`: no operation is public.
+ * Each address is counted by itself, and never banned, because many people may share it. `null`: no operation is
+ * public.
  */
 export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;

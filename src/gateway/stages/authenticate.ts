@@ -15,12 +15,12 @@ import { refusalFrom } from './client-addresses.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
 /**
- * Returns the client, or the refusal of a request without a valid key (not thrown, see `pipeline.ts`). The target
- * proves that the request guard accepted it; requests refused there are neither looked up nor counted.
+ * Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it; requests refused there
+ * are neither looked up nor counted.
  */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
-/** The client of a request without a key; `null`: it needs a key. */
+/** `null`: the request needs a key. */
 export type Anonymous = (exchange: Exchange, entered: Target) => Client | null;
 
 export interface AuthenticateParts {
@@ -32,7 +32,7 @@ export interface AuthenticateParts {
   readonly anonymous: Anonymous | null;
 }
 
-/** Finds the client of the key in the headers. Refuses with 401, or with 429 if the address fails too often. */
+/** 401, or 429 if the address fails too often. */
 export function createAuthenticate({ keyring, guard, clock, carriers, anonymous }: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(carriers);
   const secretIn = createSecretReader(carriers, unauthorized);
@@ -82,12 +82,9 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
   }
 }
 
-/**
- * Hashes secrets and caches each connection's last hash: most connections repeat one secret, and hashing costs a tenth
- * of a refusal.
- */
+/** Most connections repeat one secret, and hashing costs a tenth of a refusal. */
 class Hashes {
-  /** A connection's last secret stays in memory until the connection closes. */
+  /** Until the connection closes. */
   readonly #last = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
 
   of(secret: string, connection: object): string {
@@ -99,7 +96,7 @@ class Hashes {
   }
 }
 
-/** Finds exactly one key, or the same key twice: in a header and as a bearer token. `null`: none. */
+/** Exactly one key, or the same key twice: in a header and as a bearer token. */
 function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unauthorized) {
   const ambiguous = (message: string) => unauthorized('invalid_api_key', `${message} Send exactly one key.`);
 
@@ -116,7 +113,7 @@ function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unautho
 
 type Unauthorized = (code: Code, message?: string) => Refusal;
 
-/** Refusals with the default message are shared by all clients. */
+/** Shared by all clients. */
 function createUnauthorized(carriers: Carriers): Unauthorized {
   const shared = new Map<Code, Refusal>();
   const { headers, bearer } = carriers;

@@ -8,10 +8,10 @@ import { KnownRefusals } from './known-refusals.ts';
 
 const OF_KEY = new Refusal('address_not_allowed', { reason: 'the addresses of the key do not have it' });
 
-/** The compiled lists of plans. A reload brings new plans. */
+/** A reload brings new plans. */
 const ofPlans = new WeakMap<Plan, { readonly rules: AddressRules; readonly refusals: KnownRefusals }>();
 
-/** The refusal of a key from an address that it, or its plan, does not allow; `null`: allowed. */
+/** `null`: allowed. */
 export function refusalFrom({ key, plan }: ClientAddresses, address: string): Refusal | null {
   if (key !== null && !isAmong(key, address)) return OF_KEY;
   if (plan === null) return null;

@@ -11,7 +11,7 @@ import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
 
-/** Returns the request to forward. Throws or rejects with a Refusal. */
+/** Throws or rejects with a Refusal. */
 export type CheckContract = (
   exchange: Exchange,
   client: Admitted,
@@ -23,18 +23,15 @@ export interface ContractSettings {
   readonly maxBodyBytes: number;
   readonly bodies: Pick<Bodies, 'read'>;
   readonly largeChecks: LargeChecks;
-  /** Whether to answer 410 for an operation past its sunset date. */
+  /** With 410. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
   /** Receives the faults of report-only operations. */
   readonly report: Report;
-  /** A similar path of the contract; `null`: none. */
   readonly suggest: (path: string) => string | null;
 }
 
-/**
- * Validates the request against its operation: path and method, scopes, parameters, media type, body. Reads the body.
- */
+/** Path and method, scopes, parameters, media type, body. Reads the body. */
 export function createContract({
   maxBodyBytes,
   bodies,
@@ -70,7 +67,7 @@ export function createContract({
     });
   };
 
-  /** Maximum body bytes. An operation can only lower the general limit. */
+  /** An operation can only lower the general limit. */
   function mostOf(operation: Operation): number {
     return Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
   }
@@ -85,7 +82,7 @@ export function createContract({
     return checked({ client, target, operation, body: await bodies.read(exchange, mostOf(operation), client.keyId) });
   }
 
-  /** Reports faults; refuses only bodies that are too large. */
+  /** Refuses only bodies that are too large. */
   async function reported(
     exchange: Exchange,
     client: Admitted,
@@ -138,7 +135,7 @@ function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted
   if (missing.length === 0) return;
   throw new Refusal('scope_missing', {
     message: `This API key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(', ')}. ${CATALOGUE.scope_missing.advice}`,
-    // RFC 6750 section 3.1: the required scopes.
+    // RFC 6750 section 3.1.
     headers: [
       'WWW-Authenticate',
       `Bearer realm="storegate", error="insufficient_scope", scope="${requiredScopes.join(' ')}"`,
@@ -151,7 +148,7 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
   return call.method === 'HEAD' ? null : body;
 }
 
-/** Reads only the headers, so that a body of the wrong type is never read. */
+/** From the headers, so that a body of the wrong type is never read. */
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
   if (!rule) {

@@ -9,7 +9,7 @@ import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { sendUpstream } from '../upstream/upstream-request.ts';
 
-/** Sends the validated request to the store. Rejects with Outage or ClientAbort. */
+/** Rejects with Outage or ClientAbort. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreResponse>;
 
 export interface ForwardParts {
@@ -17,7 +17,7 @@ export interface ForwardParts {
   readonly pathOf: StorePath;
   readonly observe: Observe;
   readonly requestFields: RequestFields;
-  /** Whether to request responses without content coding, because the gateway reads them. */
+  /** Requests responses without content coding, because the gateway reads them. */
   readonly plainAnswers: boolean;
 }
 

@@ -7,24 +7,23 @@ import type { Exchange } from '../exchange.ts';
 import type { KnownClient } from '../results.ts';
 import type { Admit } from './admit.ts';
 
-/** Milliseconds for which readings of a subject are reused in refusals. */
+/** Milliseconds. */
 const FRESH = 1_000;
 
-/** Requests in flight of one subject. */
 interface Flight {
   count: number;
-  /** The latest request. Its readings, once known, are those of the subject. */
+  /** Its readings, once known, are those of the subject. */
   last: Exchange;
   looked: Readings | null;
   lookedAt: number;
   looking: Promise<Readings> | null;
 }
 
-/** Requests in flight of subjects with a bound. A reload keeps it. */
+/** A reload keeps it. */
 export class Flights {
   readonly #bySubject = new Map<string, Flight>();
 
-  /** Counts the request until it ends. Returns the requests in flight if there are `most` already. */
+  /** Until the request ends. Returns the requests in flight if there are `most` already. */
   take(subject: string, most: number, exchange: Exchange): Flight | null {
     let flight = this.#bySubject.get(subject);
     if (flight === undefined) {
@@ -55,8 +54,8 @@ export interface InFlightParts {
 }
 
 /**
- * Admission behind the bound of requests in flight (429 too_many_in_flight). This refusal does not call the state,
- * charges no window and is no strike. Without a bound in any plan, it is the admission itself and costs nothing.
+ * 429 too_many_in_flight does not call the state, charges no window and adds no strike. Without a bound in any plan, it
+ * is the admission itself.
  */
 export function createInFlight({ plans, flights, state, admit }: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
@@ -74,10 +73,7 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     return standing.then((looked) => failWith(exchange, looked, refusal));
   };
 
-  /**
-   * Readings of the subject, at most a second old. However many requests are refused, the state is called once per
-   * second.
-   */
+  /** However many requests are refused, the state is called once per second. */
   function readingOf(flight: Flight, { subject, limits }: KnownClient): MaybePromise<Readings> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
@@ -108,7 +104,7 @@ function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Ref
   return refusal;
 }
 
-/** All requests of a flood share one refusal. */
+/** Shared by all requests of a flood. */
 function keepingLast(): (most: number, subject: string) => Refusal {
   let last = { most: 0, kind: '', refusal: tooMany(0, '') };
   return (most, subject) => {

@@ -2,30 +2,25 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 
-/** Body size from which validation delays others noticeably. */
+/** Bytes whose validation delays others noticeably. */
 const LARGE = 64 * 1024;
 
 interface Waiting {
   readonly check: () => void;
-  /** Ends it without validation. */
   readonly drop: () => void;
-  /** Whether the client still waits. */
   readonly isWanted: () => boolean;
 }
 
 /**
- * Validates large bodies one at a time, owners in turn. After each, the event loop is left to others for the same time,
- * so that large bodies use at most half of the process.
+ * One at a time, owners in turn. After each, the event loop is free for the same time, so that large bodies use at most
+ * half of the process.
  */
 export class LargeChecks {
   /** By owner; the first owner is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   #busy = false;
 
-  /**
-   * At once for most bodies; a large one waits for its owner's turn, and rejects with ClientAbort if the client
-   * disconnected.
-   */
+  /** A large body waits for its owner's turn, and rejects with ClientAbort if the client disconnected. */
   inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer | null, check: () => T): MaybePromise<T> {
     if (body === null || body.length < LARGE) return check();
     return this.run(
@@ -36,9 +31,7 @@ export class LargeChecks {
     );
   }
 
-  /**
-   * Resolves with the result of `check`; rejects with what it throws, or with `unwanted()` if the client disconnected.
-   */
+  /** Rejects with what `check` throws, or with `unwanted()` if the client disconnected. */
   run<T>(owner: string, check: () => T, isWanted: () => boolean, unwanted: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -68,7 +61,7 @@ export class LargeChecks {
     setTimeout(this.#next, performance.now() - began);
   };
 
-  /** The first check of the first owner, which moves to the end. */
+  /** The first owner moves to the end. */
   #take(): Waiting | null {
     for (const [owner, own] of this.#waiting) {
       this.#waiting.delete(owner);

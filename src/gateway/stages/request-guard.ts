@@ -18,13 +18,13 @@ import { parseTarget } from '../wire/target.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export interface RequestGuard {
-  /** Begins the exchange of a request: sets its id and client address, and emits one event at its end. Never throws. */
+  /** Emits one event at the end. Never throws. */
   open(call: Call): Exchange;
-  /** Parses the request's target. Throws a Refusal if two readers could read it differently. */
+  /** Throws a Refusal if two readers could read the target differently. */
   enter(exchange: Exchange): Target;
 }
 
-/** Methods that are never forwarded: TRACE reflects secrets, CONNECT is for forward proxies. */
+/** TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 export interface RequestGuardParts {
@@ -32,7 +32,7 @@ export interface RequestGuardParts {
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
-  /** Begins the span of each request; `null`: no tracing, and the client's trace headers pass unchanged. */
+  /** `null`: no tracing, and the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
@@ -133,7 +133,7 @@ function tooManyHeaders(most: number): Refusal {
   });
 }
 
-/** Whether the whole response was sent. After an upgrade the gateway has nothing more to send. */
+/** After an upgrade the gateway has nothing more to send. */
 function isComplete({ left, status }: Call): boolean {
   return !left || status === 101;
 }
@@ -141,7 +141,7 @@ function isComplete({ left, status }: Call): boolean {
 /** The status nginx logs for clients that disconnected. */
 const NOT_ANSWERED = 499;
 
-/** Remaining share of a window that counts as near its limit. */
+/** The remaining share of a window. */
 const NEAR = 0.2;
 
 function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
@@ -152,7 +152,7 @@ function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean 
   return false;
 }
 
-/** Whether the client ignored an earlier Retry-After. */
+/** The client ignored an earlier Retry-After. */
 function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }

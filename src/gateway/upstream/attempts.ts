@@ -10,7 +10,7 @@ import type { StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
-/** The fields of a request if the gateway is part of its trace: the parent is the span of the attempt. */
+/** The parent is the span of the attempt. */
 export function tracedFields(requestFields: RequestFields): RequestFields {
   return (exchange, client, plain) => {
     const lines = requestFields(exchange, client, plain);
@@ -22,9 +22,7 @@ export function tracedFields(requestFields: RequestFields): RequestFields {
   };
 }
 
-/**
- * Begins an attempt at this store, ended by the result that `taker` receives. The fields become those of this attempt.
- */
+/** The result that `taker` receives ends the attempt. */
 export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHandle, taker: AnswerTaker): AnswerTaker {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);
@@ -35,7 +33,6 @@ export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHa
   return new Watched(attempt, taker);
 }
 
-/** An attempt that has not begun. */
 function added(span: RequestSpan): AttemptSpan {
   const attempt: AttemptSpan = {
     id: newSpanId(),

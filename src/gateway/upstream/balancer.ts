@@ -1,15 +1,14 @@
-/** A store to choose: its share of the requests, and its requests in flight. */
 export interface Candidate {
   readonly weight: number;
   readonly load: number;
 }
 
-/** Added to the requests in flight when stores are compared. A whole one disadvantages small weights. */
+/** A whole one disadvantages small weights. */
 const HALF = 0.5;
 
 /**
- * Weighted power of two choices: of two random stores, drawn by weight, the one with fewer requests per weight. At low
- * load all get their weight; a slow store fills up and gets less. `random`: from 0, below 1.
+ * Weighted power of two choices. At low load all get their weight; a slow backend fills up and gets less. `random`:
+ * from 0, below 1.
  */
 export function pickCandidate<T extends Candidate>(all: readonly T[], random: () => number): T {
   let sum = 0;
@@ -19,7 +18,7 @@ export function pickCandidate<T extends Candidate>(all: readonly T[], random: ()
   return (other.load + HALF) * one.weight < one.load * other.weight ? other : one;
 }
 
-/** The store at a position on the line on which each one, except `without`, is as long as its weight. */
+/** On a line on which each backend, except `without`, is as long as its weight. */
 function at<T extends Candidate>(all: readonly T[], place: number, without: T | null): T {
   let rest = place;
   let last: T | undefined;

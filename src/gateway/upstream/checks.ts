@@ -3,9 +3,9 @@ import type { Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
 import { Prober } from './probe.ts';
 
-/** Milliseconds before the first probe of a store that went down; then doubled each time, up to the setting. */
+/** Milliseconds, then doubled each time, up to the setting. */
 const FIRST_PROBE = 250;
-/** Longest interval in milliseconds, however often a recovery failed. */
+/** Milliseconds, however often a recovery failed. */
 const LONGEST_PROBE = 30_000;
 const SHORTEST_WAIT = 10;
 
@@ -15,13 +15,12 @@ export interface ChecksParts {
   readonly settings: UpstreamSettings;
   readonly health: Health;
   readonly onResult: (verdict: Verdict, error: unknown) => void;
-  /** The time of a recovery is over. */
   readonly ticked: () => void;
 }
 
 /**
- * Checks the health of one store: at the configured interval if a path is set, otherwise only while it is down. Each
- * process checks on its own, because its own connections may be what fails.
+ * At the configured interval if a path is set, otherwise only while the backend is down. Each process checks on its
+ * own, because its own connections may be what fails.
  */
 export class Checks {
   readonly #parts: ChecksParts;
@@ -30,7 +29,7 @@ export class Checks {
   #timer: NodeJS.Timeout | undefined;
   #asking = false;
   #isClosed = false;
-  /** Probes since the store went down. */
+  /** Since the backend went down. */
   #probes = 0;
 
   constructor(parts: ChecksParts) {
@@ -46,7 +45,7 @@ export class Checks {
     this.#plan();
   }
 
-  /** The store has only these addresses: others are not checked. */
+  /** Other addresses are not checked. */
   keepOnly(addresses: ReadonlySet<string>): void {
     this.#prober.keepOnly(addresses);
   }
@@ -67,12 +66,12 @@ export class Checks {
     if (this.#asking || this.#isClosed) return;
     const wait = this.#wait();
     if (wait === null) return;
-    // Gateways and workers that lost a store together do not probe it together.
+    // Gateways and workers must not probe at the same time.
     const jitter = 0.85 + Math.random() * 0.3;
     this.#timer = setTimeout(() => void this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
   }
 
-  /** Milliseconds until the next action; `null`: none before the state changes. */
+  /** Milliseconds; `null`: no action before the state changes. */
   #wait(): number | null {
     const { healthChecks: checks, ejection } = this.#settings;
     const { state, since, failedReturns } = this.#parts.health;

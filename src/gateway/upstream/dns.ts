@@ -9,9 +9,8 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface DnsResolverParts {
   readonly host: string;
-  /** Milliseconds between two look-ups. */
+  /** Milliseconds. */
   readonly every: number;
-  /** The addresses have changed. */
   readonly moved: (addresses: ReadonlySet<string>) => void;
   readonly resolve?: Resolve;
 }
@@ -19,8 +18,8 @@ export interface DnsResolverParts {
 const bySystem: Resolve = (host) => lookUp(host, { all: true });
 
 /**
- * The addresses of a store's host name, looked up regularly and when a connection fails. New connections start with
- * another address each time and try the next if one refuses. A failed look-up changes nothing.
+ * Looked up regularly and when a connection fails. New connections start with another address each time and try the
+ * next if one refuses. A failed look-up changes nothing.
  */
 export class DnsResolver {
   readonly #parts: DnsResolverParts;
@@ -53,7 +52,7 @@ export class DnsResolver {
     this.#plan();
   }
 
-  /** A connection failed: the addresses may have changed. */
+  /** A failed connection: the addresses may have changed. */
   doubt(): void {
     if (performance.now() - this.#asked >= SOONEST) this.#again();
   }
@@ -67,7 +66,6 @@ export class DnsResolver {
     this.#timer = setInterval(() => this.#again(), this.#every).unref();
   }
 
-  /** Runs in the background; the known addresses stay if it fails. */
   #again(): void {
     if (this.#known.length > 0) this.#lookUp().catch(() => {});
   }
@@ -90,12 +88,11 @@ export class DnsResolver {
     if (before.size > 0 && before.symmetricDifference(now).size > 0) moved(now);
   }
 
-  /** All addresses, starting with the next. */
+  /** Starts with the next address. */
   #inTurn(): LookupAddress[] {
     const first = this.#turn++ % this.#known.length;
     return [...this.#known.slice(first), ...this.#known.slice(0, first)];
   }
 }
 
-/** Whether a URL's host is a name, not an address. */
 export const isName = (host: string): boolean => isIP(host.replace(/^\[|\]$/g, '')) === 0;

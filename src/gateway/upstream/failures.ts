@@ -1,20 +1,17 @@
 import type { ClientError } from '@storegate/http1';
 import { tlsTrouble } from '@storegate/http1/tls';
 
-/**
- * Failure of a request: no connection; certificate rejected; no usable response; timeout; or a status that counts as a
- * failure.
- */
+/** No connection; certificate rejected; no usable response; timeout; or a status that counts as a failure. */
 export type Failure = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'statuses';
 
-/** What an error says about the store; `null`: nothing, because the client caused it. */
+/** `null`: the client caused the error. */
 export function failureOf({ failure, cause }: ClientError): Failure | null {
   if (failure === 'body' || failure === 'slow_reader') return null;
   if (tlsTrouble(cause) !== null) return 'untrusted';
   return failure === 'too_slow' ? 'hanging' : failure;
 }
 
-/** Counts failures of a store since its last good response. Timeouts and statuses are counted separately. */
+/** Since the last good response. Timeouts and statuses are counted separately. */
 export class FailureRow {
   #failures = 0;
   #timeouts = 0;

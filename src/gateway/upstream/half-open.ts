@@ -2,12 +2,11 @@ import type { AnswerTaker, ClientAnswer, ClientConnection, ClientError, Question
 import { BodyStream } from '@storegate/http1';
 import type { StoreHandle } from './upstream.ts';
 
-/** Milliseconds a client waits for a store that may still hang. */
+/** Milliseconds a client waits for a backend that may still hang. */
 const TRIAL_TIMEOUT = 40;
 
-/** The client's request. */
 interface Waiting extends AnswerTaker {
-  /** The client no longer waits: the response is discarded. */
+  /** The response is discarded. */
   detach(store: StoreHandle): void;
 }
 
@@ -19,8 +18,8 @@ interface HalfOpenParts {
 }
 
 /**
- * The first request to a store that was down. Its client does not pay if the store still hangs: after a short wait
- * another store serves it, or it gets Retry-After, and the request continues alone as a probe. Only for safe requests.
+ * If the backend still hangs, another one serves the client, or it gets Retry-After, and the request continues alone as
+ * a probe. Only for safe requests.
  */
 export class HalfOpenRequest implements AnswerTaker {
   readonly #parts: HalfOpenParts;

@@ -13,18 +13,17 @@ const REQUEST_ID = oneByte('X-Request-Id');
 
 export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
-/** Header names; `null`: not sent. */
+/** `null`: not sent. */
 export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
 
 /**
- * The headers of the request to the store: the client's forwardable headers, then those that only the gateway sets.
- * `Connection: X-Storegate-Account` cannot remove ours, because a client's options apply only to its own headers.
- * `plain`: without Accept-Encoding.
+ * The client's forwardable headers, then those that only the gateway sets. `Connection: X-Storegate-Account` cannot
+ * remove ours, because a client's options apply only to its own headers. `plain`: without Accept-Encoding.
  */
 export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
 export function createRequestFields(identity: IdentityHeaders): RequestFields {
-  /** Lines that identify the client, checked once per client. */
+  /** Checked once per client. */
   const identityLines = new WeakMap<Caller, CheckedLines>();
 
   function linesOf(client: Caller): CheckedLines {
@@ -54,8 +53,7 @@ export function createRequestFields(identity: IdentityHeaders): RequestFields {
 }
 
 /**
- * The three de-facto headers and RFC 7239 for a direct client; its own forwarding headers are dropped. Cached with the
- * head, which the client's next request usually repeats.
+ * The three de-facto headers and RFC 7239; a direct client's own forwarding headers are dropped. Cached with the head.
  */
 function peerLines({ address, call, head }: Exchange): CheckedLines {
   if (head.peer?.address === address) return head.peer.lines;
@@ -69,7 +67,7 @@ function peerLines({ address, call, head }: Exchange): CheckedLines {
   return lines;
 }
 
-/** The same for a client behind a trusted proxy: keeps the proxy's headers and appends the proxy. */
+/** A trusted proxy's headers are kept, and the proxy is appended. */
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;
@@ -94,10 +92,7 @@ function origin(proto: string, host: string | undefined): string {
   return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
-/**
- * The headers of the store's response that may reach the client, flat, with lower-case names. `fields`: flat, spelt as
- * received.
- */
+/** Flat, with lower-case names. `fields`: flat, spelt as received. */
 export function returnedHeaders(fields: readonly string[], status: number): string[] {
   const list: string[] = [];
   let connection = '';

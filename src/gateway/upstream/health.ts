@@ -4,14 +4,14 @@ import type { StoreState } from '../../observe/peers/status.ts';
 import { type Failure, FailureRow } from './failures.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-/** Result of a health check; `silent`: no response. */
+/** `silent`: no response. */
 export type Verdict = 'good' | 'bad' | 'silent';
 
 export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probeInterval'> {
-  /** Consecutive checks that take a store down or bring it up. */
+  /** Consecutive checks. */
   readonly unhealthy: number;
   readonly healthy: number;
-  /** Whether a good check proves that requests are served, because an operator chose the path. */
+  /** A good check proves that requests are served, because an operator chose the path. */
   readonly trusted: boolean;
   readonly alone: boolean;
 }
@@ -28,28 +28,25 @@ export function healthSettings({ ejection, healthChecks: checks, stores }: Upstr
 }
 
 /**
- * Milliseconds without a good response after which failures in a row count against the store, not one bad operation.
+ * Milliseconds without a good response after which failures in a row count against the backend, not one bad operation.
  */
 const QUIET = 1_000;
 /** Requests in the last ten seconds below which the failure rate means nothing. */
 const LEAST = 20;
-/** Concurrent requests at the start of a recovery. Each good response allows one more: twice as many each round. */
+/** Concurrent requests at the start of a recovery. Each good response allows one more. */
 const FIRST = 4;
-/** Good responses after which a store without others beside it has recovered. */
+/** Good responses after which a single backend has recovered. */
 const RETURNED = 64;
 /** Milliseconds in which the first request let through must be safe to cancel. */
 const ONLY_SAFE = 1_000;
 const LEAST_SHARE = 0.1;
 
 /**
- * The state of one store: `up`, `away` (down) or `returning` (recovering). Pure: callers pass the time in milliseconds
- * on one clock. Methods that may change the state return whether they did.
+ * Pure: callers pass milliseconds on one clock. Methods that may change the state return whether they did.
  *
- * Failures in a row detect a store that hangs. One bad operation does not: a good response to any other ends the row,
- * and within a second of one no row counts. Only failed connections count at once, because no operation causes them.
- *
- * Unlike the circuit breaker of `common/`, it distinguishes failures, recovers gradually, and ignores requests that
- * began before it opened.
+ * Failures in a row detect a backend that hangs. A good response to any operation ends the row, and within a second of
+ * one no row counts, so one bad operation has no effect. Only failed connections count at once, because no operation
+ * causes them.
  */
 export class Health {
   #settings: HealthSettings;
@@ -66,7 +63,6 @@ export class Health {
   /** In this recovery: requests in flight, good responses, and the limit of requests in flight. */
   #under = 0;
   #good = 0;
-  /** Operations of the first requests in flight. */
   readonly #trying = new Set<string>();
   #failedReturns = 0;
 
@@ -91,7 +87,7 @@ export class Health {
     return this.#awaySince;
   }
 
-  /** The last check failed often enough, but too few other stores could take the requests, so it stays up. */
+  /** It stays up, because too few other backends could take the requests. */
   get ignoresChecks(): boolean {
     return this.#state !== 'away' && this.#badChecks === this.#settings.unhealthy;
   }
@@ -104,7 +100,7 @@ export class Health {
     this.#settings = settings;
   }
 
-  /** Whether it takes one more request. `safe`: the request may be cancelled and retried on another store. */
+  /** `safe`: the request may be cancelled and retried on another backend. */
   takes(safe: boolean, now: number, operation = ''): boolean {
     if (this.#state !== 'returning') return this.#state === 'up';
     if (!this.#isTrial()) return this.#under < FIRST + this.#good;
@@ -124,7 +120,7 @@ export class Health {
     return this.#state === 'returning' && this.#isTrial();
   }
 
-  /** Begins a request; returns the epoch to end it with. */
+  /** Returns the epoch to end the request with. */
   begin(operation = ''): number {
     if (this.#state !== 'returning') return this.#epoch;
     if (this.#under === 0) this.#trying.clear();
@@ -143,7 +139,7 @@ export class Health {
     return changed;
   }
 
-  /** A good response has begun; `whole`, `bad` or `forgone` follows at the end of its body. */
+  /** `whole`, `bad` or `forgone` follows at the end of the body. */
   begun(epoch: number, now: number): boolean {
     if (epoch !== this.#epoch || this.#state !== 'returning') return false;
     this.#good++;
@@ -158,7 +154,7 @@ export class Health {
     this.cancelled(epoch);
   }
 
-  /** `mayGo`: enough other stores would remain. */
+  /** `mayGo`: enough other backends would remain. */
   bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
     if (epoch !== this.#epoch || this.#state === 'away') return false;
     this.#last.add(now);
@@ -201,12 +197,12 @@ export class Health {
     return true;
   }
 
-  /** Unknown whether requests are served, because none has been sent. */
+  /** No request has been sent. */
   #isTrial(): boolean {
     return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
   }
 
-  /** Whether a recovery failed. A store that serves other requests meanwhile is judged as if it were up. */
+  /** A backend that serves other requests meanwhile is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
     if (this.#state !== 'returning' || failure === 'statuses') return false;
     return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
@@ -243,5 +239,5 @@ export class Health {
   }
 }
 
-/** Reasons that count only if enough other stores remain: it responds, and some responses are good. */
+/** Count only if enough other backends remain: some responses are good. */
 const isMild = (reason: StoreReason): boolean => reason === 'failing' || reason === 'statuses';

@@ -14,26 +14,26 @@ import { soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
 export interface InnerProxy {
-  /** Resolves with the response of the mount's target. Rejects with Outage, Refusal or ClientAbort. */
+  /** Rejects with Outage, Refusal or ClientAbort. */
   forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreResponse>;
 }
 
-/** Loaded by the first mount with a target, because most gateways have none. */
+/** Most gateways have no mount with a target. */
 const load = createRequire(import.meta.url);
 
-/** Maximum bytes of a head inside: those of the public listener, and our own headers. */
+/** Bytes: heads of the public listener, and our own headers. */
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * Requests for a mount go through http-proxy-middleware on a Node server that does not listen: the gateway calls it
- * over a pair of streams as it calls a store. One parser thus judges every byte from outside.
+ * http-proxy-middleware runs on a Node server that does not listen: the gateway calls it over a pair of streams as it
+ * calls a backend. One parser thus judges every byte from outside.
  */
 export function createInnerProxy(
   target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
 ): InnerProxy {
-  /** Requests that wait for a response, by id, and why they get none. */
+  /** By id, and why they get no response. */
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -94,9 +94,7 @@ export function createInnerProxy(
   };
 }
 
-/**
- * Ends a request with the reason: the proxy would report a hang-up, and its own timeout begins after it has connected.
- */
+/** The proxy would report a hang-up, and its own timeout begins after it has connected. */
 function limitTimes(outgoing: ClientRequest, connectTimeout: number): void {
   const end = (code: Code, reason: string) => outgoing.destroy(new Outage(code, { cause: new Error(reason) }));
   outgoing.prependOnceListener('timeout', () => end('upstream_timeout', 'the target was silent for too long'));

@@ -10,10 +10,10 @@ import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
 import type { ResponseBody, StoreResponse } from './store-response.ts';
 
-/** A step between store and client: returns the response that replaces the store's. */
+/** Returns the response that replaces the backend's. */
 export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreResponse) => MaybePromise<StoreResponse>;
 
-/** How to treat responses that violate the contract; intended for staging. */
+/** Intended for staging. */
 export interface InspectionParts {
   /** `off`: pass on. `report`: report and pass on. `enforce`: report and return 502. */
   readonly mode: 'off' | 'report' | 'enforce';
@@ -23,7 +23,7 @@ export interface InspectionParts {
   readonly report: Report;
 }
 
-/** Validates the store's responses once they are complete. */
+/** Once responses are complete. */
 export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
@@ -52,7 +52,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
   }
 }
 
-/** The whole body if it has at most `most` bytes; otherwise a stream that begins with the bytes already read. */
+/** A larger body is a stream that begins with the bytes already read. */
 function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
   return new Promise((resolve, reject) => {
     const gathered = new ByteBuffer();

@@ -1,13 +1,11 @@
 const SECONDS = 10;
 
-/** Counts events of two kinds in the last ten seconds. Times are milliseconds on a monotonic clock. */
+/** Counts the last ten seconds. Times are milliseconds on a monotonic clock. */
 export class LastSeconds {
   readonly #all = new Float64Array(SECONDS);
   readonly #some = new Float64Array(SECONDS);
-  /** The second that each slot holds. */
   readonly #second = new Float64Array(SECONDS).fill(-1);
 
-  /** Counts one event. */
   add(now: number): void {
     const at = this.#at(now);
     this.#all[at]! += 1;

@@ -17,14 +17,14 @@ import type { Stores } from './stores.ts';
 import { type Upstream as Asked, soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
-/** Path prefixes outside the contract that are proxied unchanged, for example streams and WebSockets. */
+/** Proxied unchanged, outside the contract. */
 export interface Mounts {
   forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse>;
-  /** Whether the request is a WebSocket handshake, and any mount accepts them. */
+  /** Any mount accepts WebSockets, and the request is a handshake. */
   takesTunnel(exchange: Exchange): boolean;
   /**
-   * Sends a WebSocket handshake to the target. Resolves with its response if it declines; with `null` after the
-   * connection was handed over. Rejects as `forward`.
+   * Resolves with the response if the target declines; with `null` after the connection was handed over. Rejects as
+   * `forward`.
    */
   tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null>;
 }
@@ -32,7 +32,6 @@ export interface Mounts {
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
   readonly upstreamOf: (name: string) => Stores;
-  /** The store URLs of an upstream. */
   readonly storesOf: (name: string) => readonly string[];
   readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
   readonly maxBodyBytes: number;
@@ -44,7 +43,7 @@ export interface MountsOptions {
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
-/** The route of a mount's requests. `tunnels`: for WebSockets, if it accepts them. */
+/** `tunnels`: for WebSockets, if the mount accepts them. */
 interface Way {
   readonly forward: InnerProxy['forward'];
   readonly tunnels: Asked | null;
@@ -116,7 +115,7 @@ export function createMounts(options: MountsOptions): Mounts {
     },
   };
 
-  /** Relays bytes both ways until one side ends; the other may finish sending, but not stay silent. */
+  /** After one side ends, the other may finish sending, but not stay silent. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {
     const lines = answer.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101));

@@ -3,7 +3,7 @@ import { Outage } from '../../errors/outage.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';
 
-/** Maps an error of a store request to what its client gets. Errors that already are an outage stay unchanged. */
+/** Errors that already are an outage stay unchanged. */
 export function outageOf(error: unknown): unknown {
   if (error instanceof PoolBusy) return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
   if (!(error instanceof ClientError)) return error;

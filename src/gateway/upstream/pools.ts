@@ -1,7 +1,7 @@
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 
-/** Requests that may wait per allowed connection; more would wait until their clients give up. */
+/** Per allowed connection; more would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
 type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
@@ -13,7 +13,6 @@ export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions):
   return new Pool({ ...limits, host: origin.host, basePath, open: openerTo(origin, options) });
 }
 
-/** Connections that may be upgraded. */
 export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
   return poolTo(url, tunnelLimitsOf({ ...timeouts, minResponseRate: 0 }), { ...secure, tunnels: true });
 }

@@ -5,13 +5,10 @@ import type { Verdict } from './health.ts';
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
 
-/** Without a configured path, any response to this path is a sign of life. */
+/** Any response to this path is a sign of life. */
 const ANY_PATH = '/';
 
-/**
- * Checks a store on its own connection, because the pool's may all be blocked by a store that hangs. No client's
- * request is a probe.
- */
+/** On its own connection, because the pool's may all be blocked by a backend that hangs. */
 export class Prober {
   readonly #pool: Pool;
   #settings: ChecksSettings;

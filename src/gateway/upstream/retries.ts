@@ -2,15 +2,15 @@ import type { ClientError } from '@storegate/http1';
 import type { RetriesSettings } from '../../config/config.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-/** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */
+/** RFC 9110 section 9.2.2. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']);
 
 export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method);
 
-/** Retries per second that are always allowed. */
+/** Per second. */
 const ALWAYS = 10;
 
-/** Which requests are retried, and how often: retries must not keep overloaded stores down. */
+/** Retries must not keep overloaded backends down. */
 export class Retries {
   #settings: RetriesSettings;
   readonly #last = new LastSeconds();
@@ -23,12 +23,11 @@ export class Retries {
     this.#settings = settings;
   }
 
-  /** Counts a first attempt. */
   count(now: number): void {
     this.#last.add(now);
   }
 
-  /** Whether to retry a request that failed before the first byte of a response, after `times` retries. */
+  /** The request failed before the first byte of a response, after `times` retries. */
   allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
     const { budget, maxRetries, on, timeouts } = this.#settings;
     if (budget === 0 || times >= maxRetries) return false;
@@ -37,7 +36,7 @@ export class Retries {
     return failure === 'too_slow' && timeouts && isIdempotent(method);
   }
 
-  /** Takes a retry from the budget; `false`: the budget is used up. */
+  /** `false`: the budget is used up. */
   take(now: number): boolean {
     const { budget } = this.#settings;
     if (budget === 0) return false;

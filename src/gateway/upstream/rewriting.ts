@@ -2,22 +2,19 @@ import type { Question } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
 import type { StoreResponse } from './store-response.ts';
 
-/** A mount whose target has other paths than its clients. */
 export interface Rewriting {
-  /** The request with the target's path. */
   asked(question: Question): Question;
-  /** The response with the client's paths. */
   answered(answer: StoreResponse): StoreResponse;
 }
 
-/** A base path of the target, or of a store, which replaces the mount's path. */
+/** It replaces the mount's path. */
 interface Base {
   readonly origin: string;
   readonly protocol: string;
   readonly prefix: string;
 }
 
-/** `urls`: the mount's target, or the stores of its upstream. `null`: paths stay unchanged. */
+/** `urls`: the mount's target, or the backends of its upstream. `null`: paths stay unchanged. */
 export function createRewriting(
   { path: known, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
@@ -29,7 +26,7 @@ export function createRewriting(
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
   });
 
-  /** A response field, by lower-case name. */
+  /** `name` is in lower case. */
   function returned(name: string, value: string): string {
     if (name === 'location' || name === 'content-location') return returnedPlace(value, known, bases);
     return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
@@ -50,7 +47,7 @@ export function createRewriting(
   };
 }
 
-/** Maps a reference (RFC 3986 section 4.1) to a place of the target to the client's path. Others stay unchanged. */
+/** RFC 3986 section 4.1. References to other places stay unchanged. */
 function returnedPlace(reference: string, known: string, bases: readonly Base[]): string {
   const [authority = ''] = /^(?:https?:)?\/\/[^/?#]*/i.exec(reference) ?? [];
   const rest = reference.slice(authority.length);
@@ -71,7 +68,7 @@ function originOf(authority: string, { protocol }: Base): string | null {
 /** Browsers accept these cookies only with `Path=/` (RFC 6265bis section 4.1.3.2), so they are sent for every path. */
 const OF_HOST = /^[ \t]*__Host-/i;
 
-/** `Path` of a cookie (RFC 6265 section 4.1.2.4): with the target's path the browser would never send it. */
+/** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */
 function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
   if (OF_HOST.test(cookie)) return cookie;
   return cookie.replace(/;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi, (whole, name: string, value: string) => {
@@ -85,8 +82,8 @@ function returnedCookie(cookie: string, known: string, bases: readonly Base[]): 
 }
 
 /**
- * Maps a path of the target to the client's; `null`: it is not below the prefix. `isTheirs`: it certainly is a path of
- * the target. Targets that know X-Forwarded-Prefix return client paths; only without a prefix are the two alike.
+ * `null`: not below the prefix. `isTheirs`: certainly a path of the target. Targets that know X-Forwarded-Prefix return
+ * client paths; only without a prefix are the two alike.
  */
 function returnedPath(path: string, known: string, prefix: string, isTheirs: boolean): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;

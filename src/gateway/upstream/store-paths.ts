@@ -1,15 +1,14 @@
 import type { Operation } from '../../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 
-/** The path of a request at the store, below the path of the store's URL. */
+/** Below the path of the backend's URL. */
 export type StorePath = (operation: Operation, path: string) => string;
 
 /**
- * Request paths begin with a prefix of the contract, such as /v1. A store whose URL ends with that prefix already has
- * it: http://store/v1 gets /v1/pets, not /v1/v1/pets.
+ * A backend whose URL ends with a prefix of the contract already has it: http://store/v1 gets /v1/pets, not
+ * /v1/v1/pets.
  *
  * @param prefixes longest first; `''`: none
- * @param urlsOf the URLs of an upstream's stores
  */
 export function createStorePaths(
   prefixes: readonly string[],

@@ -14,11 +14,10 @@ import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
 export interface Surroundings {
   readonly observe: Observe;
-  /** Whether enough stores would remain without this one. */
+  /** Whether enough backends would remain without this one. */
   readonly mayGo: (store: Store) => boolean;
 }
 
-/** One store: its connections and its health. */
 export class Store implements StoreHandle {
   readonly url: string;
   readonly name: string;
@@ -83,7 +82,7 @@ export class Store implements StoreHandle {
     });
   }
 
-  /** The same store for WebSockets. Their connections last for hours, so they are not pooled with the others. */
+  /** For WebSockets, whose connections last for hours and are not pooled with the others. */
   get tunnel(): StoreHandle {
     this.#tunnel ??= this.#createTunnel();
     return this.#tunnel;
@@ -171,7 +170,7 @@ export class Store implements StoreHandle {
     this.#dns?.use(settings.dnsRefresh);
   }
 
-  /** Removed from the settings: accepted requests are finished. */
+  /** Accepted requests are finished. */
   retire(): void {
     this.pool.retire();
     this.#tunnels?.retire();
@@ -228,7 +227,6 @@ export class Store implements StoreHandle {
     this.#checks.keepOnly(addresses);
   }
 
-  /** Reports a change of its state. */
   #tell(error?: unknown): void {
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;

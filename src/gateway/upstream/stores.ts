@@ -14,7 +14,7 @@ import type { StoreHandle, Upstream } from './upstream.ts';
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
 
-/** All upstreams by name. They outlive reloads. */
+/** By name. They outlive reloads. */
 export class Upstreams {
   readonly #observe: Observe;
   #byName: ReadonlyMap<string, Stores> = new Map();
@@ -24,7 +24,7 @@ export class Upstreams {
     this.use(settings, certificates);
   }
 
-  /** Keeps stores that are in these settings too; others finish their requests. */
+  /** Keeps backends that are in these settings too; others finish their requests. */
   use({ upstream, upstreams }: Settings, certificates: UpstreamCertificates): void {
     const before = this.#byName;
     const materials: Readonly<Record<string, ClientMaterial | null>> = {
@@ -42,7 +42,7 @@ export class Upstreams {
     for (const { stores } of before.values()) for (const store of stores) if (!kept.has(store)) store.retire();
   }
 
-  /** Throws nothing: configuration and contract have checked the name. */
+  /** Configuration and contract have checked the name. */
   of(name: string): Stores {
     const found = this.#byName.get(name);
     if (found === undefined) throw new TypeError(`there is no upstream ${name}`);
@@ -53,7 +53,7 @@ export class Upstreams {
     return this.#stores().map((store) => store.status);
   }
 
-  /** Upstreams whose stores are all down, and whether that makes the gateway unready. */
+  /** Upstreams whose backends are all down, and whether that makes the gateway unready. */
   get away(): readonly { readonly upstream: string; readonly matters: boolean }[] {
     const all = [...this.#byName.values()].filter(({ stores }) =>
       stores.every(({ status }) => status.state === 'away'),
@@ -82,7 +82,6 @@ interface StoresParts {
  */
 const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
-/** Equivalent stores. */
 export class Stores implements Upstream {
   readonly name: string;
   readonly stores: readonly Store[];
@@ -92,7 +91,7 @@ export class Stores implements Upstream {
   readonly #material: string;
   readonly #tls: ClientTls;
 
-  /** `before`: the same upstream with other settings, whose stores are kept. */
+  /** `before`: the same upstream with other settings, whose backends are kept. */
   constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
     this.name = name;
     this.readyDuringOutage = settings.readyDuringOutage;
@@ -121,7 +120,7 @@ export class Stores implements Upstream {
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
-    // After a refused connection the next one is refused too, and a single store gets only one retry.
+    // After a refused connection the next one is refused too, and a single backend gets only one retry.
     if (this.#only !== null && (error.failure === 'unreachable' || times > 0)) return false;
     return this.#retries.allows(error, method, times);
   }
@@ -157,10 +156,11 @@ export class Stores implements Upstream {
   }
 
   /**
-   * Failing stores are taken down while half of them remain. As a closure of the constructor it would retain `before`.
+   * Failing backends are taken down while half of them remain. As a closure of the constructor it would retain
+   * `before`.
    */
   readonly #mayGo = (going: Store): boolean => {
-    // Recovering stores serve only a few requests.
+    // Recovering backends serve only a few requests.
     const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;
     return gone + 1 <= this.stores.length / 2;
   };

@@ -22,8 +22,8 @@ export interface UpstreamRequestParts {
 }
 
 /**
- * Calls a store. Resolves when the head of the response has arrived, with the whole body if one read holds both.
- * Rejects with Outage, or with ClientAbort if the client disconnects.
+ * Resolves when the head of the response has arrived, with the whole body if one read holds both. Rejects with Outage,
+ * or with ClientAbort if the client disconnects.
  */
 export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
@@ -36,10 +36,8 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   readonly #asked: Asked;
   readonly #resolve: (answer: StoreResponse) => void;
   readonly #reject: (error: unknown) => void;
-  /** The current store and its epoch. */
   #store: StoreHandle | null = null;
   #epoch = 0;
-  /** Stores already tried. */
   #tried: readonly StoreHandle[] = NONE;
   #begun = false;
   #judged = false;
@@ -59,7 +57,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
   }
 
-  /** The store has received the request, so it is not retried. */
+  /** The backend has received the request, so it is not retried. */
   begun(): void {
     this.#begun = true;
     this.#parts.exchange.answeredAt = performance.now();
@@ -86,7 +84,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       this.#askAgain(store, error);
       return;
     }
-    // A connection that was about to be closed as idle says nothing about the store.
+    // A connection that was about to be closed as idle says nothing about the backend.
     if (error.failure === 'body' || error.diedIdle) store.cancelled(this.#epoch);
     else store.failed(error, this.#epoch);
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
@@ -94,7 +92,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     else this.#reject(outageOf(error));
   }
 
-  /** No longer waits for this store: another one serves the request, or the client got an error. */
+  /** Another backend serves the request, or the client got an error. */
   detach(store: StoreHandle): void {
     const { exchange } = this.#parts;
     if (exchange.call.left) return;
@@ -123,7 +121,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     const { exchange } = this.#parts;
     const asked = this.#asked;
     if (!connection.isOpen) {
-      // The store went down at the moment the connection was given.
+      // The backend went down at the moment the connection was given.
       this.#lose(new StoreWentDown());
       return;
     }
@@ -166,7 +164,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#failOrRetry(error);
   }
 
-  /** Another store takes it, or the client gets this failure. */
   #failOrRetry(error: unknown): void {
     const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
@@ -189,7 +186,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     return this.#parts.exchange.route ?? '';
   }
 
-  /** Whether it may be cancelled in flight and retried without harm. */
+  /** It may be cancelled in flight and retried without harm. */
   get #isSafe(): boolean {
     const { method, body, upgraded } = this.#asked;
     return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
@@ -201,7 +198,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     return !this.#parts.once && (body === null || !('readBody' in body));
   }
 
-  /** Once, and only for an idle connection that had been closed: the store cannot have responded on it. */
+  /** Once, and only for an idle connection that had been closed: the backend cannot have responded on it. */
   #mayRepeat({ diedIdle }: ClientError): boolean {
     const { exchange } = this.#parts;
     return (
@@ -215,7 +212,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#tried = [...this.#tried, store];
     const next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage) {
-      // No other store: return this store's failure.
       this.#reject(outageOf(error));
       return;
     }
@@ -249,7 +245,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     };
   }
 
-  /** A truncated body is a failure of the store, however good its head was. */
+  /** A truncated body is a failure of the backend, however good its head was. */
   #judgeAtEnd(status: number, body: BodyStream): void {
     const [store, epoch] = [this.#store!, this.#epoch];
     store.begun(status, epoch, this.#parts.exchange.answeredAt);

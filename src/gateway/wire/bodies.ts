@@ -6,14 +6,14 @@ import type { Head } from './head.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
-  /** Bytes that all bodies in transit may hold together. */
+  /** Bytes of all bodies in transit. */
   readonly budget: number;
-  /** Minimum bytes per second of a body; 0: none. */
+  /** Bytes per second; 0: none. */
   readonly minRate: number;
 }
 
 export interface BodiesOptions extends BodiesSettings {
-  /** Milliseconds between two checks of arriving bodies. */
+  /** Milliseconds between two checks. */
   readonly every?: number;
 }
 
@@ -29,14 +29,14 @@ interface Arrival {
   gathering: ByteBuffer;
   /** Bytes charged to the budget. */
   held: number;
-  /** Its size at the last check; `null`: it began after that. */
+  /** At the last check; `null`: it began after that. */
   seen: number | null;
   readonly refuse: (refusal: Refusal) => void;
 }
 
 /**
- * Reads request bodies and bounds the memory of all together: a client that sends many, or sends slowly, takes nothing
- * from others. A body holds its bytes until its request has a response.
+ * A client that sends many bodies, or sends slowly, takes nothing from others. A body holds its bytes until its request
+ * has a response.
  */
 export class Bodies {
   readonly #every: number;
@@ -67,9 +67,8 @@ export class Bodies {
   }
 
   /**
-   * Reads the whole body, at most `most` bytes; `null` without one. `owner`: the id of its key. 100 Continue is sent
-   * only here, after the key and the declared length were accepted (RFC 9110 section 10.1.1). Rejects with a Refusal
-   * (too large, too slow, malformed, no room) or ClientAbort.
+   * `owner`: the id of its key. 100 Continue is sent only here, after the key and the declared length were accepted
+   * (RFC 9110 section 10.1.1). Rejects with a Refusal (too large, too slow, malformed, no room) or ClientAbort.
    */
   async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
     if (!call.hasBody) return null;
@@ -78,7 +77,7 @@ export class Bodies {
     if (head.expect !== undefined) call.sendContinue();
     return new Promise((resolve, reject) => {
       const refuse = (refusal: Refusal) => {
-        // The bytes read are useless, and the rest is dropped: a pause would retain one read of each body.
+        // A pause would retain one read of each body.
         call.dropBody();
         this.#arriving.delete(arrival);
         this.#release(arrival);

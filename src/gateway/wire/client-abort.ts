@@ -1,6 +1,6 @@
 /**
- * The client closed its connection before the response was complete, or read so slowly that the gateway closed it. Not
- * a fault; no response can be sent.
+ * The client disconnected, or read so slowly that the gateway closed the connection. Not a fault; no response can be
+ * sent.
  */
 export class ClientAbort extends Error {
   override name = 'CallerLeft';

@@ -8,19 +8,16 @@ type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | '
   readonly balancers?: readonly string[];
 };
 
-/** Clients behind one address that `auto` allows: a company, or subscribers that share an address. */
+/** Clients behind one address: a company, or subscribers that share an address. */
 const NEIGHBOURS = 256;
 
-/** Maximum connections of one address. `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
+/** `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
 export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: Omit<Limits, 'trustedProxies'>): number {
   if (maxConnectionsPerAddress !== 'auto') return maxConnectionsPerAddress;
   return Math.min(Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS), Math.ceil(maxConnections / 2));
 }
 
-/**
- * Counts open connections in total and per client address (IPv6: per /64), and closes those over a limit. Memory is
- * bounded by the open connections.
- */
+/** In total and per client address (IPv6: per /64). Memory is bounded by the open connections. */
 export class ConnectionLimits {
   readonly #observe: Observe;
   readonly #open = new Map<string, number>();
@@ -35,7 +32,7 @@ export class ConnectionLimits {
     this.use(limits);
   }
 
-  /** Applies to new connections; closes none that is open. */
+  /** Applies to new connections. */
   use(limits: Limits): void {
     this.#most = limits.maxConnections;
     this.#mostPerAddress = mostPerAddress(limits);
@@ -43,8 +40,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Counts an accepted connection until it closes. One over the limit is closed at once without a response, which would
-   * cost a parser, a write and a wait, and a flooder does not read it.
+   * A connection over a limit is closed at once without a response, which would cost a parser, a write and a wait, and
+   * a flooder does not read it.
    */
   take(socket: Socket): boolean {
     const address = plainAddress(socket.remoteAddress);
@@ -55,7 +52,7 @@ export class ConnectionLimits {
     return true;
   }
 
-  /** The same for an accepted connection from another address, as reported by a balancer. */
+  /** From another address, as reported by a balancer. */
   takeFrom(socket: Socket, address: string): boolean {
     const network = networkOf(address);
     const open = this.#open.get(network) ?? 0;

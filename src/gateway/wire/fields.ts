@@ -1,7 +1,7 @@
 import { listed, oneByte } from '@storegate/http1';
 import { type Carriers, USUAL_CARRIERS } from '../../common/carriers.ts';
 
-/** Hop-by-hop headers (RFC 9110 section 7.6.1), forwarded in neither direction. */
+/** RFC 9110 section 7.6.1, forwarded in neither direction. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -15,7 +15,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** Headers a client may not send to the store: only the gateway states the key, the client and its address. */
+/** Only the gateway states the key, the client and its address. */
 const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'host',
@@ -49,29 +49,22 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
-/** Headers the store may not send to a client, because they are the gateway's. */
+/** They are the gateway's. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
-/**
- * Default cache headers of responses to a key: a shared cache would return one client's response to another (RFC 9111
- * section 3.5 protects only Authorization).
- */
+/** A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only Authorization). */
 export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
 
-/** A client header's name, looked up once per spelling. */
 export interface FieldName {
   readonly name: string;
-  /** Whether the header may reach the store. */
   readonly forwarded: boolean;
-  /** Whether its value is a key. */
   readonly isKey: boolean;
 }
 
-/** Number and length of cached spellings. The other side chooses them, so memory is bounded. */
+/** The other side chooses spellings, so memory is bounded. */
 const MOST_SPELLINGS = 2_000;
 const LONGEST_SPELLING = 64;
 
-/** Caches properties of names by spelling. */
 class Spellings<Known> {
   readonly #known = new Map<string, Known>();
   readonly #learn: (name: string) => Known;
@@ -95,18 +88,16 @@ class Spellings<Known> {
 }
 
 export interface FieldNamesOptions {
-  /** Lower-case names not forwarded, besides the fixed ones; a final `*` matches any ending. */
+  /** In lower case; a final `*` matches any ending. */
   readonly strip: readonly string[];
   /** Names that the gateway writes. */
   readonly own?: readonly string[];
   readonly carriers?: Carriers;
-  /** Whether keys are removed. */
   readonly hide?: boolean;
 }
 
 export class FieldNames {
   readonly #names: Spellings<FieldName>;
-  /** Whether Authorization: Bearer carries the key. */
   readonly bearer: boolean;
   readonly hide: boolean;
 
@@ -136,7 +127,6 @@ export class FieldNames {
 
 export interface ReturnedName {
   readonly name: string;
-  /** Whether the header may reach the caller. */
   readonly returned: boolean;
 }
 
@@ -153,7 +143,7 @@ function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
 }
 
-/** The header names listed in Connection; they are not forwarded (RFC 9110 section 7.6.1). */
+/** They are not forwarded (RFC 9110 section 7.6.1). */
 export function optionsOf(connection: string): string[] {
   return listed(connection.toLowerCase()).filter((option) => option !== '');
 }

@@ -5,49 +5,49 @@ import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';
 
-/** What the gateway reads from a request's header section, in one pass over the raw headers. */
+/** In one pass over the raw headers. */
 export interface Head {
-  /** Values of the headers that carry keys, and of Authorization, one per header line. */
+  /** One per header line, with Authorization. */
   readonly apiKeys: readonly string[];
   readonly authorizations: readonly string[];
   readonly host: string | undefined;
   readonly contentType: string | undefined;
   readonly contentTypes: number;
   readonly contentEncoding: string | undefined;
-  /** Values of Expect, joined in order. */
+  /** Joined in order. */
   readonly expect: string | undefined;
-  /** The protocol the client requests with Upgrade, in lower case. */
+  /** In lower case. */
   readonly upgrade: string | undefined;
   /** Whether Connection lists it too (RFC 9110 section 7.8). */
   readonly upgrades: boolean;
-  /** Values of Accept, joined in order. */
+  /** Joined in order. */
   readonly accept: string | undefined;
   readonly origin: string | undefined;
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
-  /** All X-Forwarded-For lines, joined in order. */
+  /** Joined in order. */
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
-  /** The request's trace, well-formed (W3C Trace Context); copies. Without the first there is no second. */
+  /** W3C Trace Context, well-formed; copies. Without the first there is no second. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
-  /** The client's headers that may reach the store, flat, spelt as received. */
+  /** Headers that may reach the backend, flat, spelt as received. */
   readonly forwardable: readonly string[];
   readonly lines: CheckedLines;
-  /** A direct client's forwarding headers, for the last address seen. */
+  /** For the last address seen. */
   peer: { readonly address: string; readonly lines: CheckedLines } | null;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What a request guard derived from the fields of a call. After a reload another one may forward others. */
+/** After a reload another request guard may forward other fields. */
 interface Meaning {
   readonly names: FieldNames;
   readonly head: Head;
 }
 
-/** Most connections send the same fields again and again: they are read once. */
+/** Most connections repeat the same fields: they are read once. */
 export function headOf(fields: CallFields, names: FieldNames): Head {
   const known = fields.meaning as Meaning | null;
   if (known?.names === names) return known.head;
@@ -163,13 +163,13 @@ function hideKeys(
   if (head.authorizations.some(holdsKey)) head.forwardable = withoutFields(head.forwardable, ['authorization']);
 }
 
-/** The token of an Authorization header (RFC 6750 section 2.1); `null`: another scheme. */
+/** RFC 6750 section 2.1; `null`: another scheme. */
 export function bearerToken(authorization: string): string | null {
   const match = /^bearer +(\S+) *$/i.exec(authorization);
   return match ? match[1]! : null;
 }
 
-/** A trace that is not well-formed ends here: the store must not take for one what we did not. */
+/** A malformed trace is dropped: the backend must not use what the gateway ignored. */
 function takeTrace(
   head: { traceparent: string | undefined; tracestate: string | undefined; forwardable: readonly string[] },
   traceparents: number,
@@ -182,7 +182,7 @@ function takeTrace(
   if (wrong.length > 0) head.forwardable = withoutFields(head.forwardable, wrong);
 }
 
-/** Several lines with one name form one list (RFC 9110 section 5.3). */
+/** RFC 9110 section 5.3. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
@@ -191,7 +191,7 @@ function added(list: readonly string[], value: string): string[] {
   return [...list, value];
 }
 
-/** True for the usual values of Connection, which name no header to drop. */
+/** The usual values of Connection name no header to drop. */
 function namesNothing(connection: string): boolean {
   return connection === '' || connection === 'keep-alive' || connection === 'close';
 }

@@ -10,37 +10,34 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import { type PreambleSettings, preambleEvents, type WirePreamble } from './preamble.ts';
 import { refusalOf } from './wire-refusals.ts';
 
-/** The public listener: a server of HTTP/1.1 with the door's limits, feeding the pipeline. */
 export interface Listener {
-  /** Resolves with the bound port; called again, it keeps the port. Rejects with ListenError when it cannot bind. */
+  /** Called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<number>;
   /**
-   * Ends without losing a request: for `http.drainDelay` it answers everything and says that the connection ends, then it
-   * stops accepting, lets connections end when they have nothing under way, and cuts off the rest after
-   * `http.drainTimeout`. Resolves with the number of requests cut off.
+   * Loses no request: for `http.drainDelay` it serves all requests with `Connection: close`, then stops accepting, lets
+   * idle connections end, and aborts the rest after `http.drainTimeout`. Resolves with the number of aborted requests.
    */
   drain(options?: DrainOptions): Promise<number>;
-  /** What comes before HTTP on connections that are accepted from now on. */
+  /** Applies to new connections. */
   use(settings: PreambleSettings): void;
   readonly inFlight: number;
 }
 
 export interface ListenOptions {
-  /** By itself, in a worker too, and beside other processes that do the same: the system spreads connections over them. */
+  /** In a worker, beside other processes that listen at the same address: the system spreads connections over them. */
   readonly beside?: boolean;
 }
 
 export interface DrainOptions {
-  /** False: others accept at the same address, so this one stops at once and not after the delay. */
+  /** False: others accept at the same address, so this listener stops without the delay. */
   readonly accepting?: boolean;
   /**
-   * In a worker: closes the socket of the primary process, if it is still open. Resolves behind all connections that were handed
-   * over before.
+   * In a worker: closes the socket of the primary process. Resolves after all connections that were handed over before.
    */
   readonly closeShared?: () => Promise<void>;
 }
 
-/** Answers requests. Never throws. */
+/** Never throws. */
 export interface Handler {
   handle(call: Call): void;
 }
@@ -49,13 +46,13 @@ export interface ListenerOptions {
   readonly config: { readonly listen: Address; readonly http: Config['http'] };
   readonly pipeline: Handler;
   readonly limits: ConnectionLimits;
-  /** Answers input that never became a request. Never rejects. */
+  /** For input that never became a request. Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
   readonly preamble: WirePreamble;
   readonly observe: Observe;
 }
 
-/** Milliseconds between two looks for connections that may end. */
+/** Milliseconds. */
 const SWEEP = 25;
 
 export function createListener({
@@ -119,7 +116,7 @@ export function createListener({
 
   async function endConnections(closed: Promise<void>): Promise<number> {
     let cutOff = 0;
-    // A timer may come before the reads of its turn: an immediate comes behind them.
+    // A timer may come before the reads of its turn; an immediate comes after them.
     const sweeps = setInterval(() => setImmediate(() => server.endQuiet()), SWEEP);
     server.endQuiet();
     const deadline = setTimeout(() => {

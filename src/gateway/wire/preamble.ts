@@ -6,17 +6,15 @@ import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import { plainAddress, trustedProxies } from '../../callers/address.ts';
 import type { Observe } from '../../observe/events.ts';
 
-/** What comes before HTTP on a connection. */
 export interface PreambleSettings {
   /** `null`: no TLS. */
   readonly tls: ServerMaterial | null;
-  /** CIDR blocks of balancers that say whose a connection is. */
+  /** CIDR blocks of balancers that send a PROXY protocol header. */
   readonly balancers: readonly string[];
 }
 
-/** Keeps what a server needs before HTTP: TLS, and what balancers announce. */
 export interface WirePreamble {
-  /** For connections that are accepted from now on. */
+  /** Applies to new connections. */
   use(server: Server, settings: PreambleSettings): void;
   stop(): void;
 }
@@ -51,7 +49,7 @@ export function createPreamble(ticketSecret: Uint8Array): WirePreamble {
   };
 }
 
-/** Tells what became of connections that have brought no request yet. */
+/** For connections without a request. */
 export function preambleEvents(observe: Observe): NonNullable<ServerOptions['openings']> {
   return {
     secured: (socket: TLSSocket) =>

@@ -1,14 +1,14 @@
 import { Refusal } from '../../errors/refusals.ts';
 
-/** The target of a request: one canonical path for routing, contract, limits, metrics and the store. */
+/** One canonical path for routing, contract, limits, metrics and the backend. */
 export interface RequestTarget {
-  /** Starts with `/`; percent-encoded only where it must be, with capital hex digits. */
+  /** Percent-encoded only where necessary, with upper-case hex digits. */
   readonly path: string;
-  /** As sent, without the `?`; empty when there is none. */
+  /** Without `?`. */
   readonly query: string;
 }
 
-/** Most requests send such a path; it needs no decoding and no further check. */
+/** Most requests send such a path; it needs no further check. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-]+)+$/;
 /** RFC 3986 section 3.3 without `;`: servers read its parameters in different ways. */
 const PATH_CHARACTERS = /^[A-Za-z0-9\-._~!$&'()*+,=:@%/]*$/;
@@ -17,8 +17,8 @@ const QUERY_CHARACTERS = /^[!$-;=?-Z[\]_a-z{|}~^`]*$/;
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 
 /**
- * Reads a request target in origin-form or absolute-form (RFC 9112 section 3.2). Drops the authority of the absolute form: a
- * caller never chooses the upstream. Throws a Refusal for a target that two readers might read differently.
+ * Origin-form or absolute-form (RFC 9112 section 3.2), whose authority is dropped: a client never chooses the upstream.
+ * Throws a Refusal for a target that two readers might read differently.
  */
 export function parseTarget(url: string): RequestTarget {
   const target = url.startsWith('/') ? url : withoutAuthority(url);
@@ -45,7 +45,7 @@ function canonicalPath(path: string): string {
   return canonical;
 }
 
-/** RFC 3986 section 6.2.2: capital digits, unreserved characters decoded. Refuses what could end or split a segment. */
+/** RFC 3986 section 6.2.2. Refuses what could end or split a segment. */
 function normaliseTriplet(triplet: string): string {
   if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw malformed('The path has an incomplete percent-encoding.');
   const byte = Number.parseInt(triplet.slice(1), 16);

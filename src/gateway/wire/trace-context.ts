@@ -1,13 +1,13 @@
 import { oneByte } from '@storegate/http1';
 
-/** W3C Trace Context, level 2: what a caller says of the trace that its request belongs to. */
+/** W3C Trace Context, level 2. */
 
 const IDS = '(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
-/** Version 00 has 55 characters. A later one may have more behind a dash, and ff is none. */
+/** Version 00 has 55 characters. A later version may have more after a dash, and ff is invalid. */
 const TRACEPARENT = new RegExp(`^(?:00-${IDS}|(?!00|ff)[0-9a-f]{2}-${IDS}(?:-.*)?)$`);
 const LENGTH = 55;
 
-/** The part of a traceparent that every version has, as a copy; `undefined` if it is none. */
+/** The part that every version has, as a copy; `undefined` if invalid. */
 export function traceparentOf(value: string): string | undefined {
   return TRACEPARENT.test(value) ? oneByte(value.slice(0, LENGTH)) : undefined;
 }
@@ -17,7 +17,7 @@ const KEY = '[a-z0-9][a-z0-9_\\-*/@]{0,255}';
 const VALUE = '[\\x20-\\x2b\\x2d-\\x3c\\x3e-\\x7e]{0,255}[\\x21-\\x2b\\x2d-\\x3c\\x3e-\\x7e]';
 const MEMBER = new RegExp(`^[ \\t]*(${KEY})=${VALUE}[ \\t]*$`);
 
-/** A tracestate, as a copy; `undefined` if it is none: one wrong member, or a key that comes twice, and all of it counts for nothing. */
+/** As a copy; `undefined` if one member is invalid or a key is repeated. */
 export function tracestateOf(value: string): string | undefined {
   const keys = new Set<string>();
   let members = 0;

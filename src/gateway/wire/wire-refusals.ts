@@ -3,7 +3,7 @@ import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { ClientAbort } from './client-abort.ts';
 
-/** The refusal of invalid or incomplete HTTP. The connection closes after it. */
+/** The connection closes after it. */
 export function refusalOf({ fault, message }: WireError): Refusal {
   switch (fault) {
     case 'malformed':
@@ -26,13 +26,12 @@ export function refusalOf({ fault, message }: WireError): Refusal {
   }
 }
 
-/** Why the body of a call did not come, as what its stages throw. */
 export function bodyFailure(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;
   return error.fault === 'cut_off' ? new ClientAbort('the request body broke off', { cause: error }) : refusalOf(error);
 }
 
-/** `most`: the limit in bytes. */
+/** In bytes. */
 export function tooLarge(most: number): Refusal {
   return new Refusal('payload_too_large', {
     message: `The request body exceeds ${most} bytes. Send a smaller body.`,

@@ -1,18 +1,13 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import { openMetricsText, withExemplars } from './open-metrics.ts';
 
-/** Every metric of one process with its values, as plain data for another process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/**
- * One exposition of several processes. Each metric names how to aggregate it; most are sums. `own` is the process that
- * answers for all; it also supplies metrics of one process, such as the start time.
- */
+/** The exposition of several processes. `own` supplies metrics of one process, such as the start time. */
 export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
   return aggregate(partsOf(own, others)).metrics();
 }
 
-/** The same as OpenMetrics. */
 export async function totalOpenMetrics(own: Figures, others: readonly Figures[]): Promise<string> {
   const parts = partsOf(own, others);
   return openMetricsText(withExemplars(await aggregate(parts).getMetricsAsJSON(), parts));
@@ -23,7 +18,7 @@ function partsOf(own: Figures, others: readonly Figures[]): readonly Figures[] {
   return [ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))];
 }
 
-/** The metrics that outlive the processes: counters and histograms. Gauges end with their process. */
+/** Counters and histograms outlive their process; gauges do not. */
 export function lastingFigures(figures: readonly Figures[]): Promise<Figures> {
   const growing = figures.map((metrics) => metrics.filter(({ type }) => String(type) !== 'gauge'));
   return aggregate(growing).getMetricsAsJSON();

@@ -1,26 +1,20 @@
-/** The value of one label. */
 export type LabelValue = string | number;
 
-/** The names of the labels of a metric, three at most. */
 export type LabelNames =
   | readonly []
   | readonly [string]
   | readonly [string, string]
   | readonly [string, string, string];
 
-/** The cells of one metric, one for each combination of label values that occurred. */
 export interface LabelTree<C> {
-  /** Returns the cell for one value of each label, in their order. Makes it on first use. */
+  /** Creates the cell on first use. Values in the order of the label names. */
   readonly find: (a?: LabelValue, b?: LabelValue, c?: LabelValue) => C;
   readonly all: readonly { readonly labels: Readonly<Record<string, LabelValue>>; readonly cell: C }[];
 }
 
 type Branch = Map<LabelValue | undefined, unknown>;
 
-/**
- * Keeps cells in a tree of maps, so that counting a request makes and hashes no label object. Each number of labels has its own
- * `find`, so that it also makes no list of the values.
- */
+/** A tree of maps, so that counting a request allocates and hashes no label object or list. */
 export function createLabelTree<C>(labelNames: LabelNames, make: () => C): LabelTree<C> {
   const root: Branch = new Map();
   const all: { readonly labels: Record<string, LabelValue>; readonly cell: C }[] = [];
@@ -35,7 +29,7 @@ export function createLabelTree<C>(labelNames: LabelNames, make: () => C): Label
   function finder(): LabelTree<C>['find'] {
     switch (labelNames.length) {
       case 0: {
-        // A metric without labels starts at 0, so its cell exists from the start.
+        // A metric without labels starts at 0.
         const only = grow(root, []);
         return () => only;
       }

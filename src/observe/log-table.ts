@@ -4,7 +4,6 @@ import { Outage } from '../errors/outage.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
 import { throttle } from './throttle.ts';
 
-/** One line of the log. */
 export interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly fields: object;
@@ -12,12 +11,12 @@ export interface Line {
   readonly message?: string;
 }
 
-/** Returns `null` for no line. Method parameters are bivariant, so the row of one event is one of `Event`, too. */
+/** `null`: no line. Method parameters are bivariant, so the row of one event is assignable to a row of `Event`. */
 type Row<E extends Event = Event> = { line(event: E): Line | null }['line'];
 
 /**
- * The line of each event. A row names every field that it writes: a new event does not compile without a row, and a new field, which
- * may be a secret, is in no line by default.
+ * A row names every field that it writes: a new event does not compile without a row, and a new field, which may be a
+ * secret, is not logged by default.
  */
 type Rows = { readonly [T in Event['type']]: Row<EventOf<T>> };
 
@@ -26,7 +25,6 @@ export type LogTable = Readonly<Record<Event['type'], Row>>;
 const info = (fields: object): Line => ({ level: 'info', fields });
 const warn = (fields: object): Line => ({ level: 'warn', fields });
 const error = (fields: object): Line => ({ level: 'error', fields });
-/** The log has no line for it. */
 const silent = () => null;
 
 const SPANS_DROPPED = {
@@ -34,22 +32,20 @@ const SPANS_DROPPED = {
   stopped: 'the gateway stopped before the receiver took them',
 } as const;
 
-/** Milliseconds between two lines about events of one kind that come in floods. */
+/** Milliseconds. */
 const FLOOD = MINUTE;
 
-/** An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between. */
+/** Outages have a line at their begin and end, none per request. */
 const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
 interface LogTableOptions {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-/** The rows of one log. */
 export function createLogTable({ now = () => performance.now() }: LogTableOptions = {}): LogTable {
   const inFlood = throttle(FLOOD, now);
 
-  /** One line for each kind and span; `count`: the events since the line before. */
   function throttled(kind: string, line: (count: number) => Line): Line | null {
     const count = inFlood(kind);
     return count === null ? null : line(count);
@@ -81,7 +77,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'contract.fault': ({ id, operation, side, count, faults }) => info({ id, operation, side, count, faults }),
     'contract.copy_in_use': ({ url, at, reason }) => warn({ url, fetched: new Date(at).toISOString(), reason }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
-    // In lines of requests `upstream` is a number, and systems that read logs take one type for each field.
+    // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, store, error }) => ({
       ...warn({ id, upstreamName, store, reason: reasonOf(error) }),
       message: 'retry: the request is sent again',
@@ -123,7 +119,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'connection.refused': ({ reason, address }) =>
       throttled(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
     'tls.established': silent,
-    // Whoever looks for open ports comes by all the time; a balancer that is not set up well is a matter of ours.
+    // Port scans are constant; a misconfigured balancer deserves a warning.
     'tls.failed': ({ reason, address }) =>
       throttled(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
     'proxy.refused': ({ reason, address }) => throttled('proxy.refused', (count) => warn({ reason, address, count })),
@@ -151,10 +147,9 @@ function requestLine(event: EventOf<'request'>): Line {
   });
 }
 
-/** Where it stands in a traceparent. Log systems find the trace by it. */
+/** The trace id in a traceparent. */
 const TRACE_ID = { from: 3, to: 35 } as const;
 
-/** What only some lines of requests have: what refused them, faults, and the trace that the request belongs to. */
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined) return null;
   const { faults, faultCount, traceparent, reason } = trace;
@@ -168,14 +163,14 @@ function rounded(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds * 1000) / 1000;
 }
 
-/** The chain of causes, without stacks, because an outage is no bug. */
+/** Without stacks, because an outage is not a bug. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
   if (error.cause === undefined) return own;
   const cause = reasonOf(error.cause);
-  // Whoever hands an error on may say what it says.
+  // The outer message may already contain that of its cause.
   if (own.includes(cause)) return own;
   return cause.startsWith(own) ? cause : `${own}: ${cause}`;
 }

@@ -8,24 +8,21 @@ import { RepeatedRefusals } from './repeated-refusals.ts';
 
 export interface Log {
   readonly observe: Observe;
-  /** Writes what it has summed up. */
   close(): void;
 }
 
 export interface Destination {
   write(line: string): void;
-  /** Whether a person reads along, and sees colours there. */
   readonly isTTY?: boolean;
 }
 
 export interface LogOptions {
-  /** The target of the lines; standard output by default. */
+  /** Default: standard output. */
   readonly destination?: Destination;
-  /** The number of the worker, on every line. */
   readonly worker?: number;
 }
 
-/** Writes JSON lines, or lines for a person. Lines name keys by id; what looks like a key is masked. */
+/** Lines name keys by id; text that looks like a key is masked. */
 export function createLog(
   { level, requests, format }: Config['log'],
   { destination = process.stdout, worker }: LogOptions = {},
@@ -33,14 +30,13 @@ export function createLog(
   const logger = pino(
     {
       ...{ level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
-      // The one place that every line passes: a row, or the text of an error, may hold a key by mistake.
+      // Every line passes here: a row or an error message may hold a key by mistake.
       hooks: { streamWrite: maskSecrets },
     },
     ...targetOf(format, destination),
   );
 
   const table = createLogTable();
-  // No object is made for a request that has no line.
   const hasRequests = requests && logger.isLevelEnabled('info');
   const refusals = new RepeatedRefusals(write);
 
@@ -58,7 +54,7 @@ export function createLog(
   return { observe, close: () => refusals.close() };
 }
 
-/** Where pino writes to; JSON for standard output takes pino's own, faster way. */
+/** Standard output takes pino's own, faster path for JSON. */
 function targetOf(format: Config['log']['format'], destination: Destination): Destination[] {
   const isTerminal = destination.isTTY === true;
   if (format === 'pretty' || (format === 'auto' && isTerminal)) {
@@ -68,7 +64,7 @@ function targetOf(format: Config['log']['format'], destination: Destination): De
   return destination === process.stdout ? [] : [destination];
 }
 
-/** The time in pino's format. Formatting it takes a sixth of the time of a line, and many lines share a millisecond. */
+/** The time in pino's format, cached per millisecond because formatting is costly. */
 function timeOf(): () => string {
   let last = Number.NaN;
   let text = '';

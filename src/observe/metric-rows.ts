@@ -1,28 +1,25 @@
 import type { Event, EventOf } from './events.ts';
 import type { LabelNames, LabelValue } from './label-tree.ts';
 
-/** The gauges of a process that carries requests, read when Prometheus asks. */
 export interface RequestGauges {
   readonly inFlight: () => number;
   readonly subjects: () => number;
-  /** Bytes that bodies under way hold. */
+  /** Bytes. */
   readonly bodies: () => number;
-  /** Bytes that they may hold. */
+  /** Bytes. */
   readonly bodyBudget: () => number;
-  /** Connections to the store that are open, those of them that are unused, and the most there may be. */
   readonly storeOpen: () => number;
   readonly storeIdle: () => number;
   readonly storeMost: () => number;
-  /** Requests that wait for a connection to the store. */
   readonly storeWaiting: () => number;
-  /** Seconds for which counters could not be written to disk. */
+  /** Seconds since counters could not be written to disk. */
   readonly unsaved: () => number;
 }
 
-/** What a process that carries requests tells of a store. Counts are since it is known. */
+/** Counts since the backend is known. */
 export interface StoreReading {
   readonly upstream: string;
-  /** Its host and port. */
+  /** Host and port. */
   readonly store: string;
   readonly state: 'up' | 'away' | 'returning';
   readonly inFlight: number;
@@ -32,36 +29,30 @@ export interface StoreReading {
   readonly open: number;
 }
 
-/** The gauges of a process whose workers carry requests. */
 export interface PrimaryGauges {
-  /** The number of workers that serve. */
   readonly workers: () => number;
 }
 
-/** The gauges of a process that answers operators. */
 export interface OperatingGauges {
-  /** The number of operations that `contract.onUnsupported` exempts from the contract. */
   readonly exempted: () => number;
-  /** When the first of the gateway's certificates ends, Unix seconds; infinite without any. */
+  /** Unix seconds of the first expiry; infinite without certificates. */
   readonly certificateEnd: () => number;
-  /** 1 if the gateway takes requests, otherwise 0. */
+  /** 1 or 0. */
   readonly ready: () => number;
-  /** 1 if the files were good when they were read last, 0 if they were refused. */
+  /** 1: the last reload succeeded. */
   readonly reloadSuccess: () => number;
-  /** When that was, Unix seconds. */
+  /** Unix seconds. */
   readonly reloadTime: () => number;
 }
 
-/** The gauge of the process that keeps a copy of the keys of the shared state. */
 export interface KeyCacheGauges {
   /** Seconds. */
   readonly keyCacheAge: () => number;
 }
 
-/** The gauges of the process that delivers webhooks. */
 export interface WebhookGauges {
   readonly webhooksWaiting: () => number;
-  /** Seconds, as the next: since the oldest of them happened, and since when a receiver fails. */
+  /** Seconds, as the next. */
   readonly webhooksOldest: () => number;
   readonly webhooksFailing: () => number;
 }
@@ -75,13 +66,10 @@ export type GaugeName =
 
 type EventType = Event['type'];
 
-/**
- * A function of the events of these types. Method parameters are bivariant, so rows of different events fit into one list; each
- * function gets only its own events.
- */
+/** Method parameters are bivariant, so rows of different events fit into one list. */
 type Counting<T extends EventType> = { count(event: EventOf<T>): void }['count'];
 
-/** One value for each label, always from a fixed set. */
+/** Values are always from a fixed set. */
 type ValuesFor<L extends LabelNames> = { -readonly [I in keyof L]: LabelValue };
 
 interface Row {
@@ -90,25 +78,23 @@ interface Row {
 }
 
 interface RowOfEvents<T extends EventType, L extends LabelNames> extends Row {
-  /** The types of the events that the metric counts. */
   readonly on: readonly T[];
   readonly labelNames: L;
-  /** Only a process with this gauge has the metric; another would report 0 for what it cannot know. */
+  /** Only a process with this gauge has the metric. */
   readonly onlyWith?: GaugeName;
 }
 
-/** A counter of events of the types `T`, with the labels `L`. */
 export interface CounterRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
   extends RowOfEvents<T, L> {
   readonly kind: 'counter';
-  /** Returns a function that calls `add` for each event that counts. Returned values would need a list for every request. */
+  /** Returns a function that calls `add` for each event that counts. Returned values would need a list per request. */
   count(add: (...values: ValuesFor<L>) => void): Counting<T>;
 }
 
 export interface HistogramRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
   extends RowOfEvents<T, L> {
   readonly kind: 'histogram';
-  /** Upper bounds in seconds, rising; those of most histograms if absent. */
+  /** Upper bounds in seconds, rising. */
   readonly buckets?: readonly number[];
   count(add: (seconds: number, ...values: ValuesFor<L>) => void): Counting<T>;
 }
@@ -116,22 +102,18 @@ export interface HistogramRow<T extends EventType = EventType, L extends LabelNa
 /** A gauge whose labels are its value: the labels set last are 1, and there are no others. */
 export interface InfoRow<T extends EventType = EventType, L extends LabelNames = LabelNames> extends RowOfEvents<T, L> {
   readonly kind: 'standing';
-  /** The labels before the first event; there are none if absent. */
   readonly initially?: ValuesFor<L>;
   count(set: (...values: ValuesFor<L>) => void): Counting<T>;
 }
 
-/** A number that the process reads when Prometheus asks. A process without this gauge does not have the metric. */
 export interface GaugeRow extends Row {
   readonly kind: 'gauge';
   readonly reads: GaugeName;
 }
 
-/** A number for each store, with the labels `upstream` and `store`, that the process reads when Prometheus asks. */
 export interface StoreRow extends Row {
   readonly kind: 'store';
   readonly type: 'counter' | 'gauge';
-  /** What several processes say together. */
   readonly together: 'sum' | 'average';
   readonly read: (store: StoreReading) => number;
 }
@@ -140,7 +122,7 @@ export type MetricRow = CounterRow | HistogramRow | InfoRow | GaugeRow | StoreRo
 
 type RowOptions<R extends MetricRow> = Omit<R, 'kind'>;
 
-/** This and the functions below check a row against the types of its events and its labels. */
+/** These functions check a row against the types of its events and labels. */
 export const counter = <const T extends EventType, const L extends LabelNames>(
   row: RowOptions<CounterRow<T, L>>,
 ): CounterRow => ({ kind: 'counter', ...row });

@@ -1,12 +1,11 @@
 import { readVersion } from '../common/version.ts';
 import { counter, gauge, histogram, info, type MetricRow, ofStores } from './metric-rows.ts';
 
-/** A Redis nearby answers in less than a millisecond, where most requests take longer. */
+/** A nearby Redis answers in less than a millisecond. */
 const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * Every metric of the gateway, in the order of the exposition. Every label value comes from a fixed set (operations, plans,
- * codes), never from a request.
+ * In the order of the exposition. Label values come from a fixed set (operations, plans, codes), never from a request.
  */
 export const METRICS: readonly MetricRow[] = [
   counter({

@@ -3,14 +3,12 @@ import { createLabelTree, type LabelNames, type LabelValue } from './label-tree.
 import type { StoreReading, StoreRow } from './metric-rows.ts';
 import type { Exemplar } from './open-metrics.ts';
 
-/** The name, help and labels of a tally. */
 export interface TallyName {
   readonly name: string;
   readonly help: string;
   readonly labelNames: LabelNames;
 }
 
-/** Makes a counter and returns the function that adds one for the given label values. */
 export function counterTally(registry: Registry, { name, help, labelNames }: TallyName) {
   const { find, all } = createLabelTree(labelNames, () => ({ count: 0 }));
   new Counter({
@@ -28,15 +26,11 @@ export function counterTally(registry: Registry, { name, help, labelNames }: Tal
   };
 }
 
-/** The trace of what is being counted; `null`: it has none that anybody keeps. */
 export interface CurrentTrace {
   id: string | null;
 }
 
-/**
- * Makes a histogram in seconds and returns the function that observes one duration for the given label values. With `trace` each
- * bucket has the newest of what it counts as its example.
- */
+/** A histogram in seconds. With `trace` each bucket keeps its newest exemplar. */
 export function histogramTally(
   registry: Registry,
   { name, help, labelNames }: TallyName,
@@ -68,7 +62,7 @@ export function histogramTally(
     });
   }
 
-  // The registry uses only these parts of a metric.
+  // The registry uses only these members.
   const metric = {
     name,
     help,
@@ -99,7 +93,7 @@ function bucketOf(seconds: number, bounds: readonly number[]): number {
   return bucket;
 }
 
-/** Makes a gauge whose labels are its value, and returns the function that sets them. The labels set last are 1; there are no others. `initially` null: none before they are set. */
+/** The labels set last are 1; there are no others. `initially` null: none before they are set. */
 export function infoGauge(
   registry: Registry,
   { name, help, labelNames }: TallyName,
@@ -110,7 +104,7 @@ export function infoGauge(
     name,
     help,
     labelNames: [...labelNames],
-    // Each of several processes has its own labels; all that any of them has are 1.
+    // The union of the labels of all processes.
     aggregator: 'max',
     registers: [registry],
     collect() {
@@ -123,7 +117,6 @@ export function infoGauge(
   };
 }
 
-/** Makes a gauge that calls `read` when Prometheus asks. */
 export function readGauge(registry: Registry, { name, help }: Omit<TallyName, 'labelNames'>, read: () => number): void {
   new Gauge({
     name,
@@ -135,7 +128,6 @@ export function readGauge(registry: Registry, { name, help }: Omit<TallyName, 'l
   });
 }
 
-/** Makes a metric with a value for each store that there is when Prometheus asks. */
 export function readStores(
   registry: Registry,
   { name, help, type, together: aggregator, read }: StoreRow,

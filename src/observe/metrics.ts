@@ -20,36 +20,31 @@ import { openMetricsText } from './open-metrics.ts';
 export interface Metrics {
   readonly observe: Observe;
   readonly contentType: string;
-  /** The exposition text for Prometheus. */
   text(): Promise<string>;
-  /** The same as OpenMetrics, with exemplars; `null` without tracing. */
   readonly openMetrics: (() => Promise<string>) | null;
-  /** The same as values, for addition to those of other processes. */
+  /** For aggregation with other processes. */
   figures(): Promise<Figures>;
 }
 
 type Gauges = Readonly<Partial<Record<GaugeName, () => number>>>;
-/** The functions that count an event, by its type. */
 type Counts = Partial<Record<Event['type'], Observe[]>>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Gauges with the names of counters, which linters report. Each is the sum of another gauge, such as `nodejs_active_handles`. */
+/** Gauges with the suffix of counters, which linters report. Each is the sum of another gauge. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Milliseconds between two looks at the event loop. The default of 10 ms is half of the CPU of an idle gateway. */
+/** Milliseconds. The default of 10 ms is half of the CPU of an idle gateway. */
 const LOOK_EVERY = 250;
-/** What Node's monitor reports as the time between two looks. */
+/** Node's monitor reports these as the interval, not as the delay. */
 const DELAYS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map((name) => `nodejs_eventloop_lag_${name}_seconds`);
 
-/** Lets a gauge show how late a look was. */
 function takeInterval(gauge: Gauge): void {
   const set = gauge.set.bind(gauge);
   gauge.set = (labels: object | number, seconds?: number) =>
     set(labels as object, Math.max(0, seconds! - LOOK_EVERY / 1_000));
 }
 
-/** Counts events into the metrics of METRICS. */
 export function createMetrics(
   gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & KeyCacheGauges & WebhookGauges>,
   stores?: () => readonly StoreReading[],
@@ -77,7 +72,7 @@ export function createMetrics(
   };
 }
 
-/** Only what has spans is an example: nobody could look at another. */
+/** An exemplar without spans leads nowhere. */
 function inTrace(trace: CurrentTrace, observe: Observe): Observe {
   return (event) => {
     const span = event.type === 'request' ? event.trace?.span : null;

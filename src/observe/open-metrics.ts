@@ -1,12 +1,10 @@
 import type { Registry } from 'prom-client';
 
-/** Every metric of one process, or of several together, with its values. */
 type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** The content type of OpenMetrics 1.0, which has exemplars. */
 export const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** Whether an Accept wants OpenMetrics rather than the usual text. Its parameters, such as versions and ways to escape, do not matter. */
+/** Whether an Accept prefers OpenMetrics. Its parameters do not matter. */
 export function prefersOpenMetrics(accept: string): boolean {
   let [open, usual] = [0, 0];
   for (const range of accept.toLowerCase().split(',')) {
@@ -18,7 +16,7 @@ export function prefersOpenMetrics(accept: string): boolean {
   return open > 0 && open >= usual;
 }
 
-/** One request as an example of what a bucket counts. `timestamp`: Unix seconds. */
+/** `timestamp`: Unix seconds. */
 export interface Exemplar {
   readonly labelSet: { readonly trace_id: string };
   readonly value: number;
@@ -28,10 +26,7 @@ export interface Exemplar {
 type Family = Figures[number];
 type Sample = Family['values'][number] & { readonly metricName?: string; readonly exemplar?: Exemplar | null };
 
-/**
- * Figures as OpenMetrics. Our own, because prom-client renames its metrics for it, so that the other exposition, which most others ask for,
- * would be wrong from then on.
- */
+/** Not prom-client's, which renames its metrics in place and so breaks the other exposition. */
 export function openMetricsText(figures: Figures): string {
   return `${figures.map(familyText).join('')}# EOF\n`;
 }
@@ -39,7 +34,7 @@ export function openMetricsText(figures: Figures): string {
 function familyText(family: Family): string {
   const isCounter = String(family.type) === 'counter' && family.name.endsWith(TOTAL);
   const name = isCounter ? family.name.slice(0, -TOTAL.length) : family.name;
-  // A counter that has not the name of one cannot be told as one.
+  // OpenMetrics requires the suffix `_total` for counters.
   const type = String(family.type) === 'counter' && !isCounter ? 'unknown' : family.type;
   const samples = (family.values as readonly Sample[]).map((sample) => sampleText(family.name, sample));
   return `# TYPE ${name} ${type}\n# HELP ${name} ${escaped(family.help)}\n${samples.join('')}`;
@@ -55,7 +50,7 @@ function sampleText(family: string, { metricName = family, labels, value, exempl
   return `${text} # {trace_id="${labelSet.trace_id}"} ${numberText(seconds)} ${timestamp.toFixed(3)}\n`;
 }
 
-/** Bounds of buckets are numbers with a point. */
+/** OpenMetrics wants bucket bounds with a point. */
 function labelOf(name: string, value: string | number | undefined): string {
   const isBound = (name === 'le' || name === 'quantile') && Number.isInteger(Number(value));
   return isBound ? `${Number(value)}.0` : `${value}`;
@@ -70,7 +65,6 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 }
 
-/** Puts the newest exemplars of several processes to what their figures are together. */
 export function withExemplars(together: Figures, parts: readonly Figures[]): Figures {
   const newest = new Map<string, Exemplar>();
   for (const family of parts.flat()) {

@@ -3,7 +3,6 @@ import { printable } from '../config/problems/quote.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** The names of pino's levels, by their numbers. */
 const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = {
   10: ['trace', 'gray'],
   20: ['debug', 'gray'],
@@ -21,7 +20,6 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-/** Writes one of our JSON lines for a person: time of day, level, event, and the fields that have a value. */
 export function prettyLine(json: string, colour: boolean): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line;
   const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
@@ -32,7 +30,7 @@ export function prettyLine(json: string, colour: boolean): string {
   return `${[head.join(' '), ...stackOf(err)].join('\n')}\n`;
 }
 
-/** In the time zone of this machine, as the person's other clocks show it. */
+/** The local time zone. */
 function timeOfDay(time: string): string {
   const date = new Date(time);
   const two = (part: number) => `${part}`.padStart(2, '0');
@@ -40,7 +38,7 @@ function timeOfDay(time: string): string {
   return `${seconds}.${`${date.getMilliseconds()}`.padStart(3, '0')}`;
 }
 
-/** Text that callers wrote must not control this terminal. */
+/** Text from clients must not control the terminal. */
 function printableValue(value: unknown): string {
   const plain = typeof value === 'string' && /^[^\s"=]+$/.test(value);
   return printable(plain ? value : JSON.stringify(value));

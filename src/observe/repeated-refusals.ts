@@ -2,30 +2,29 @@ import { networkOf } from '../callers/address.ts';
 import { Cache } from '../common/cache.ts';
 import type { RequestEvent } from './events.ts';
 
-/** So many refusals from one source have a line at once, and one more for each `REFILL` milliseconds. */
+/** The allowance of one source, and the milliseconds per further line. */
 const AT_ONCE = 10;
 const REFILL = 1_000;
-/** Milliseconds after which summed refusals are written; longer than `REFILL`, as a timer may fire a little early. */
+/** Milliseconds; longer than `REFILL`, as a timer may fire early. */
 const REST = 1_100;
-/** Sources that are known at the same time: at least so many, at most twice as many. */
+/** Known sources: at least so many, at most twice as many. */
 const SOURCES = 2_000;
 const STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 
 interface Source {
   allowance: number;
-  /** When the allowance held, in milliseconds. */
+  /** Milliseconds. */
   at: number;
-  /** Refusals without a line since the last one that had one, and the newest of them. */
   silent: number;
   last: RequestEvent | null;
 }
 
-/** Writes the line of a request that stands for `count` requests. */
+/** The line stands for `count` requests. */
 export type WriteLine = (event: RequestEvent, count: number) => void;
 
 /**
- * Writes a line for each request, but of equal refusals (one code, one key or address) ten at once and then one a second that stands for
- * all since the line before. A flood of refusals would fill the disk. What is summed up is written a second later if no refusal follows.
+ * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a second with a count. A
+ * flood of refusals would otherwise fill the disk.
  */
 export class RepeatedRefusals {
   readonly #write: WriteLine;
@@ -56,7 +55,6 @@ export class RepeatedRefusals {
     this.#timer ??= setInterval(() => this.#writeSummed(), REST).unref();
   }
 
-  /** Writes what is summed up. */
   close(): void {
     for (const source of this.#summed) source.allowance = 1;
     this.#writeSummed();
@@ -69,7 +67,6 @@ export class RepeatedRefusals {
     this.#timer = null;
   }
 
-  /** Writes the line of a source, if it may have one now. */
   #writeOf(source: Source): boolean {
     const at = performance.now();
     source.allowance = Math.min(AT_ONCE, source.allowance + (at - source.at) / REFILL);

@@ -1,14 +1,12 @@
 import type { Observe } from './events.ts';
 
-/** A clock that several listeners share, and what tells them events. */
 export interface SharedClock {
-  /** Unix milliseconds: while an event is told, the same for all who ask. */
+  /** Unix milliseconds; constant during one event. */
   readonly clock: () => number;
-  /** `observe` with one moment for each event. */
   readonly of: (observe: Observe) => Observe;
 }
 
-/** Reads `clock` once for all listeners of an event: on some machines a reading takes as long as what they do with it. */
+/** Reads `clock` once per event: on some machines a reading takes as long as a listener. */
 export function sharedClock(clock: () => number): SharedClock {
   let isTelling = false;
   let at: number | null = null;

@@ -1,12 +1,12 @@
-/** Lets through the first event of a kind and then one in each `span`. Its kinds are a fixed set, so its memory is bounded. */
+/** Kinds must be a fixed set, which bounds the memory. */
 export type Throttle = (kind: string) => number | null;
 
 /**
- * Returns a function that says how many events of a kind there were since the last one that it let through, this one
- * included; `null` for one to keep silent about.
+ * Lets through the first event of a kind and then one per `span`. Returns the number of events since the last one, this
+ * one included, or `null` to suppress it.
  *
  * @param span milliseconds
- * @param now milliseconds of a clock that never goes back
+ * @param now milliseconds of a monotonic clock
  */
 export function throttle(span: number, now: () => number = () => performance.now()): Throttle {
   const kinds = new Map<string, { since: number; silent: number }>();

@@ -2,25 +2,20 @@ import { setImmediate } from 'node:timers/promises';
 import { addMinute, mergeMinutes, unpackMinute, withoutParts } from './minute.ts';
 import { COLUMNS } from './row.ts';
 
-/** Minutes that are kept: a day. */
 const MOST = 24 * 60;
-/** Bytes of all minutes. When there are more, the oldest are kept without operations and plans. */
+/** Bytes. Above it the oldest minutes lose their operations and plans. */
 const BUDGET = 16 << 20;
-/** Minutes that are read before other work gets its turn. */
+/** Minutes read before other work gets its turn. */
 const AT_ONCE = 60;
 
-/** Some minutes as one. */
 export interface Span {
   /** Unix milliseconds. */
   readonly start: number;
-  /** Minutes that were counted, busy or not. */
   readonly minutes: number;
-  /** As in Minute. */
   readonly policies: number;
   readonly row: Float64Array;
 }
 
-/** The last day of a gateway, minute by minute: packed, so that a thousand of them with all their operations are a few MB. */
 export class History {
   readonly #budget: number;
   readonly #minutes = new Map<number, Buffer>();
@@ -30,7 +25,7 @@ export class History {
     this.#budget = budget;
   }
 
-  /** Bytes that it holds, without those of the map. */
+  /** Without the map's own. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -39,7 +34,6 @@ export class History {
     return this.#minutes.size;
   }
 
-  /** The starts of all minutes. */
   starts(): Iterable<number> {
     return this.#minutes.keys();
   }
@@ -48,7 +42,7 @@ export class History {
     return this.#minutes.get(start);
   }
 
-  /** Adds a packed minute to what is known of it, and answers its start. Throws NotPacked, and changes nothing then. */
+  /** Merges a packed minute and returns its start. Throws NotPacked, and changes nothing then. */
   add(minute: Uint8Array): number {
     const { start } = unpackMinute(minute);
     const known = this.#minutes.get(start);
@@ -59,8 +53,8 @@ export class History {
   }
 
   /**
-   * The row `name` of what happened from `from` on, before `to`, in steps of `step` milliseconds, the oldest first. A step that has no
-   * minute is missing.
+   * The row `name` from `from` until before `to` in steps of `step` milliseconds, oldest first. Steps without data are
+   * missing.
    */
   async read(name: string, { from, to, step }: { from: number; to: number; step: number }): Promise<Span[]> {
     const spans = new Map<number, Span>();
@@ -76,7 +70,7 @@ export class History {
     return [...spans.values()].sort((one, other) => one.start - other.start);
   }
 
-  /** The oldest minutes are least likely to be asked for in detail. A tenth more than needed, so that it is done seldom. */
+  /** Shrinks a tenth below the budget, so that it runs rarely. */
   #shrink(): void {
     for (const start of [...this.#minutes.keys()].sort((a, b) => a - b)) {
       if (this.#bytes <= 0.9 * this.#budget) return;
@@ -86,7 +80,7 @@ export class History {
 
   #set(start: number, bytes: Uint8Array): void {
     this.#bytes += bytes.length - (this.#minutes.get(start)?.length ?? 0);
-    // Memory of its own: small buffers share theirs, and one that is kept would keep all of it.
+    // A slice of the shared buffer pool would retain the whole pool.
     const own = Buffer.alloc(bytes.length);
     own.set(bytes);
     this.#minutes.set(start, own);

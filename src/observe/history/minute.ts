@@ -2,22 +2,19 @@ import { MINUTE } from '../../common/time.ts';
 import { addPacked, NotPacked, Packing, packRow, Unpacking } from './packing.ts';
 import { addTo, COLUMNS, type Row } from './row.ts';
 
-/** The layout of a packed minute. */
 const FORMAT = 1;
 
-/** How admission was decided without the shared state; none of them: with it. */
+/** Policies during an outage of the shared state. */
 export const POLICIES = ['local', 'deny', 'allow'] as const;
 
-/** One minute of one process, or of several. */
 export interface Minute {
   /** Unix milliseconds. */
   readonly start: number;
-  /** The policies that decided in it, a bit for each of POLICIES. */
+  /** A bit for each of POLICIES that decided. */
   readonly policies: number;
   readonly rows: ReadonlyMap<string, Row>;
 }
 
-/** The row of all requests. */
 export const ALL = '';
 export const operationRow = (operation: string): string => `o ${operation}`;
 export const planRow = (plan: string): string => `p ${plan}`;
@@ -43,7 +40,7 @@ export function unpackMinute(bytes: Uint8Array): Minute {
   return { start, policies, rows };
 }
 
-/** Adds the row `name` of a packed minute to `sum`, if it has one. Throws NotPacked. */
+/** Throws NotPacked. */
 export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): Pick<Minute, 'start' | 'policies'> {
   const wanted = Buffer.from(name);
   return eachRow(bytes, (_name, packed, raw) => {
@@ -51,13 +48,13 @@ export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): P
   });
 }
 
-/** A packed minute without the rows of operations and plans. Throws NotPacked. */
+/** Throws NotPacked. */
 export function withoutParts(bytes: Uint8Array): Buffer {
   const sum = new Float64Array(COLUMNS);
   return packMinute({ ...addMinute(sum, bytes, ALL), rows: new Map([[ALL, sum]]) });
 }
 
-/** Two packed minutes as one. Throws NotPacked. */
+/** Throws NotPacked. */
 export function mergeMinutes(one: Uint8Array, other: Uint8Array): Buffer {
   const { start, policies, rows } = unpackMinute(one);
   const sums = new Map(rows);

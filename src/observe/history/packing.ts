@@ -1,4 +1,4 @@
-/** Writes whole numbers from 0 to 2^53 as bytes of seven bits, the lowest first; small ones take one byte. */
+/** Whole numbers from 0 to 2^53 in seven bits per byte, lowest first. */
 export class Packing {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
@@ -17,7 +17,6 @@ export class Packing {
     this.part(Buffer.from(text));
   }
 
-  /** Bytes, with their number before them. */
   part(bytes: Uint8Array): void {
     this.number(bytes.length);
     this.#reserve(bytes.length);
@@ -37,12 +36,11 @@ export class Packing {
   }
 }
 
-/** Bytes that were not written by Packing, or not whole. */
 export class NotPacked extends Error {
   override name = 'NotPacked';
 }
 
-/** Reads what Packing wrote. Throws NotPacked. */
+/** Throws NotPacked. */
 export class Unpacking {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -66,7 +64,7 @@ export class Unpacking {
     throw new NotPacked('a number is cut off or too large');
   }
 
-  /** A view of the bytes. */
+  /** A view of the bytes, not a copy. */
   part(): Uint8Array {
     const length = this.number();
     const part = this.#bytes.subarray(this.#at, this.#at + length);
@@ -76,7 +74,7 @@ export class Unpacking {
   }
 }
 
-/** The numbers of a row that are not 0, each behind the number of zeros before it. */
+/** Run-length: each value other than 0 follows the number of zeros before it. */
 export function packRow(row: ArrayLike<number>): Buffer {
   const packing = new Packing();
   let zeros = 0;
@@ -92,7 +90,7 @@ export function packRow(row: ArrayLike<number>): Buffer {
   return packing.bytes;
 }
 
-/** Adds a packed row to `sum`. Throws NotPacked, with a part perhaps added. */
+/** Throws NotPacked, perhaps with a part added. */
 export function addPacked(sum: Float64Array, packed: Uint8Array): void {
   const row = new Unpacking(packed);
   for (let at = 0; !row.isAtEnd; at++) {

@@ -3,26 +3,23 @@ import type { Event, RequestEvent } from '../events.ts';
 import { ALL, operationRow, POLICIES, packMinute, planRow } from './minute.ts';
 import { addTo, COLUMNS, countIn, type Places, placesOf, type Row } from './row.ts';
 
-/** Operations and plans that one process counts apart; what comes later counts as `other`. */
+/** Rows per process; further names count as `other`. */
 export const MOST_OPERATIONS = 100;
 export const MOST_PLANS = 20;
 export const OTHER = 'other';
 
-/** Milliseconds between two looks at the clock while no request comes. */
+/** Milliseconds. */
 const LOOK = 5_000;
 
-/** Counts the requests of this process minute by minute, and hands each minute on when it has ended. */
 export class Recorder {
   readonly #clock: () => number;
   readonly #ended: (minute: Buffer) => void;
   #timer: NodeJS.Timeout | undefined;
   readonly #all = new Uint32Array(COLUMNS);
-  /** All requests of the minutes that have ended. */
   readonly #before = new Float64Array(COLUMNS);
   readonly #operations = new Rows(MOST_OPERATIONS);
   readonly #plans = new Rows(MOST_PLANS);
   #start: number;
-  /** The policy in force while the shared state is away, and all that were in this minute: a bit for each. */
   #policy = 0;
   #policies = 0;
 
@@ -51,25 +48,22 @@ export class Recorder {
     }
   };
 
-  /** Has minutes end also while no request comes. */
+  /** Minutes also end while there are no requests. */
   watch(): void {
     this.#timer = setInterval(() => this.turn(), LOOK).unref();
   }
 
-  /** Hands the minute on if it has ended. */
   turn(): void {
     const now = this.#clock();
     if (now < this.#start || now >= this.#start + MINUTE) this.#end(minuteOf(now));
   }
 
-  /** All requests since this began. */
   get total(): Float64Array {
     const total = this.#before.slice();
     addTo(total, this.#all);
     return total;
   }
 
-  /** Hands on what there is of the last minute. */
   close(): void {
     clearInterval(this.#timer);
     this.#end(this.#start);
@@ -102,7 +96,6 @@ function bitOf(policy: string): number {
   return place < 0 ? 0 : 1 << place;
 }
 
-/** A row for each of the first names that come; those that come later share one. */
 class Rows {
   readonly #most: number;
   readonly #rows = new Map<string, Uint32Array>();
@@ -110,7 +103,7 @@ class Rows {
 
   constructor(most: number) {
     this.#most = most;
-    // What is called so itself shares the row.
+    // A name equal to `OTHER` shares the row.
     this.#rows.set(OTHER, this.#others);
   }
 
@@ -118,7 +111,7 @@ class Rows {
     countIn(this.#rowOf(name), places);
   }
 
-  /** The rows in which something was counted; they are empty afterwards. */
+  /** Returns the rows with counts and empties them. */
   take(): [string, Row][] {
     const taken: [string, Row][] = [];
     for (const [name, row] of this.#rows) taken.push([name, row]);

@@ -4,7 +4,6 @@ import { BUCKETS, bucketOf } from './buckets.ts';
 export const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 /** `aborted`: the client closed the connection before its response. */
 export const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted'] as const;
-/** Statuses that are counted by themselves. */
 const STATUSES = [400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504] as const;
 
 const CLASSES_AT = VERDICTS.length;
@@ -14,10 +13,10 @@ const BUCKETS_AT = STATUSES_AT + STATUSES.length;
 /** The numbers of a row: verdicts, classes, statuses, then the buckets of durations. */
 export const COLUMNS = BUCKETS_AT + BUCKETS;
 
-/** What happened to some requests: counts, so that rows are merged by adding. */
+/** Counts, so that rows are merged by adding. */
 export type Row = Float64Array | Uint32Array;
 
-/** Where a request counts, whichever rows it counts in: verdict, class and status, -1 for none, and the bucket. */
+/** -1: does not count. */
 export interface Places {
   readonly verdict: number;
   readonly class: number;
@@ -37,7 +36,7 @@ export function placesOf({ verdict, status, duration }: RequestEvent): Places {
 
 function classOf(status: number): number {
   if (status === 499) return CLASSES.indexOf('aborted');
-  // Only 101 is below 200: a change of protocols.
+  // Only 101 is below 200.
   return Math.max(0, Math.min(3, Math.floor(status / 100) - 2));
 }
 

@@ -1,26 +1,24 @@
-/** What a row and one reading in it count in the weight of a table: an empty row takes nine times the memory. */
+/** The weight of a row and of its first reading. */
 const ROW = 9;
 const READING = 1;
 
-/** Readings of one subject, flat: the window that was read, and its highest use, in the order of the windows. */
+/** Flat pairs: window, highest use. */
 export type Readings = readonly number[];
 
 /**
- * The highest uses of one window, as readings of many subjects show them. A reading says how much is used at a moment, whoever counted
- * it: so of all readings of a window that one subject opened the highest is its use, however they are split over processes, and
- * whatever is missing. Uses that were dropped, or never taken, to hold fewer were `floor` units at most.
+ * The highest known use per subject and window. The maximum of all readings is the use, however they are split over
+ * processes. Missing uses were at most `floor`.
  */
 export class HighestUses {
   readonly #rows = new Map<string, number[]>();
   #floor = 0;
   #weight = 0;
 
-  /** No window that is missing here was used more. */
   get floor(): number {
     return this.#floor;
   }
 
-  /** What it holds, in units of some 18 bytes. */
+  /** In units of some 18 bytes. */
   get weight(): number {
     return this.#weight;
   }
@@ -29,15 +27,12 @@ export class HighestUses {
     return this.#rows;
   }
 
-  /** Notes that `subject` has used so much of its window `at`, which is told apart by this number. Answers the weight that came. */
+  /** Returns the added weight. */
   note(subject: string, at: number, used: number): number {
     return used <= this.#floor ? 0 : this.#put(subject, at, used);
   }
 
-  /**
-   * Takes in all readings of another one that are above `above`, and what that one does not know. Readings below a floor are true none
-   * the less: so much was used at least.
-   */
+  /** Merges readings above `above`, and the floor. A reading below a floor is still a valid lower bound. */
   absorb({ rows, floor }: Pick<HighestUses, 'rows' | 'floor'>, above = 0): void {
     for (const [subject, row] of rows) {
       for (let i = 0; i < row.length; i += 2) if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
@@ -45,7 +40,6 @@ export class HighestUses {
     this.#floor = Math.max(this.#floor, floor);
   }
 
-  /** Keeps the highest uses, so that it weighs `most` at most. */
   shrink(most: number): void {
     while (this.#weight > most) {
       const uses = this.#uses().sort();
@@ -81,7 +75,7 @@ export class HighestUses {
     return uses;
   }
 
-  /** Forgets what is below `use`, and so many of those that are as high: of many that reached their limit some are to be named. */
+  /** Drops uses below `use`, and `asHigh` of those that equal it. */
   #forget(use: number, asHigh: number): void {
     this.#floor = Math.max(this.#floor, use);
     this.#weight = 0;

@@ -4,35 +4,33 @@ import type { Window } from '../../limits/limits.ts';
 import type { Event, RequestTrace } from '../events.ts';
 import { HighestUses } from './highest.ts';
 
-/** Weight of all tables of one hour: 24,000 windows, or one of each of 2400 keys. Some 450 KiB. */
+/** Weight of all tables of one hour, some 450 KiB. */
 const WEIGHT = 24_576;
-/** Weight of what one process, and one gateway, tell at once: it stays below what gateways may say. */
+/** Keeps an answer below the message limit between gateways. */
 export const MOST_WEIGHT = 24_000;
 
-/** A window of a plan that is asked for, and how much must have been used of it to be told. */
 export interface RequestedWindow extends Pick<Window, 'kind' | 'span'> {
   readonly above: number;
 }
 
-/** What is known of one window. `floor` as in HighestUses. */
+/** `floor` as in HighestUses. */
 export interface WindowUses {
   readonly floor: number;
   readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
 }
 
-/** What a process knows of windows of a plan, in the order in which they were asked for. */
+/** In the order of the requested windows. */
 export interface PeakCounts {
-  /** Unix milliseconds: requests before are not known here. */
+  /** Unix milliseconds; nothing older is known. */
   readonly since: number;
-  /** Units of the costliest request that was admitted in this time; 0: none was. */
+  /** Units; 0: no request was admitted. */
   readonly costliest: number;
   readonly windows: readonly WindowUses[];
 }
 
-/** By kind and span of the window. No name is put together for them: that would take as long as all the rest. */
+/** Nested, because joining a key would take as long as all the rest. */
 type TablesOfPlan = Partial<Record<Window['kind'], Map<number, HighestUses>>>;
 
-/** One hour: for each plan and window the highest uses that were read in it. */
 interface Hour {
   readonly start: number;
   readonly tables: Map<string, TablesOfPlan>;
@@ -41,8 +39,8 @@ interface Hour {
 }
 
 /**
- * How much of their windows keys and accounts have used in the last day: from what admission reads anyway, so that a plan can be tried
- * on it. Holds a bounded number of readings for each hour, the highest ones, and knows what it lacks.
+ * The use of windows in the last day, taken from admission's readings, with which a plan can be simulated. Memory is
+ * bounded per hour.
  */
 export class Peaks {
   readonly #clock: () => number;
@@ -66,7 +64,6 @@ export class Peaks {
     this.#note(event.plan, event.trace);
   };
 
-  /** What was used of these windows of `plan` in the last day. */
   counts(plan: string, windows: readonly RequestedWindow[]): PeakCounts {
     const now = this.#clock();
     const begin = now - DAY;
@@ -98,7 +95,7 @@ export class Peaks {
     if (hour.weight > this.#budget) makeRoom(hour, this.#budget);
   }
 
-  /** The hour with this moment, which may have been there before: clocks are set back. */
+  /** The hour may be an earlier one: clocks are set back. */
   #hourAt(now: number): Hour {
     const start = Math.floor(now / HOUR) * HOUR;
     this.#hours = this.#hours.filter((hour) => hour.start > start - DAY - HOUR && hour.start < start + DAY);
@@ -121,7 +118,7 @@ function tableIn({ tables }: Hour, plan: string, { kind, span }: Window): Highes
   return table;
 }
 
-/** The heaviest tables lose their lowest uses, so that one plan does not cost another its own. */
+/** The heaviest tables shrink first, so that one plan does not displace another. */
 function makeRoom(hour: Hour, budget: number): void {
   const tables = [...hour.tables.values()].flatMap((kinds) =>
     Object.values(kinds).flatMap((spans) => [...spans.values()]),

@@ -1,7 +1,6 @@
 import { peerQuery } from './query.ts';
 import { type Explained, isExplained, isRequestId, mergeExplained } from './requests.ts';
 
-/** The request with this id, if this gateway carried it and has it yet. */
 export const explain = peerQuery({
   name: 'explain',
   isArgument: isRequestId,

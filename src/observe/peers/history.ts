@@ -6,23 +6,22 @@ import { addTo, COLUMNS } from '../history/row.ts';
 import { peerQuery } from './query.ts';
 import { isMoment } from './shapes.ts';
 
-/** Milliseconds of the steps that can be asked for. */
+/** Milliseconds. */
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
 
-/** Steps in one answer: it stays well below what gateways may say at once. */
+/** Keeps an answer below the message limit between gateways. */
 export const MOST_STEPS = 360;
 
-/** What happened from `from` on, before `to`; Unix milliseconds. */
+/** Unix milliseconds; `to` is exclusive. */
 export interface HistoryQuery {
   readonly from: number;
   readonly to: number;
   readonly step: HistoryStep;
-  /** The row, as in Minute. */
   readonly row: string;
 }
 
-/** What one gateway has counted, the oldest step first. The row is packed, in Base64. */
+/** Oldest first. Rows are packed, in Base64. */
 export interface HistoryAnswer {
   readonly spans: readonly (Omit<Span, 'row'> & { readonly row: string })[];
 }
@@ -31,7 +30,7 @@ export const history = peerQuery({
   name: 'history',
   isArgument: isHistoryQuery,
   otherwise: null,
-  /** Hands its minute on if it has ended, so that the gateway has it before this part arrives. */
+  /** Ends the minute first, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
   answer: async (_parts, asked, gateway: { readonly history: Pick<History, 'read'> }) =>
     historyAnswer(await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] })),
@@ -71,7 +70,6 @@ function readSpan(span: unknown): Span {
   return { start: start!, minutes: minutes!, policies: policies!, row };
 }
 
-/** What several gateways have counted, as one. */
 export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   const sums = new Map<number, Span>();
   for (const span of answers.flatMap(({ spans }) => spans.map(readSpan))) {

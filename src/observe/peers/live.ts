@@ -7,65 +7,58 @@ import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilt
 import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
 import { isProcess, type ProcessStatus } from './status.ts';
 
-/** Which refusals somebody follows. */
 export type Followed = Omit<RequestFilter, 'limit'>;
 
-/** What one question may follow, and the most refusals that one process, and one gateway, tell at once. */
+/** Limits for one query, and for the refusals of one process and of one gateway. */
 export const MOST_FOLLOWED = 50;
 const MOST_PROCESSES = 1_000;
 const MOST_OF_EACH = 20;
 const MOST_OF_PROCESS = 100;
 const MOST_OF_GATEWAY = 200;
 
-/** How gateways stand now, and which refusals are new. */
 export interface LiveRequest {
-  /** The refusals that are asked for: those that fit one of these. */
+  /** Refusals that match one of these. */
   readonly followed: readonly Followed[];
-  /** By the id of a process its `upTo` of the last time: only what came later is asked for. Of others nothing is. */
+  /** The previous `upTo` by process id; only later refusals are returned, and none of processes that are not listed. */
   readonly after: Readonly<Record<string, number>>;
 }
 
 const isNewRefusals = has({
-  /** For each that was followed, how many fit it, listed or not. */
+  /** For each filter, all matches, listed or not. */
   fitting: listOf(isCount),
-  /** The newest of all that fit one, newest first. */
+  /** Newest first. */
   requests: listOf(isListed),
 });
 
-/** Refusals that are new. */
 export interface NewRefusals extends Of<typeof isNewRefusals> {}
 
 const isLiveProcess = has({
-  /** Names this process and no other, nor the one that takes its place. */
+  /** Unique per process start. */
   id: isText,
-  /** Milliseconds for which it has counted. */
+  /** Milliseconds. */
   age: isLength,
-  /** All requests since it began, a row as in observe/history, packed, in Base64. */
+  /** All requests since the start, a packed row in Base64. */
   counted: isPackedRow,
-  /** The number of the newest refusal that it has kept. */
+  /** The number of the newest refusal that was kept. */
   upTo: isCount,
   status: isProcess,
 });
 
-/** What a process that carries requests tells. */
 export interface LiveProcess extends Of<typeof isLiveProcess> {}
 
 const isLive = has({
   readiness: oneOf(...READINESS),
-  /** As in the status of a gateway. */
   state: isText,
   workers: isCount,
-  /** Those that answered in time. */
   processes: listOf(isLiveProcess),
   refusals: isNewRefusals,
 });
 
 export interface LiveAnswer extends Of<typeof isLive> {}
 
-/** What of a process that carries requests answers this. */
 interface Sources {
   readonly id: string;
-  /** When it began to count, milliseconds of `performance`. */
+  /** Milliseconds of `performance`. */
   readonly began: number;
   readonly status: () => ProcessStatus;
   readonly recorder: Pick<Recorder, 'total'>;
@@ -75,7 +68,6 @@ interface Sources {
   };
 }
 
-/** What a process answers, for its gateway to put together. */
 interface LiveOfProcess extends LiveProcess {
   readonly refusals: NewRefusals;
 }
@@ -115,7 +107,7 @@ function partOf({ id, began, status, recorder, recent }: Sources, { followed, af
   };
 }
 
-/** Of all that fit something followed, how many, and the newest. `fitting`: for each its own, newest first. */
+/** `fitting`: matches per filter, newest first. */
 export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): NewRefusals {
   const told = new Map<string, ListedRequest>();
   for (const list of fitting) for (const one of list.slice(0, MOST_OF_EACH)) told.set(one.id, one);

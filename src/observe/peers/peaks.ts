@@ -4,26 +4,22 @@ import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow, type Wi
 import { peerQuery } from './query.ts';
 import { has, isCount, isMoment, listOf } from './shapes.ts';
 
-/** Windows of one plan; a plan has four at most. */
+/** A plan has four at most. */
 const MOST_WINDOWS = 8;
 
-/** How much those with this plan have used of these windows in the last day. */
 export interface PeaksQuery {
   readonly plan: string;
   readonly windows: readonly RequestedWindow[];
 }
 
-/** What one gateway knows. */
 export interface PeaksAnswer extends PeakCounts {
-  /** Workers that did not answer in time, and are missing here. */
+  /** Workers that did not answer in time. */
   readonly missing: number;
-  /** Since when the plan has each of the windows, Unix milliseconds; 0: as long as the gateway has run. */
+  /** Unix milliseconds; 0: since the gateway started. */
   readonly countedSince: readonly number[];
 }
 
-/** What of a gateway answers this. */
 interface WindowsSince {
-  /** Since when a plan has a window, as in `countedSince`. */
   readonly windowsSince: { of(plan: string, window: RequestedWindow): number };
 }
 
@@ -71,12 +67,12 @@ function isRow(row: unknown): row is WindowUses['rows'][number] {
   return readings.every((number, i) => (i % 2 === 0 ? isMoment(number) : isCount(number)));
 }
 
-/** What several know, as one; `since`: when the last of them began, so that nothing is missing from then on. */
+/** `since`: the latest start, so that nothing after it is missing. */
 export function mergePeaks(counts: readonly PeakCounts[]): PeakCounts {
   return mergeUpTo(counts, Number.POSITIVE_INFINITY);
 }
 
-/** The same for the processes of one gateway, which together tell no more than one may. */
+/** Bounded to the size that one gateway may return. */
 function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
   return mergeUpTo(counts, MOST_WEIGHT);
 }
@@ -95,7 +91,6 @@ function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
   };
 }
 
-/** The same window of one subject has the highest use that anybody has read. */
 function mergeUses(told: readonly WindowUses[], most: number): WindowUses {
   const all = new HighestUses();
   for (const { floor, rows } of told) all.absorb({ floor, rows: new Map(rows) });

@@ -7,14 +7,12 @@ import { refusals } from './refusals.ts';
 import { status } from './status.ts';
 import { top } from './top.ts';
 
-/** All questions. A new one is a file and a line here; what it needs of a process and of a gateway is then missing there. */
 export const QUERIES = [status, top, peaks, history, live, explain, refusals] as const;
 
 type Each = (typeof QUERIES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: each question has types of its own, which `question` has checked.
 type Any = PeerQuery<string, any, any, any, any, unknown>;
 
-/** What questions need of a process that carries requests, and of a gateway. */
 export type ProcessSources = Each['part'] extends (process: infer P, argument: never) => unknown ? P : never;
 export type GatewaySources = Each['answer'] extends (parts: never, argument: never, gateway: infer G) => unknown
   ? G
@@ -24,12 +22,11 @@ const byName: ReadonlyMap<string, Any> = new Map(QUERIES.map((one): [string, Any
 
 export const isQuery = (name: string): boolean => byName.has(name);
 
-/** The part of one process in the answer to a question that `answerOf` has found valid. */
+/** `answerOf` has validated the argument. */
 export function partOf(process: ProcessSources, name: string, argument: unknown): unknown {
   return byName.get(name)!.part(process, argument);
 }
 
-/** The answer of one gateway. `ask` asks its processes. */
 export async function answerOf(
   name: string,
   argument: unknown,

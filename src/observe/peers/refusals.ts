@@ -2,12 +2,10 @@ import { peerQuery } from './query.ts';
 import { isFilterWords, isListed, type ListedRequest, MOST_LISTED, newestOf, type RequestFilter } from './requests.ts';
 import { listOf } from './shapes.ts';
 
-/** What of a process answers this. */
 interface Sources {
   readonly recent: { refusals(filter: RequestFilter): readonly ListedRequest[] };
 }
 
-/** Refusals and failures, newest first. */
 export const refusals = peerQuery({
   name: 'refusals',
   isArgument: isFilter,

@@ -17,61 +17,57 @@ import {
 
 const isStep = oneOf('door', 'pages', 'authenticate', 'usage', 'admit', 'contract', 'store');
 
-/** The parts of the way of a request. */
 export type Step = Of<typeof isStep>;
 
 const LISTED = {
   id: isText,
-  /** The process that carried it: the number of a worker; `null`: its gateway is one process. */
+  /** The worker; `null`: a gateway of one process. */
   worker: orNull(isCount),
-  /** When it began, Unix milliseconds. */
+  /** Unix milliseconds. */
   at: isMoment,
   method: isText,
-  /** The operation of the contract, `mount <path>`, or a fixed word for everything else. */
+  /** The operation of the contract, `mount <path>`, or a fixed word. */
   operation: isText,
-  /** 499 if the caller left before the answer. */
+  /** 499: the client closed the connection before the response. */
   status: isCount,
-  /** Whether the whole answer went out. */
   complete: isFlag,
-  /** Where it was refused or failed, and what the caller was told; all `null` if it was not. */
+  /** All `null` if it was not refused and did not fail. */
   step: orNull(isStep),
   code: orNull(isText),
   message: orNull(isText),
   key: orNull(has({ id: isText, account: isText, plan: isText, subject: orNull(isText) })),
   address: isText,
-  /** Equal refusals since the one that was kept before it, which were not kept. */
+  /** Equal refusals since the last kept one. */
   more: isCount,
 };
 export const isListed = has(LISTED);
 
-/** A refusal or failure in a list. */
 export interface ListedRequest extends Of<typeof isListed> {}
 
 const isDecision = has({
   verdict: oneOf('admitted', 'limited', 'banned'),
-  /** `state`; `memory`: this process knew of an earlier refusal; `alone`: the state was away. */
+  /** `memory`: the process knew of an earlier refusal; `alone`: the state was down. */
   by: oneOf('state', 'memory', 'alone'),
   cost: isCount,
-  /** The longest window that it did not fit into, by its name in `windows`. */
+  /** The longest window without room. */
   violated: orNull(isText),
-  /** When to come back, and in how many whole seconds, as `Retry-After` said; `null` when admitted. */
+  /** As in `Retry-After`; `null`: admitted. */
   retryAt: orNull(isMoment),
   retryAfter: orNull(isNumber),
   strikes: isCount,
-  /** How many are a ban; `null`: keys of this plan are never banned. */
+  /** `null`: the plan has no bans. */
   strikesToBan: orNull(isCount),
   bannedUntil: orNull(isMoment),
-  /** The ban began with this request. */
   banBegan: isFlag,
-  /** Bans that are not forgotten, this one included; `null`: none began. */
+  /** `null`: no ban began. */
   rung: orNull(isCount),
 });
 
-/** What admission decided. Times are Unix milliseconds by the state's clock. */
+/** Times are Unix milliseconds by the state's clock. */
 export interface DecisionView extends Of<typeof isDecision> {}
 
 const isWindow = has({
-  /** `minute`; for one operation `login:minute`, for all with a tag `tag:search:minute`. */
+  /** `minute`; for one operation `login:minute`, for a tag `tag:search:minute`. */
   name: isText,
   kind: oneOf('fixed', 'sliding'),
   limit: isCount,
@@ -81,26 +77,23 @@ const isWindow = has({
   resetAt: isMoment,
 });
 
-/** One window that the request counted in, before and after it, in units that were left. */
+/** In units that were left. */
 export interface WindowView extends Of<typeof isWindow> {}
 
 const isFaults = has({
   side: oneOf('request', 'response'),
-  /** It was only reported. */
   reportOnly: isFlag,
   count: isCount,
-  /** The first of them. */
   faults: listOf(has({ in: isWord<Fault['in']>(), pointer: isText, rule: isWord<Fault['rule']>() })),
 });
 
-/** What of a request, or of the store's answer, did not fit the contract. */
 export interface FaultsView extends Of<typeof isFaults> {}
 
 const isStoreView = has({
   attempts: isCount,
-  /** The one that was asked last; `null`: none was, or it is not known. */
+  /** The last backend; `null`: none or unknown. */
   asked: orAbsent(orNull(has({ upstream: isText, store: isText }))),
-  /** Milliseconds until the head of its answer; `null`: none came. */
+  /** Milliseconds until the response head; `null`: none. */
   head: orNull(isLength),
 });
 
@@ -108,21 +101,20 @@ export interface StoreView extends Of<typeof isStoreView> {}
 
 const isRequest = has({
   ...LISTED,
-  /** The path as the contract has it. */
+  /** The path template of the contract. */
   path: orNull(isText),
-  /** What decided, where the caller is not told: such as the entry of a list. */
+  /** What the response does not reveal, such as the entry of a list. */
   reason: orNull(isText),
   traceparent: orNull(isText),
   decision: orNull(isDecision),
-  /** The client's; where no key was found, that of its address. */
+  /** The client's; without a key, those of its address. */
   windows: listOf(isWindow),
   faults: listOf(isFaults),
   body: has({ declared: orNull(isCount), received: isCount }),
-  /** `null`: it was not asked. */
   store: orNull(isStoreView),
-  /** What was away: kinds of errors, the outer one first; `null`: nothing. */
+  /** Kinds of errors, the outer one first. */
   outage: orNull(isText),
-  /** Milliseconds from its begin; `null`: not reached. `total`: until its answer had ended. */
+  /** Milliseconds since the start; `null`: not reached. `total`: until the response ended. */
   times: has({
     authenticated: orNull(isLength),
     admitted: orNull(isLength),
@@ -132,66 +124,60 @@ const isRequest = has({
   }),
 });
 
-/** One request of the last ones, as told to operators: what was decided at each step, and why. Has no value that a caller sent. */
+/** Has no value that a client sent. */
 export interface RequestView extends Of<typeof isRequest> {}
 
 const isMemory = has({
-  /** How many each process keeps; 0: none. */
+  /** Per process; 0: none. */
   requests: isCount,
-  /** The share of good ones that is kept. */
+  /** The kept share of successful requests. */
   sample: isLength,
-  /** Since when none was dropped to make room, good ones and others. */
+  /** Since when none was dropped, successful ones and others. */
   goodSince: isMoment,
   othersSince: isMoment,
 });
 
-/** What processes keep of the last requests. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface Memory extends Of<typeof isMemory> {}
 
 export const isExplained = has({
-  /** `null`: it does not have it. */
+  /** `null`: not found. */
   request: orNull(isRequest),
-  /** `null`: none of its processes said. */
+  /** `null`: unknown. */
   memory: orNull(isMemory),
 });
 
-/** The answer of one gateway. */
 export interface Explained extends Of<typeof isExplained> {}
 
-/** Which refusals and failures are asked for; `null`: any. */
+/** `null`: any. */
 export interface RequestFilter {
   readonly key: string | null;
   readonly account: string | null;
   readonly code: string | null;
-  /** At most so many, the newest. */
   readonly limit: number;
 }
 
-/** The most that one question may ask for. */
 export const MOST_LISTED = 200;
 
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
 
-/** Whether these are the words of a filter. */
 export function isFilterWords(value: unknown): value is Omit<RequestFilter, 'limit'> {
   const { key, account, code } = Object(value) as Record<string, unknown>;
   return [key, account, code].every((one) => one === null || (typeof one === 'string' && one.length <= 100));
 }
 
-/** Whether a request fits the words of a filter. */
 export function fits(
   { key, code, status }: Pick<ListedRequest, 'key' | 'code' | 'status'>,
   words: Omit<RequestFilter, 'limit'>,
 ): boolean {
   if (words.key !== null && words.key !== key?.id) return false;
   if (words.account !== null && words.account !== key?.account) return false;
-  // Failures of a mount's target have no code of ours.
+  // Failures of a mount's target have a status and no code.
   return words.code === null || words.code === (code ?? `${status}`);
 }
 
-/** Puts together what processes answered. */
 export function mergeExplained(answers: readonly Explained[]): Explained {
   const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);
   const latest = (since: 'goodSince' | 'othersSince') => Math.max(...memories.map((memory) => memory[since]));
@@ -201,7 +187,6 @@ export function mergeExplained(answers: readonly Explained[]): Explained {
   };
 }
 
-/** The newest of several lists that are newest first. */
 export function newestOf<R extends { readonly at: number }>(lists: readonly (readonly R[])[], limit: number): R[] {
   return lists
     .flat()

@@ -1,13 +1,9 @@
-/**
- * Whether a value, which came from outside, is what is understood here. The type of an answer is made from its check, so that each shape is
- * written once.
- */
+/** A check of an outside value. Types are derived from checks, so that each shape is written once. */
 export type Is<T = unknown> = (value: unknown) => value is T;
 
-/** The type of what a check lets through. */
 export type Of<I> = I extends Is<infer T> ? T : never;
 
-/** The last moment that a date can have, Unix milliseconds. */
+/** The last valid date, Unix milliseconds. */
 const LAST_MOMENT = 8.64e15;
 
 export const isText: Is<string> = (value) => typeof value === 'string';
@@ -17,7 +13,7 @@ export const isCount: Is<number> = (value): value is number => Number.isSafeInte
 export const isLength: Is<number> = (value): value is number => Number.isFinite(value) && (value as number) >= 0;
 export const isMoment: Is<number> = (value): value is number => isCount(value) && value <= LAST_MOMENT;
 
-/** One of the words `W`, to which a newer version may have added others. */
+/** Accepts any text, as a newer version may have added words. */
 export const isWord = <W extends string>() => isText as Is<string> as Is<W>;
 
 export const oneOf =
@@ -35,7 +31,7 @@ export const listOf =
   (value): value is readonly T[] =>
     Array.isArray(value) && value.every(is);
 
-/** A member that gateways of older versions do not have: whoever reads it expects it to be missing. */
+/** Gateways of older versions lack the member. */
 export const orAbsent =
   <T>(is: Is<T>): Is<T> =>
   (value): value is T =>
@@ -43,7 +39,7 @@ export const orAbsent =
 
 type Members = Readonly<Record<string, Is>>;
 
-/** An object with at least these members: those that a newer version has besides do no harm. */
+/** Ignores further members, which newer versions may add. */
 export function has<M extends Members>(members: M): Is<{ readonly [K in keyof M]: Of<M[K]> }> {
   const checks = Object.entries(members);
   return (value): value is { readonly [K in keyof M]: Of<M[K]> } => {

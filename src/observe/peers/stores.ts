@@ -1,36 +1,31 @@
 import type { ProcessStatus, StoreConnections, StoreState, StoreStatus } from './status.ts';
 
-/** A store as all processes see it that were heard. */
 export interface StoreOfAll
   extends Pick<
     StoreStatus,
     'upstream' | 'store' | 'weight' | 'since' | 'reason' | 'inFlight' | 'requests' | 'failures' | 'retries'
   > {
-  /** `partly`: some of them take it for away, and others do not. */
+  /** `partly`: up for some processes only. */
   readonly state: StoreState | 'partly';
-  /** How many processes were heard, and for how many of them it is away. */
   readonly of: number;
   readonly away: number;
   readonly connections: StoreConnections;
   readonly seen: readonly SeenStore[];
 }
 
-/** How one process sees it. */
 export interface SeenStore extends StoreStatus {
   readonly gateway: string;
   readonly worker: number | null;
 }
 
-/** A gateway, and the processes of it that answered. */
 export interface ProcessesOf {
   readonly gateway: string;
   readonly processes: readonly Pick<ProcessStatus, 'worker' | 'stores'>[];
 }
 
-/** Every store, in the order of the first process that has it; those of one upstream together. */
 export function storesOfAll(gateways: readonly ProcessesOf[]): StoreOfAll[] {
   const seen = gateways.flatMap(({ gateway, processes }) =>
-    // Gateways of older versions tell of none.
+    // Gateways of older versions omit `stores`.
     processes.flatMap(({ worker, stores = [] }) => stores.map((store) => ({ ...store, gateway, worker }))),
   );
   const byUpstream = Map.groupBy(seen, ({ upstream }) => upstream);
@@ -49,7 +44,7 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
   return {
     ...{ upstream, store, weight },
     state: away.length > 0 && away.length < seen.length ? 'partly' : first!.state,
-    // All see it up since the last one does; it is not well since the first one found it so.
+    // Up since the last process saw it up; otherwise since the first saw the failure.
     since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,
     reason: first!.reason,
     of: seen.length,
@@ -63,7 +58,6 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
   };
 }
 
-/** The connections of a store, or of several. */
 export function connectionsOf(sum: (of: (one: StoreConnections) => number) => number): StoreConnections {
   return {
     open: sum(({ open }) => open),

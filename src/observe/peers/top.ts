@@ -4,15 +4,13 @@ import { COUNTERS, type Counting, TOP_BY, type Top, type TopBy, type TopCounts }
 import { peerQuery } from './query.ts';
 import { isMoment } from './shapes.ts';
 
-/** Who came most often, in which window, and counted by what. */
 export interface TopQuery {
   readonly window: TopWindow;
   readonly by: TopBy;
 }
 
-/** What one gateway has counted. */
 export interface TopAnswer extends TopCounts {
-  /** Workers that did not answer in time, and are missing here. */
+  /** Workers that did not answer in time. */
   readonly missing: number;
 }
 
@@ -45,7 +43,7 @@ function isCounted(item: unknown): boolean {
   return [keyId, account, plan, operation].every((name) => name === null || typeof name === 'string');
 }
 
-/** What several have counted, as one; `since`: when the first of them began. */
+/** `since`: the earliest start. */
 export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {
   return {
     since: Math.min(...counts.map(({ since }) => since)),

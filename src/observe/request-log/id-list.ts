@@ -1,10 +1,8 @@
-/** Bytes of an id: the digits of a UUID. */
 const BYTES = 16;
-/** The most ids of a list, and the ids that it has room for at first. */
 const MOST = 128;
 const FIRST = 8;
 
-/** Ids of requests that are kept as one. It takes 16 to 32 bytes for each; after `MOST` ids each replaces the oldest. */
+/** Takes 16 to 32 bytes per id; after `MOST` ids each replaces the oldest. */
 export class IdList {
   #bytes = Buffer.alloc(0);
   #count = 0;

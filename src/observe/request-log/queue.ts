@@ -20,7 +20,7 @@ export class Queue<T> {
     if (item === undefined) return undefined;
     this.#items[this.#first] = undefined;
     this.#first++;
-    // The free part is never larger than the used one, so each item moves at most once for each that was taken.
+    // The free part is never larger than the used one, which keeps removal in amortized constant time.
     if (this.#first * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;

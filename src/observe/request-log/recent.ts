@@ -9,27 +9,24 @@ import { SuccessBuffer } from './ring-buffer.ts';
 import { kindsOf, listed, reportedFaults, requestView } from './view.ts';
 
 export interface RecentSettings {
-  /** How many are kept: half of them good ones, half of them refusals and failures. 0: none. */
+  /** Half for successes, half for refusals and failures. 0: none. */
   readonly bufferSize: number;
-  /** The share of good ones that is kept, 0 to 1. */
+  /** The kept share of successes, 0 to 1. */
   readonly sampleRate: number;
 }
 
 export interface RecentOptions {
-  /** The number of this worker; `null`: it is the gateway's only process. */
+  /** `null`: the only process of the gateway. */
   readonly worker: number | null;
   readonly clock?: () => number;
 }
 
-/** Addresses whose text is kept once. */
+/** Addresses whose text is stored once. */
 const ADDRESSES = 1_000;
-/** Requests under way with notes; more of them were left behind. */
+/** Bounds notes of requests that never end. */
 const MOST_NOTED = 10_000;
 
-/**
- * The last requests that this process carried, to be explained to operators. A listener of events: the way of a request knows nothing
- * of it. Good requests drive out none of the others.
- */
+/** Listens to events. Successes never displace refusals and failures. */
 export class RecentRequests {
   readonly #worker: number | null;
   readonly #clock: () => number;
@@ -38,7 +35,6 @@ export class RecentRequests {
   readonly #refused: RefusalLog;
   #settings: RecentSettings;
   #good: SuccessBuffer;
-  /** Good ones that are due to be kept. */
   #due = 0;
   #goodBegan: number;
   #refusedBegan: number;
@@ -53,7 +49,7 @@ export class RecentRequests {
     this.#refusedBegan = this.#goodBegan;
   }
 
-  /** What fits into the new sizes is kept on. */
+  /** Keeps what fits into the new sizes. */
   use(settings: RecentSettings): void {
     const { bufferSize, sampleRate } = this.#settings;
     this.#settings = settings;
@@ -93,7 +89,7 @@ export class RecentRequests {
     return { request: kept && requestView(kept, this.#worker), memory: this.#memory() };
   }
 
-  /** The newest refusals and failures, newest first. */
+  /** Newest first. */
   refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
     const fitting: RequestLogEntry[] = [];
     for (const kept of this.#refused.newestFirst(code)) {
@@ -104,12 +100,10 @@ export class RecentRequests {
     return newest.map((kept) => listed(requestView(kept, this.#worker)));
   }
 
-  /** The number of the newest refusal or failure that is kept. */
   get upTo(): number {
     return this.#refused.upTo;
   }
 
-  /** Refusals and failures kept after the one with this number, of which those are told that fit something followed. */
   refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals {
     const fresh = followed.length === 0 ? [] : this.#refused.keptAfter(number);
     const requests = fresh.map((kept) => listed(requestView(kept, this.#worker)));
@@ -135,7 +129,7 @@ export class RecentRequests {
     return true;
   }
 
-  /** A caller's address may be a part of its headers, which would stay in memory with it. */
+  /** An address may be a slice of the headers and would retain them. */
   #lasting(address: string): string {
     const known = this.#addresses.get(address);
     if (known !== undefined) return known;
@@ -165,6 +159,6 @@ export class RecentRequests {
   }
 }
 
-/** Of an odd number the refusals have more. */
+/** Refusals get the odd one. */
 const goodPart = ({ bufferSize }: RecentSettings) => Math.floor(bufferSize / 2);
 const refusedPart = ({ bufferSize }: RecentSettings) => Math.ceil(bufferSize / 2);

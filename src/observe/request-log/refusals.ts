@@ -4,26 +4,24 @@ import type { Notes, RequestLogEntry } from './entry.ts';
 import { IdList } from './id-list.ts';
 import { Queue } from './queue.ts';
 
-/** So many equal refusals are kept at once, and one more for each `REFILL` milliseconds. */
+/** The allowance of equal refusals, and the milliseconds per further one. */
 const AT_ONCE = 10;
 const REFILL = 1_000;
-/** Sources of each code whose refusals are told apart: at least so many, at most twice as many. */
+/** Sources per code: at least so many, at most twice as many. */
 const SOURCES = 200;
-/** Of one code, from all sources together, so many are kept in a second. */
+/** Per code, from all sources together. */
 const MOST_PER_SECOND = 200;
 
-/** Where refusals of one code come from: a key, or an address where none was found. */
+/** A key, or an address without a key. */
 interface Source {
   allowance: number;
-  /** When the allowance held, Unix milliseconds. */
+  /** Unix milliseconds. */
   at: number;
-  /** Those that were not kept since the last one that was. */
   unkept: number;
-  /** The ids of those that come after the last one that was kept; `null`: none was. */
+  /** Ids of refusals after the last kept one. */
   equals: IdList | null;
 }
 
-/** The refusals and failures of one code. */
 interface OfCode {
   readonly kept: Queue<RequestLogEntry>;
   readonly sources: Cache<Source>;
@@ -32,8 +30,8 @@ interface OfCode {
 }
 
 /**
- * Refusals and failures. Two rules let no flood drive out what others were told. Of equal ones (one code, one key or address) ten are
- * kept at once and then one a second. And where there is no room, the oldest of the code goes that has most.
+ * Two rules keep one flood from displacing other refusals: equal ones (same code, same key or address) are limited to
+ * ten at once and then one a second, and the code with the most entries loses its oldest if there is no room.
  */
 export class RefusalLog {
   readonly #codes = new Map<string, OfCode>();
@@ -50,12 +48,11 @@ export class RefusalLog {
     return this.#size;
   }
 
-  /** When the newest one ended that was dropped to make room, Unix milliseconds; `null`: none was. */
+  /** The end of the newest dropped one, Unix milliseconds; `null`: none was dropped. */
   get since(): number | null {
     return this.#droppedUntil;
   }
 
-  /** The number of the newest that was kept. */
   get upTo(): number {
     return this.#kept;
   }
@@ -83,18 +80,18 @@ export class RefusalLog {
     this.#size++;
   }
 
-  /** The one with this id, or the one that is kept for it and its equals. */
+  /** Also finds the entry that stands for an equal one. */
   find(id: string): RequestLogEntry | null {
     for (const one of this.newestFirst()) if (one.event.id === id || one.equals?.has(id)) return one;
     return null;
   }
 
-  /** The newest first of each code, one code after the other. */
+  /** Newest first per code. */
   *newestFirst(code: string | null = null): Iterable<RequestLogEntry> {
     for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.newestFirst();
   }
 
-  /** Those kept after the one with this number, newest first; those that are dropped already are missing. */
+  /** Newest first, without dropped ones. */
   keptAfter(number: number): RequestLogEntry[] {
     const found: RequestLogEntry[] = [];
     for (const { kept } of this.#codes.values()) {

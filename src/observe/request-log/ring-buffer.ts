@@ -4,11 +4,10 @@ import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { RequestEvent, RequestTrace, StoreName } from '../events.ts';
 import type { Notes, RequestLogEntry } from './entry.ts';
 
-/** Windows that have room in the columns. */
+/** Windows with columns. */
 const WINDOWS = 4;
 const NUMBERS = 12 + 2 * WINDOWS;
 
-/** What is no number of a request, and lives on anyway. */
 interface References {
   id: string;
   method: string;
@@ -26,15 +25,14 @@ interface References {
   store: StoreName | null;
   notes: Notes | null;
   scopes: Scopes;
-  /** Those that it counted in. */
   readonly windows: (Window | null)[];
-  /** Of a request that counted in more windows than the columns take. */
+  /** For requests with more windows than columns. */
   readings: readonly Reading[] | null;
 }
 
 /**
- * The last good requests, the newest in place of the oldest. What they say is written into columns and objects that live as long as
- * this does: kept events would outlive the collections of young objects, which then cost more than the request's whole admission.
+ * The last successes, in columns that live as long as the buffer: kept event objects would survive young collections,
+ * which cost more than admission itself.
  */
 export class SuccessBuffer {
   readonly capacity: number;
@@ -51,7 +49,7 @@ export class SuccessBuffer {
     return this.#references.length;
   }
 
-  /** When the oldest ended, Unix milliseconds; `null`: there is room for more, or never was any. */
+  /** The end of the oldest, Unix milliseconds; `null`: nothing was dropped. */
   get since(): number | null {
     return this.capacity === 0 || this.size < this.capacity ? null : this.#numbers[this.#next * NUMBERS]!;
   }

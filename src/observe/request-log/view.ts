@@ -9,7 +9,6 @@ import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../events.t
 import type { DecisionView, FaultsView, ListedRequest, RequestView, Step, WindowView } from '../peers/requests.ts';
 import type { Notes, RequestLogEntry } from './entry.ts';
 
-/** A request that was kept, in words for operators. */
 export function requestView({ event, notes, endedAt, more }: RequestLogEntry, worker: number | null): RequestView {
   const { id, method, operation, status, complete, code, address, duration, upstream, trace } = event;
   const times = {
@@ -37,20 +36,18 @@ export function requestView({ event, notes, endedAt, more }: RequestLogEntry, wo
   };
 }
 
-/** What of it stands in a list. */
 export function listed(request: RequestView): ListedRequest {
   const { path, reason, traceparent, decision, windows, faults, body, store, outage, times, ...rest } = request;
   return rest;
 }
 
-/** Codes of refusals because of the key, or of the lack of one, that have another status than 401. */
+/** Codes of key refusals with a status other than 401. */
 const OF_KEY: ReadonlySet<string> = new Set(['too_many_failed_attempts', 'address_not_allowed', 'limits_not_set']);
 
-/** Where a request was refused or failed; `null`: nowhere. */
 function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
   if (code === null) return status >= 500 ? 'store' : null;
   if (trace === undefined) return 'door';
-  // An operation of the contract, which has a path, may have one of these names too.
+  // An operation of the contract has a path and may have one of these names.
   if (trace.path === null && operation === 'reference') return 'pages';
   if (trace.path === null && operation === 'usage') return 'usage';
   if (trace.forwarded !== null) return 'store';
@@ -83,7 +80,7 @@ function decisionOf({ ladder, cost }: RequestTrace, admission: Admission): Decis
   };
 }
 
-/** A refused request is free, so its windows are as they were. */
+/** A refused request is free. */
 function windowsOf({ standing, admission, cost, scopes }: RequestTrace): WindowView[] {
   const charged = admission?.verdict === 'admitted' ? cost : 0;
   const counting = (standing?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
@@ -103,7 +100,6 @@ function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsV
   return [{ side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults }, ...reported];
 }
 
-/** What an event says of faults that refused nothing. */
 export function reportedFaults({ side, count, faults }: ContractFaultEvent): FaultsView {
   const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
   return { side, reportOnly: true, count, faults: first };
@@ -112,15 +108,13 @@ export function reportedFaults({ side, count, faults }: ContractFaultEvent): Fau
 function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['store'] {
   if (!trace || trace.forwarded === null) return null;
   const { store: asked } = trace;
-  // Where no store took it, none was asked.
   const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
   return { attempts, asked: asked && { upstream: asked.upstream, store: asked.store }, head: rounded(upstream) };
 }
 
-/** Deeper causes are not told. */
 const DEEPEST = 4;
 
-/** What kinds of errors these are. Their texts stay in the log: those of other libraries may hold anything. */
+/** Only the kinds: messages of libraries may hold anything. */
 export function kindsOf(error: unknown, depth = 0): string {
   if (!types.isNativeError(error)) return 'other';
   const { cause } = error;

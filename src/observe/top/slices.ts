@@ -2,7 +2,7 @@ import { HOUR, MINUTE, SECOND } from '../../common/time.ts';
 import { SpaceSaving } from './space-saving.ts';
 import { mergeSummaries, type Summary } from './summary.ts';
 
-/** What can be looked back on: `length` milliseconds, kept in slices of `span`, the oldest of which goes as a whole. */
+/** Milliseconds. A window is kept in slices of `span`, which expire whole. */
 const WINDOWS = {
   minute: { length: MINUTE, span: 10 * SECOND },
   hour: { length: HOUR, span: 10 * MINUTE },
@@ -12,7 +12,6 @@ const WINDOWS = {
 export type TopWindow = keyof typeof WINDOWS;
 export const TOP_WINDOWS = Object.keys(WINDOWS) as readonly TopWindow[];
 
-/** The slice that is counted now is so long, milliseconds. */
 export const SHORTEST = WINDOWS.minute.span;
 
 interface Slice<T> {
@@ -20,22 +19,18 @@ interface Slice<T> {
   readonly summary: Summary<T>;
 }
 
-/** When the first slice begins that has a part of this window. */
 export function beginOf(window: TopWindow, now: number): number {
   const { length, span } = WINDOWS[window];
   return Math.floor((now - length) / span) * span;
 }
 
-/**
- * What comes most often in the last minute, hour and day. Requests are counted in one slice of ten seconds; a slice that has ended is
- * merged into the slices of each window, so there are at most 39 summaries, however much is counted.
- */
+/** Counts in slices of ten seconds and merges ended ones into each window, so memory is bounded to 39 summaries. */
 export class Slices<T> {
   readonly #size: number;
   readonly #now: SpaceSaving<T>;
   readonly #kept: Readonly<Record<TopWindow, Slice<T>[]>> = { minute: [], hour: [], day: [] };
 
-  /** `size`: counters of each summary. */
+  /** `size`: counters per summary. */
   constructor(size: number) {
     this.#size = size;
     this.#now = new SpaceSaving(size);
@@ -45,7 +40,6 @@ export class Slices<T> {
     return this.#now.add(key, now);
   }
 
-  /** Ends the slice that began at `start`. */
   end(start: number): void {
     const summary = this.#now.summary();
     if (summary.total === 0) return;
@@ -53,7 +47,7 @@ export class Slices<T> {
     for (const window of TOP_WINDOWS) this.#keep(window, start, summary);
   }
 
-  /** What came most often in this window, and in the part of its first slice that is older. */
+  /** Includes the older part of the window's first slice. */
   summary(window: TopWindow, now: number): Summary<T> {
     const begin = beginOf(window, now);
     const inside = this.#kept[window].filter(({ start }) => start >= begin && start <= now);

@@ -1,24 +1,21 @@
 import type { Summary } from './summary.ts';
 
-/** One counter. */
 export interface Place<T> {
   key: string;
   count: number;
   error: number;
   last: number;
-  /** `null`: another key has had this place until now, and whoever counts says what is to be told of the new one. */
+  /** `null`: the place has a new key, and the caller must describe it. */
   about: T | null;
-  /** The count by which the heap has ordered it; counts only grow, so it is never above `count`. */
+  /** The count at the last reordering; never above `count`. */
   ordered: number;
 }
 
 /**
- * Counts the most frequent of very many keys with few counters: a new key takes the place of the one that came least, and its count
- * with it (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005). So no
- * count is too low, and none is too high by more than a `size`th of all.
+ * Space-Saving (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and Top-k Elements in Data Streams",
+ * 2005): counts are never too low, and too high by at most a `size`th of all.
  *
- * The lowest counter is found by a heap that a count does not touch: it is put in order when a place is needed. A key that
- * has a place costs one look into a map.
+ * The heap is reordered only when a place is needed, so that counting a known key costs one map lookup.
  */
 export class SpaceSaving<T> {
   readonly #size: number;
@@ -30,7 +27,6 @@ export class SpaceSaving<T> {
     this.#size = size;
   }
 
-  /** Counts `key` once, at `now`. Answers its place. */
   add(key: string, now: number): Place<T> {
     let place = this.#places.get(key);
     if (place === undefined) {
@@ -43,7 +39,6 @@ export class SpaceSaving<T> {
     return place;
   }
 
-  /** What was counted since the last time that it was emptied. */
   summary(): Summary<T> {
     const items = this.#heap.map(({ key, count, error, last, about }) => ({ key, count, error, last, about: about! }));
     const isFull = items.length === this.#size;
@@ -60,7 +55,7 @@ export class SpaceSaving<T> {
   #append(key: string): Place<T> {
     const place: Place<T> = { key, count: 0, error: 0, last: 0, about: null, ordered: 0 };
     let at = this.#heap.push(place) - 1;
-    // Every other one has counted something, so this one goes to the top.
+    // All other places have counts, so this one goes to the top.
     while (at > 0) {
       const above = (at - 1) >> 1;
       this.#heap[at] = this.#heap[above]!;
@@ -84,7 +79,6 @@ export class SpaceSaving<T> {
     return least;
   }
 
-  /** Moves what is at the top down to where it belongs. */
   #sink(place: Place<T>): void {
     const heap = this.#heap;
     let at = 0;

@@ -1,21 +1,18 @@
-/** How often something came, as far as it is known. The true number is at most `count`, and at least `count - error`. */
+/** The true number is from `count - error` to `count`. */
 export interface Counted<T> {
   readonly key: string;
   readonly count: number;
   readonly error: number;
-  /** When it came last, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly last: number;
-  /** What is told of it. */
   readonly about: T;
 }
 
-/** What came most often of all that was counted. */
 export interface Summary<T> {
-  /** How much was counted in all. */
   readonly total: number;
-  /** Nothing that is missing here came more often. Never above `total` by the number of items that there may be. */
+  /** Missing items came at most this often. `floor` is at most `total` divided by the capacity. */
   readonly floor: number;
-  /** The most frequent one first. */
+  /** Most frequent first. */
   readonly items: readonly Counted<T>[];
 }
 
@@ -24,21 +21,19 @@ interface Sum<T> {
   error: number;
   last: number;
   about: T;
-  /** The floors of the summaries that have it. */
+  /** The sum of the floors of the summaries that have it. */
   floors: number;
 }
 
 /**
- * One summary of at most `size` items for what several have counted, each of which may have had `size` items or more. All that a
- * Summary promises stays true, and `floor` stays at or below `total / size`, however often summaries are merged: this is the merge of
- * Agarwal et al., "Mergeable Summaries" (PODS 2012), in the form of Cafaro et al., "A parallel space saving algorithm for
- * frequent items" (2016).
+ * Mergeable summaries (Agarwal et al., PODS 2012; Cafaro et al., "A parallel space saving algorithm for frequent
+ * items", 2016): all guarantees of Summary survive any number of merges.
  */
 export function mergeSummaries<T>(summaries: readonly Summary<T>[], size: number): Summary<T> {
   const total = summaries.reduce((sum, one) => sum + one.total, 0);
   const floors = summaries.reduce((sum, { floor }) => sum + floor, 0);
   const items = sumsOf(summaries).map(([key, { floors: known, ...sum }]): Counted<T> => {
-    // Where it is missing it may have come as often as the floor says.
+    // An absent item may have come as often as the floor.
     const missed = floors - known;
     return { key, ...sum, count: sum.count + missed, error: sum.error + missed };
   });
@@ -63,7 +58,7 @@ function sumsOf<T>(summaries: readonly Summary<T>[]): [string, Sum<T>][] {
   return [...sums];
 }
 
-/** Of two that came as often, always the same one is first. */
+/** Ties have a fixed order. */
 function byCount<T>(one: Counted<T>, other: Counted<T>): number {
   return other.count - one.count || (one.key < other.key ? -1 : 1);
 }

@@ -2,11 +2,7 @@ import type { Event, RequestEvent } from '../events.ts';
 import { beginOf, SHORTEST, Slices, type TopWindow } from './slices.ts';
 import type { Summary } from './summary.ts';
 
-/**
- * What can be asked for, and how many counters it has: nothing is told too high by more than that part of all. Keys by requests;
- * by requests that the gateway refused; by admitted ones with a limit near; by refused ones while they have strikes or are
- * banned; keys with a deprecated operation, by its calls; operations by refused requests.
- */
+/** The number of counters per ranking; a count is too high by at most that part of all. */
 export const COUNTERS = {
   requests: 256,
   refused: 128,
@@ -19,7 +15,6 @@ export const COUNTERS = {
 export type TopBy = keyof typeof COUNTERS;
 export const TOP_BY = Object.keys(COUNTERS) as readonly TopBy[];
 
-/** What a counter counts: a key, an operation, or a key that calls an operation. */
 export interface Counting {
   readonly keyId: string | null;
   readonly account: string | null;
@@ -27,17 +22,13 @@ export interface Counting {
   readonly operation: string | null;
 }
 
-/** What this process has counted. */
 export interface TopCounts {
-  /** Unix milliseconds: nothing older is counted here. */
+  /** Unix milliseconds; nothing older is counted. */
   readonly since: number;
   readonly summary: Summary<Counting>;
 }
 
-/**
- * Counts who matters, for people to look at: unlike labels of metrics it may name keys, because it holds a fixed number of
- * counters.
- */
+/** Unlike labels of metrics it may name keys, because the number of counters is fixed. */
 export class Top {
   readonly #clock: () => number;
   readonly #begun: number;
@@ -49,7 +40,6 @@ export class Top {
     deprecated: new Slices(COUNTERS.deprecated),
     operations: new Slices(COUNTERS.operations),
   };
-  /** The slice that is counted now. */
   #start: number;
 
   /** `clock`: Unix milliseconds. */
@@ -90,7 +80,6 @@ export class Top {
     if (place.about === null) place.about = partyOf(event);
   }
 
-  /** Ends the slice if `now` is in another one. */
   #turn(now: number): void {
     const start = startAt(now);
     if (start === this.#start) return;
@@ -105,7 +94,7 @@ const partyOf = ({ keyId, account, plan }: RequestEvent): Counting => ({ keyId, 
 
 const startAt = (now: number): number => Math.floor(now / SHORTEST) * SHORTEST;
 
-/** Whether the gateway refused it: an outage is nobody's fault, a caller that left was not refused, and a store may say 404. */
+/** Excludes outages, aborted requests and statuses of backends. */
 function isRefused({ code, status }: RequestEvent): boolean {
   return code !== null && status >= 400 && status < 499;
 }

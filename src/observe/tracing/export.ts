@@ -7,13 +7,13 @@ import { loadExporter, type Sdk } from './sdk.ts';
 type Done = Parameters<SpanExporter['export']>[1];
 type ExporterConfig = NonNullable<ConstructorParameters<Awaited<ReturnType<typeof loadExporter>>>[0]>;
 
-/** As the SDK spells it. */
+/** `ExportResultCode` of the SDK. */
 const SUCCESS = 0;
 const FAILED = 1;
 
 /**
- * The exporter of the SDK for these settings. What it has under way ends soon after `stopped`: the SDK would go on for its timeout, and
- * the process with it. Rejects with one sentence where settings do not fit or a file cannot be read.
+ * `stopped` aborts exports in flight, which would otherwise hold the process until the SDK's timeout. Rejects with one
+ * sentence if settings are invalid or a file cannot be read.
  */
 export async function createExporter(url: string, settings: Settings, stopped: AbortSignal): Promise<SpanExporter> {
   const Exporter = await loadExporter(settings.protocol);
@@ -26,11 +26,11 @@ export async function createExporter(url: string, settings: Settings, stopped: A
       return { ...headers };
     },
     compression: compression as NonNullable<ExporterConfig['compression']>,
-    // What waits when the gateway stops goes at once.
+    // All waiting batches are sent at once when the gateway stops.
     concurrencyLimit: Math.ceil(batch.maxQueueSize / batch.maxExportBatchSize) + 2,
     httpAgentOptions: {
       keepAlive: true,
-      // The type does not have it, and every socket takes it.
+      // Missing in the type; every socket accepts it.
       ...{ signal: stopped },
       ...file('ca', settings.certificate),
       ...file('cert', clientCertificate),
@@ -43,17 +43,13 @@ function file(option: 'ca' | 'cert' | 'key', path: string | null): object {
   return path === null ? {} : { [option]: readFileSync(path) };
 }
 
-/**
- * The processor of the SDK that sends spans in batches, which tells what becomes of each: it has room for so many, and what
- * finds none is dropped. No request waits for it.
- */
+/** Sends spans in batches and reports the result of each. A full queue drops spans; requests never wait. */
 export class Outbox implements SpanProcessor {
   readonly #batches: SpanProcessor;
   readonly #exporter: SpanExporter;
   readonly #room: number;
   readonly #patience: number;
   readonly #observe: Observe;
-  /** Spans that wait, and those that are on their way. */
   #waiting = 0;
   #sent = 0;
   #isClosed = false;
@@ -92,7 +88,7 @@ export class Outbox implements SpanProcessor {
     return this.#batches.forceFlush();
   }
 
-  /** Resolves with whether all spans are sent, or not after `patience` milliseconds; what is left then is lost. */
+  /** Returns whether all spans were sent within `patience` milliseconds; the rest is lost. */
   async close(patience: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => {
@@ -101,7 +97,7 @@ export class Outbox implements SpanProcessor {
     await Promise.race([this.shutdown().catch(() => {}), over]);
     clearTimeout(timer);
     const left = this.#waiting + this.#sent;
-    // What comes of these is counted here.
+    // Further exports are counted here.
     this.#isClosed = true;
     if (left > 0) this.#observe({ type: 'spans', result: 'dropped', reason: 'stopped', count: left });
     return left === 0;
@@ -123,7 +119,7 @@ export class Outbox implements SpanProcessor {
       this.#tell(spans.length, result);
       done(result);
     };
-    // A receiver that drips its answer would keep the SDK waiting for ever.
+    // A receiver that sends its response slowly would block the SDK for ever.
     const timer = setTimeout(() => settle({ code: FAILED, error: new Error('no answer in time') }), this.#patience);
     timer.unref();
     this.#exporter.export(spans, settle);
@@ -148,7 +144,7 @@ export class Outbox implements SpanProcessor {
   }
 }
 
-/** Without what the receiver wrote, and with the status that the SDK keeps in `code`; an abort has a number of its own there. */
+/** Omits the receiver's text. The SDK keeps the status in `code`; an abort has a number there, too. */
 function reasonOf(error: Error | undefined): Error {
   const { message = 'it was refused', code } = (error ?? {}) as { message?: string; code?: unknown };
   return new Error(

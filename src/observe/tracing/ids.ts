@@ -1,12 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Bytes that are drawn at once: drawing them one id at a time costs ten times as much. */
+/** Bytes drawn at once; single draws are much slower. */
 const POOL = 4_096;
 
 const pool = Buffer.allocUnsafe(POOL);
 let at = POOL;
 
-/** Ids as W3C Trace Context wants them: random, in lower-case hex, never only zeros. */
+/** W3C Trace Context: random, lower-case hex, never only zeros. */
 export function newTraceId(): string {
   return draw(16);
 }

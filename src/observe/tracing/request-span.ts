@@ -4,29 +4,27 @@ import { newSpanId, newTraceId } from './ids.ts';
 import type { Samples } from './sampling.ts';
 import { limitedState } from './state.ts';
 
-/** What the caller says of its trace, well-formed; see `gateway/wire/trace-context.ts`. */
+/** Well-formed; see `gateway/wire/trace-context.ts`. */
 export interface ClientTrace {
   /** In the form of version 00, 55 characters. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
 }
 
-/** Begins the span of a request. `isTrusted`: it came through a trusted proxy. `startedAt`: on the clock of `performance.now()`. */
+/** `isTrusted`: the request came through a trusted proxy. `startedAt`: on the clock of `performance.now()`. */
 export type BeginSpan = (caller: ClientTrace, isTrusted: boolean, startedAt: number) => RequestSpan;
 
-/** The fields that W3C Trace Context defines. */
 export const TRACE_FIELDS = ['traceparent', 'tracestate'] as const;
 
-/** What says that something belongs under the span `id` of this trace. */
 export function traceparentAt({ traceId, flags }: RequestSpan, id: string): string {
   return `00-${traceId}-${id}-${flags}`;
 }
 
-/** Bits of the flags: the caller keeps its span; the trace id is random (W3C Trace Context level 2). */
+/** `sampled`, and `random` of W3C Trace Context level 2. */
 const SAMPLED = 1;
 const RANDOM = 2;
 
-/** Every request has ids, also those without spans: the store's log and ours then name the same trace. */
+/** Requests without spans also have ids, so that the logs of the backend and the gateway name the same trace. */
 export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
   return ({ traceparent, tracestate }, isTrusted, startedAt) => {
     const accepted = traceparent !== undefined && (parents === 'any' || (parents === 'proxies' && isTrusted));

@@ -2,10 +2,10 @@ import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Sdk } from './sdk.ts';
 
-/** Decides whether a request has spans. `parent`: what its caller decided for its own; `null`: there is none. */
+/** `parent`: the client's decision; `null`: none. */
 export type Samples = (traceId: string, parent: boolean | null) => boolean;
 
-/** The samplers of OpenTelemetry by their names. The share is that of its SDK, so that all that use it choose the same traces. */
+/** The ratio sampler is the SDK's, so that all its users choose the same traces. */
 export function createSamples({ api, trace }: Sdk, { sampler, ratio }: Pick<Settings, 'sampler' | 'ratio'>): Samples {
   switch (sampler) {
     case 'always_on':

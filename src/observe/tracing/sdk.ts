@@ -2,14 +2,13 @@ import type * as Api from '@opentelemetry/api';
 import type * as Resources from '@opentelemetry/resources';
 import type * as Trace from '@opentelemetry/sdk-trace';
 
-/** What is used of OpenTelemetry's own packages. */
 export interface Sdk {
   readonly api: typeof Api;
   readonly trace: typeof Trace;
   readonly resources: typeof Resources;
 }
 
-/** Loads them, and nothing else does: a gateway without an endpoint has none of them in memory (a test holds it). */
+/** Loaded on demand: a gateway without an endpoint has none of these packages in memory. */
 export async function loadSdk(): Promise<Sdk> {
   const [api, trace, resources] = await Promise.all([
     import('@opentelemetry/api'),
@@ -19,7 +18,6 @@ export async function loadSdk(): Promise<Sdk> {
   return { api, trace, resources };
 }
 
-/** The exporter of one protocol. */
 export async function loadExporter(protocol: 'http/protobuf' | 'http/json') {
   const { OTLPTraceExporter } =
     protocol === 'http/json'

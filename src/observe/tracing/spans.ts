@@ -2,7 +2,7 @@ import type { Attributes, Context, HrTime, Span, Tracer } from '@opentelemetry/a
 import type { AttemptSpan, Event, Observe, RequestEvent, RequestSpan, RequestTrace } from '../events.ts';
 import type { Sdk } from './sdk.ts';
 
-/** Hands the SDK the ids that were drawn when the request came, because the store has been told them. */
+/** The ids were already sent to the backend. */
 export class PresetIds {
   #trace = '';
   #span = '';
@@ -25,11 +25,9 @@ export interface SpanMakerParts {
   readonly sdk: Sdk;
   readonly tracer: Tracer;
   readonly ids: PresetIds;
-  /** Whether spans have the caller's address. */
   readonly clientAddress: boolean;
 }
 
-/** A request that has a span. */
 interface Sampled {
   readonly event: RequestEvent;
   readonly trace: RequestTrace;
@@ -38,14 +36,12 @@ interface Sampled {
   readonly endedAt: number;
 }
 
-/** An attempt among those of its request. */
 interface Place {
   readonly route: string | null;
   readonly index: number;
   readonly isLast: boolean;
 }
 
-/** Makes the spans of a request from its event: its own, with the steps as events, and one for each attempt at a store. */
 export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerParts): Observe {
   const { api } = sdk;
   const clock = new Clock();
@@ -106,9 +102,9 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     inside: Context,
   ) {
     const { method, status, code } = event;
-    // A WebSocket has no answer but the switch.
+    // A WebSocket has only the 101.
     const answered = attempt.status ?? (status === 101 ? status : null);
-    // What the caller was told of the last one is more exact.
+    // The code of the response is more exact for the last attempt.
     const failed = answered === null ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER') : null;
     const error = failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
     ids.give(span.traceId, attempt.id);
@@ -132,7 +128,7 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     made.end(clock.at(attempt.endedAt > 0 ? attempt.endedAt : endedAt));
   }
 
-  /** By the semantic conventions for HTTP, and nothing that a caller sent: a path or a query may hold what is secret. */
+  /** Semantic conventions for HTTP, without values that a client sent: a path or query may hold secrets. */
   function attributesOf(event: RequestEvent, route: string | null): Attributes {
     const { id, method, operation, status, code, verdict, keyId, account, plan, address } = event;
     return {
@@ -154,10 +150,10 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
   return observe;
 }
 
-/** The status of events about callers that left. */
+/** The status of aborted requests. */
 const NOT_ANSWERED = 499;
 
-/** The path as the contract or a mount has it; `null`: neither has it. */
+/** The path template; `null`: unknown. */
 function routeOf({ operation }: RequestEvent, { path }: RequestTrace): string | null {
   if (path !== null) return path;
   return operation.startsWith('mount ') ? `${operation.slice('mount '.length)}/*` : null;
@@ -175,10 +171,10 @@ function serverIn(store: string | null): Attributes {
   return { 'server.address': store!.slice(0, at), 'server.port': Number(store!.slice(at + 1)) };
 }
 
-/** Milliseconds by which the two clocks may differ before the newer difference counts: `Date.now()` has whole ones. */
+/** Milliseconds; `Date.now()` has whole ones. */
 const TOLERANCE = 2;
 
-/** The time of day for times of `performance.now()`, which is finer, and knows nothing of clocks that are set. */
+/** Converts `performance.now()`, which ignores clock changes, to the time of day. */
 class Clock {
   #offset = performance.timeOrigin;
 

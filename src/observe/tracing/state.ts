@@ -1,8 +1,8 @@
-/** What everybody must send on, and members that may be left out first where a list is longer (W3C Trace Context section 3.3.1.5). */
+/** Limits of W3C Trace Context section 3.3.1.5. */
 const ENOUGH = 512;
 const LARGE = 128;
 
-/** A well-formed tracestate as it is sent on: whole up to 512 characters; of a longer one the large members go, then the last. */
+/** If a tracestate exceeds 512 characters, drops large members first, then the last. */
 export function limitedState(state: string): string {
   if (state.length <= ENOUGH) return state;
   let members = state.split(',');

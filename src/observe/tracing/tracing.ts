@@ -9,27 +9,23 @@ import { createSamples } from './sampling.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { createSpanMaker, PresetIds } from './spans.ts';
 
-/** Milliseconds for which a gateway that stops waits for the receiver of its last spans. */
+/** Milliseconds at shutdown for the last spans. */
 const FLUSH = 2_000;
 
-/** The spans of one process. */
 export interface Tracing {
-  /** What begins the span of a request under these settings; the endpoint is that of the start. */
+  /** The endpoint is that of the start. */
   begin(settings: Pick<Settings, 'sampler' | 'ratio' | 'parents'>): BeginSpan;
-  /** Makes spans from the events of requests. */
   readonly observe: Observe;
-  /** Sends what waits, but only for so long. */
   close(): Promise<void>;
 }
 
 export interface TracingParts {
-  /** The number of the worker; `null`: the process is the whole gateway. */
+  /** `null`: a gateway of one process. */
   readonly worker: number | null;
-  /** Is told what becomes of spans. */
   readonly observe: Observe;
 }
 
-/** Loads OpenTelemetry if the settings have an endpoint; `null` if not. */
+/** Returns `null` without an endpoint. */
 export async function openTracing(settings: Settings, { worker, observe }: TracingParts): Promise<Tracing | null> {
   const url = tracesEndpointOf(settings);
   if (url === null) return null;
@@ -40,7 +36,7 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   const provider = new sdk.trace.TracerProvider({
     resource: resourceOf(sdk, settings, worker),
     idGenerator: given,
-    // What has no span comes not so far: that was decided when the request came.
+    // Sampling was decided at the start of the request.
     sampler: new sdk.trace.AlwaysOnSampler(),
     spanProcessors: [outbox],
   });
@@ -66,7 +62,6 @@ function resourceOf(
       'service.version': readVersion(),
       ...resource,
       ...(service !== null && { 'service.name': service }),
-      // Each process is an instance of its own.
       'service.instance.id':
         instance === undefined ? randomUUID() : worker === null ? instance : `${instance}-${worker}`,
     }),

@@ -1,7 +1,7 @@
 import type { Fault } from '@storegate/openapi';
 import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 
-/** Every error code of the admin API, with its status. Codes are for programs and never change their meaning. */
+/** Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {
   invalid_request: 400,
   invalid_value: 400,
@@ -26,7 +26,7 @@ export const ADMIN_CODES = {
 
 export type AdminCode = keyof typeof ADMIN_CODES;
 
-/** What is wrong with a call and what the operator can do. Nothing was changed. It masks what looks like a key. */
+/** Nothing was changed. The message states the problem and the remedy; text that looks like a key is masked. */
 export class AdminError extends Error {
   override name = 'AdminError';
   readonly code: AdminCode;
@@ -47,7 +47,6 @@ export class AdminError extends Error {
   }
 }
 
-/** The Error object of the contract; without `details` if there are none. */
 export function errorBody({ code, message, status, details }: AdminError) {
   return details ? { code, message, status, details } : { code, message, status };
 }

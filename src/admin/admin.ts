@@ -18,38 +18,34 @@ import { createAdminServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
 
-/** The listener of operators. Nothing of it answers on the public port, and nothing public answers here. */
+/** The operators' listener. It shares no route with the public port. */
 export interface Admin {
   listen(): Promise<number>;
-  /** What the files for TLS have from now on. Whether it speaks TLS stays as it was at the start. */
+  /** Replaces certificates; whether it uses TLS is fixed at the start. */
   use(tls: ServerMaterial | null): void;
   close(): Promise<void>;
 }
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
-  /** `null`: it speaks HTTP as it is. */
+  /** `null`: plain HTTP. */
   readonly tls: ServerMaterial | null;
   readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   readonly observe: Observe;
-  /** Token of this run for commands beside the gateway; `null`: they reach the state by themselves. */
+  /** Token of this run for local commands; `null`: they access the state directly. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  /** What is away, as in Ability. */
   readonly away: () => readonly string[];
-  /** The pages of the console; `null`: it is switched off. */
+  /** `null`: switched off. */
   readonly console: FindPage | null;
 }
 
 const MAX_BODY = '256kb';
-/** Milliseconds after which people sign in again, however busy they were. */
+/** Milliseconds until users must sign in again, even when active. */
 const LONGEST_SESSION = 12 * HOUR;
 
-/**
- * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as
- * `createAdminApi`.
- */
+/** Health needs no token; everything else does, see `createGate`. Throws as `createAdminApi`. */
 export function createAdmin(options: AdminOptions): Admin {
   const { config, context, metrics, observe, ownToken, readiness, away, console: find } = options;
   const api = createAdminApi(context);
@@ -134,7 +130,7 @@ function answerCall(api: AdminApi, observe: Observe) {
   };
 }
 
-/** Errors of body-parser have a `type`; every other error that is no AdminError is a bug. */
+/** Errors of body-parser have a `type`; every other error except AdminError is a bug. */
 function sendError(response: Response, thrown: unknown, observe: Observe): void {
   const { type } = thrown as { type?: string };
   const error =

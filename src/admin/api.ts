@@ -18,22 +18,20 @@ import { Live } from './live/live.ts';
 import { bindOperations, createOperations } from './operations.ts';
 import { reasonIn } from './reason.ts';
 
-/** The contract of the admin API. */
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
 
 export interface AdminApi {
   readonly contract: Contract;
-  /** Answers a call. Throws AdminError; anything else thrown is a bug. */
+  /** Throws AdminError; anything else thrown is a bug. */
   call(call: Call): Promise<AdminAnswer>;
-  /** Ends what is followed. */
   endStreams(): void;
-  /** Tells the audit log what it could not be told yet. */
+  /** Writes pending retractions to the audit log. */
   close(): Promise<void>;
 }
 
 /**
- * The admin API without its listener: commands beside a gateway call the same operations. Throws when `contract`, the
- * shipped one unless told otherwise, and the code differ.
+ * The admin API without its listener; local commands call the same operations. Throws if `contract` and the code
+ * differ.
  */
 export function createAdminApi(context: AdminContext, contract: Contract = adminContract()): AdminApi {
   const { change, close } = createChanges(context.auditLog);
@@ -60,7 +58,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = admin
 
 let read: Contract | null = null;
 
-/** The contract of the admin API, a part of the product that never changes: read once, when it is first needed. */
+/** Read once, when first needed. */
 export function adminContract(): Contract {
   read ??= loadContract(ADMIN_CONTRACT);
   return read;
@@ -75,7 +73,7 @@ function find(contract: Contract, { method, path }: Call) {
   throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
 }
 
-/** Paths and queries end up in logs, and nothing is found under a secret. */
+/** Paths and queries end up in logs. */
 function refuseSecrets(parameters: readonly string[], query: string): void {
   const given = [...parameters.map(decodeURIComponent), ...new URLSearchParams(query).values()];
   if (given.some(holdsSecret)) throw new AdminError('invalid_value', GIVE_THE_ID);

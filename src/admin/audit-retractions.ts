@@ -2,13 +2,10 @@ import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { Outage } from '../errors/outage.ts';
 import { type AuditDraft, type AuditLog, failedEntry } from '../keys/operators/audit-log.ts';
 
-/** Milliseconds between attempts to reach the audit log. */
+/** Milliseconds. */
 const RETRY = 1_000;
 
-/**
- * What the audit log must still hear of changes that were told and then could not be made. Mostly it hears at once; when
- * the log is out of reach too, a correction is tried again until it is written.
- */
+/** Retractions of audit entries whose change failed. While the log is unreachable they are retried until written. */
 export class AuditRetractions {
   readonly #auditLog: AuditLog;
   readonly #turns = new KeyedMutex();
@@ -21,8 +18,8 @@ export class AuditRetractions {
   }
 
   /**
-   * Writes an entry that takes back `entry`, and forgets the answer named `answer`, so that the call can be repeated. Throws
-   * what keeps it from doing so now, unless that is an outage; in either case it tries again later.
+   * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated. Throws errors other
+   * than an outage; retries later in either case.
    */
   async add(entry: AuditDraft | null, answer: string | null): Promise<void> {
     if (entry) this.#waiting.push(async () => this.#auditLog.append({ entry: failedEntry(entry), idempotent: null }));
@@ -30,7 +27,7 @@ export class AuditRetractions {
     await this.#tryNow();
   }
 
-  /** Writes what is waiting. Throws when it cannot: then no other change may be told either. */
+  /** Writes what is pending. Throws on failure: then no other change may be logged either. */
   async settle(): Promise<void> {
     if (this.#waiting.length === 0) return;
     await this.#turns.take('all', async () => {
@@ -41,7 +38,6 @@ export class AuditRetractions {
     });
   }
 
-  /** Tries for the last time. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -61,7 +57,7 @@ export class AuditRetractions {
     if (this.#closed) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      // Whoever made the change was told why it failed.
+      // The client has already received the error of its change.
       this.settle().catch(() => this.#tryLater());
     }, RETRY).unref();
   }

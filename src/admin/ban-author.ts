@@ -1,15 +1,11 @@
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';
 
-/** Entries read at once. */
 const PAGE = 50;
-/** The state has its own clock: a ban may end so many milliseconds earlier or later than its entry says. */
+/** Milliseconds by which a ban may end earlier or later than its entry records, as the state has its own clock. */
 const CLOCKS_DIFFER = 10_000;
 
-/**
- * Who imposed, or extended, the ban of `subject` that ends at `until` (Unix milliseconds), and why; `null`: the ladder
- * did.
- */
+/** Who added or extended the ban that ends at `until` (Unix milliseconds), and why; `null`: automatic. */
 export async function banAuthorOf(
   auditLog: AuditLog,
   subject: string,
@@ -19,7 +15,7 @@ export async function banAuthorOf(
   for await (const { action, actor, after, requestId } of bansOf(auditLog, subject)) {
     const ban = Object(after) as { until?: string | null; reason?: string };
     if (action.endsWith('.failed')) failed.add(requestId);
-    // A failed one that fits was made: the state was away, and its answer was lost.
+    // A matching failed one was made: only its response was lost in an outage.
     else if (typeof ban.until === 'string' && Math.abs(Date.parse(ban.until) - until) < CLOCKS_DIFFER)
       return { by: actor, reason: ban.reason ?? null };
     else if (!failed.has(requestId)) return null;
@@ -27,10 +23,10 @@ export async function banAuthorOf(
   return null;
 }
 
-/** Entries about bans and pardons of a subject, newest first. */
+/** Newest first. */
 async function* bansOf(auditLog: AuditLog, subject: string): AsyncGenerator<AuditEntry> {
   const { target, plan } = targetIn(subject);
-  // Bans of an account are told apart by their plan. Older entries have the subject itself as their target.
+  // Bans of an account are distinguished by plan. Older entries have the subject itself as their target.
   const fits = (entry: AuditEntry) =>
     entry.action.startsWith('bans.') &&
     (entry.target === subject ||

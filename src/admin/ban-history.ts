@@ -5,20 +5,17 @@ import { targetIn } from '../keys/subjects.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
-/** Entries read at once. */
 const PAGE = 500;
-/** Bans of an outage are written when it is over, so entries may stand among younger ones. Milliseconds. */
+/** Milliseconds. Bans of an outage are written after it, so entries may be out of order. */
 const OUT_OF_ORDER = DAY;
 
-/** What became of a ban. */
 export type BanEnd = NonNullable<BanEntry['ended']>;
 
-/** For how long before now bans are counted where parties are shown, milliseconds. */
+/** Milliseconds. */
 const RECENT = 30 * DAY;
 
 type Log = Pick<AuditLog, 'list'>;
 
-/** Actions that begin a ban, or give it another end. */
 const BEGINS = ['bans.start', 'bans.add', 'bans.extend'];
 const ENDS: Readonly<Record<string, BanEnd['how']>> = {
   'bans.lift': 'lifted',
@@ -27,7 +24,7 @@ const ENDS: Readonly<Record<string, BanEnd['how']>> = {
   'bans.start': 'replaced',
 };
 
-/** The entries from a time on (Unix milliseconds), newest first; only those below a number, if there is one. */
+/** Newest first. `since`: Unix milliseconds. */
 export async function* entriesSince(log: Log, since: number, below?: number): AsyncGenerator<AuditEntry> {
   for (let before = below; ; ) {
     const entries = await log.list({ below: before, limit: PAGE });
@@ -38,7 +35,7 @@ export async function* entriesSince(log: Log, since: number, below?: number): As
   }
 }
 
-/** What became of the bans among these entries, by their numbers; those without an answer are in force, or are no bans. */
+/** By entry number; entries without a value are in force, or are not bans. */
 export async function endsOf(log: Log, entries: readonly AuditEntry[], now: number): Promise<Map<number, BanEnd>> {
   const bans = entries.filter(({ action }) => BEGINS.includes(action));
   const later = await entriesAbout(log, bans);
@@ -58,7 +55,7 @@ export async function endsOf(log: Log, entries: readonly AuditEntry[], now: numb
   return ends;
 }
 
-/** All entries about the parties of these bans from the oldest of them on, oldest first, as far as they may tell of an end. */
+/** Oldest first, from the oldest of these bans on. */
 async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<AuditEntry[]> {
   const targets = new Set(bans.map(({ target }) => target));
   const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
@@ -73,7 +70,6 @@ async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<Audi
   return found;
 }
 
-/** What the log says of each party since a time. */
 export class RecentBans {
   readonly #entries = new Map<string, AuditEntry[]>();
   readonly #failed = new Set<string>();
@@ -84,12 +80,11 @@ export class RecentBans {
     return recent;
   }
 
-  /** The last 30 days, or what is kept of them. */
+  /** The last 30 days, or what the log retains. */
   static async before(now: number, { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>): Promise<RecentBans> {
     return await RecentBans.since(banLog, now - Math.min(RECENT, config().audit.bans.maxAge));
   }
 
-  /** `subject` is a key or an account. */
   of(subject: string): BanRecord {
     const entries = this.#about(subject);
     const pardon = entries.find(({ action }) => action === 'bans.lift');
@@ -99,7 +94,7 @@ export class RecentBans {
     };
   }
 
-  /** Why the ladder gave the ban that ends then; `null`: the log does not say. */
+  /** `null`: unknown. */
   reasonOf(subject: string, until: number): string | null {
     const begun = this.#about(subject).find((entry) => entry.action === 'bans.start' && untilOf(entry) === until);
     return begun ? (begun.after as { reason: string }).reason : null;
@@ -123,7 +118,7 @@ function isOfSameBan(one: AuditEntry, other: AuditEntry): boolean {
   return one.target === other.target && (one.target.startsWith('key_') || planOf(one) === planOf(other));
 }
 
-/** An entry of a change that failed is taken back by another one of the same call. */
+/** The entry of a failed change is retracted by another entry of the same call. */
 function callOf(entry: AuditEntry): string {
   const { requestId, action, target } = entry;
   return JSON.stringify([requestId, action.replace(/\.failed$/, ''), target, planOf(entry)]);

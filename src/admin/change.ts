@@ -3,31 +3,27 @@ import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } f
 import { AuditRetractions } from './audit-retractions.ts';
 import type { AdminAnswer, Task } from './call.ts';
 
-/** What the audit log says about a change; who made it, when and why stands in the task. */
 export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
 
-/** One part of a change: an entry, and the work that it tells. */
 export interface ChangePart {
   readonly entry: ChangeEntry;
   readonly make: () => Promise<void>;
 }
 
-/** The two ways to keep a change and its entry together. */
 export interface ChangeAudit {
-  /** For a store that takes the note with the change and keeps both or neither. */
+  /** For a store that writes change and note atomically. */
   note(entry: ChangeEntry, answer: AdminAnswer): AuditNote;
   /**
-   * For everything else. Each entry is written before its part is made, so that nothing changes unnoticed. When a part
-   * cannot be made, an entry `<action>.failed` takes its entry back, the parts after it are neither told nor made, and
-   * the call may be repeated with its Idempotency-Key. Rejects with what kept the part from being made.
+   * For everything else. Each entry is written before its change. If a change fails, `<action>.failed` retracts its
+   * entry, later parts are skipped, and the call may be repeated with its Idempotency-Key. Rejects with the error of
+   * the failed part.
    */
   make<Body>(parts: readonly ChangePart[], answer: AdminAnswer<Body>): Promise<AdminAnswer<Body>>;
 }
 
 /**
- * Makes a change of an operator; the only way to make one. Changes of one `target` take turns, so `work` finds things
- * as the change before has left them. A call whose Idempotency-Key was answered before gets that answer, and `work` is
- * not run.
+ * The only way for operators to change anything. Changes of one `target` are serialized. A repeated Idempotency-Key
+ * returns the first response, and `work` does not run.
  */
 export type Change = <Body>(
   task: Task,
@@ -37,7 +33,7 @@ export type Change = <Body>(
 
 export interface Changes {
   readonly change: Change;
-  /** Tells the audit log what it could not be told yet. */
+  /** Writes pending retractions to the audit log. */
   close(): Promise<void>;
 }
 
@@ -61,7 +57,7 @@ export function createChanges(auditLog: AuditLog): Changes {
       }
       return answer;
     } catch (error) {
-      // Then another call has the entry and the answer, and both are right.
+      // After a conflict the entry and response of the other call are valid.
       if (!(error instanceof IdempotencyConflict)) await takeBack(task, open, error);
       throw error;
     }
@@ -75,7 +71,7 @@ export function createChanges(auditLog: AuditLog): Changes {
     }
   }
 
-  /** The same call was answered before, so the answer has the same type. */
+  /** It is the response to the same call, so it has the same type. */
   async function answerOfBefore<Body>({ idempotent, now }: Task): Promise<AdminAnswer<Body> | null> {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
     return kept ? (idempotent.open(kept) as AdminAnswer<Body>) : null;
@@ -93,7 +89,7 @@ export function createChanges(auditLog: AuditLog): Changes {
             make: (parts, answer) => makeParts(task, parts, answer),
           });
         } catch (error) {
-          // The same call at another gateway was faster: its answer is ours.
+          // The same call at another gateway was faster.
           const first = error instanceof IdempotencyConflict ? await answerOfBefore<Body>(task) : null;
           if (!first) throw error;
           return first;
@@ -103,7 +99,7 @@ export function createChanges(auditLog: AuditLog): Changes {
   };
 }
 
-/** `answer`: kept with the note, so that a repeated call gets it; `null` where it is kept with another note of the call. */
+/** `answer`: stored with the note for repeated calls; `null` if another note of the call has it. */
 function noteOf(
   { now, actor, requestId, reason, idempotent }: Task,
   entry: ChangeEntry,

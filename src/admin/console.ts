@@ -14,21 +14,20 @@ export interface ConsoleParts {
   readonly find: FindPage;
   /** Reads bodies as bytes. */
   readonly body: RequestHandler;
-  /** Answers calls of the admin API whose operator is known. */
+  /** Requires a known operator. */
   readonly api: RequestHandler;
 }
 
 /**
- * The console's part of the listener. Pages are open to whoever reaches it. `/console/session` tells who is signed in (GET), takes
- * a token (POST) and forgets (DELETE); `/console/api/` is the admin API for who is.
+ * Pages need no token. `/console/session` shows the session (GET), signs in (POST) and out (DELETE); `/console/api/` is
+ * the admin API for sessions.
  *
- * The cookie is of these paths alone, so that what listens at another port of the machine is hardly ever sent it (RFC 6265,
- * section 8.5: cookies know no ports), and so that no call of the admin API itself can be made with it from another page.
+ * The cookie is limited to these paths: cookies ignore ports (RFC 6265 section 8.5), and no other page may call the
+ * admin API itself with it.
  */
 export function consoleRoutes({ gate, sessions, settings, find, body, api }: ConsoleParts): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
 
-  /** Who calls; `null`: nobody who has signed in. */
   async function operatorOf(request: Request): Promise<Operator | null> {
     for (const id of sessionIds(request)) {
       const hash = sessions.find(id);
@@ -41,7 +40,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
   async function tell(operator: Operator | null, response: Response): Promise<void> {
     const open = (await gate.withoutToken()) !== null;
     const { idleTimeout, links } = settings();
-    // Who has not signed in needs not know where the dashboards are.
+    // Links to dashboards only after sign-in.
     response.json({ operator, open, idle: idleTimeout / 1_000, links: operator ? links : [] });
   }
 
@@ -93,27 +92,26 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
   return mounted;
 }
 
-/** Says instead of the console that there is none. */
 export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
   if (path !== CONSOLE_PREFIX && !path.startsWith(`${CONSOLE_PREFIX}/`)) return next();
   throw new AdminError('not_found', 'The console is switched off: see console.enabled in gateway.yaml.');
 };
 
-/** People type the address without a path. Programs ask for no HTML, and are told what they always were. */
+/** Only browsers ask for HTML. */
 function redirectBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
   if (headers.accept?.includes('text/html')) response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
   else next();
 }
 
-/** Below express's router the path lacks what the router is mounted at. */
+/** express strips the mount path. */
 function pathOf({ originalUrl }: Request): string {
   return originalUrl.split('?', 1)[0]!;
 }
 
 /**
- * Only the console's own scripts use a session: a page at another port of the same host is of the same site, and is sent its cookie.
- * Browsers say where a request comes from (Fetch Metadata); older ones, and those that reach the listener without TLS under a name,
- * send Origin with what changes something, which the listener has compared with its own. Who types an address may read.
+ * Only the console's own scripts may use a session: a page at another port of the host is same-site and gets its
+ * cookie. Fetch Metadata shows the source; without it, requests that change something have an Origin, which the
+ * listener has already checked. Typed addresses may read.
  */
 function checkSource({ method, headers }: Request, _response: Response, next: NextFunction): void {
   const reads = method === 'GET' || method === 'HEAD';
@@ -124,7 +122,7 @@ function checkSource({ method, headers }: Request, _response: Response, next: Ne
   next();
 }
 
-/** Throws AdminError, which never has what was sent. */
+/** Throws AdminError, which never contains the body. */
 function tokenIn(request: Request): string {
   const form = 'Send {"token": "…"} as application/json.';
   if (!request.is('application/json')) throw new AdminError('unsupported_media_type', form);

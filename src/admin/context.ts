@@ -8,48 +8,42 @@ import type { LastKnown, Records } from '../state/storage.ts';
 import type { WebhookAdmin } from '../webhooks/admin.ts';
 import type { Configured } from './differences.ts';
 
-/** What a reload changes. */
 export interface Reloaded {
-  /** Settings and files that differ now. */
   readonly changed: readonly string[];
-  /** Settings that differ in the files and stay as they are until a restart. */
+  /** Settings that take effect after a restart. */
   readonly needRestart: readonly string[];
 }
 
-/** What the files say, checked, beside what is in force, and what a reload would change now. */
 export interface Compared {
   readonly inForce: Configured;
   readonly inFiles: Configured;
   readonly reloaded: Reloaded;
 }
 
-/**
- * Called when the files were read and are good, before anything changes: `apply` puts them in force. A reload that is
- * refused never calls it.
- */
+/** Called with valid files before anything changes; `apply` puts them in force. Not called for a refused reload. */
 export type ReloadWrapper = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
 
-/** All that the operations of the admin API work with, in a running gateway or beside one. */
+/** In a running gateway or a local command. */
 export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
-  /** Throws AdminError if counters and bans are out of reach. */
+  /** Throws AdminError if counters and bans are unreachable. */
   readonly state: () => State;
-  /** What is shown while the state is away; absent where there is nothing to show. */
+  /** Shown during an outage of the state. */
   readonly lastKnown?: LastKnown | undefined;
-  /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
+  /** Throws AdminError if this process cannot query gateways. */
   readonly peers: () => Peers;
   readonly uses: Pick<LastUseTracker, 'lastUsed'>;
   readonly webhooks: () => Promise<WebhookAdmin>;
   readonly config: () => Config;
   readonly plans: () => Plans;
-  /** The windows of the contract. Throws AdminError if it cannot be used. */
+  /** The windows of the contract. Throws AdminError if the contract is unusable. */
   readonly scoped: () => readonly Window[];
   /** The limits of requests without a key; `null`: every operation needs one. */
   readonly publicPlan: () => Plan | null;
   /** Reads the configuration again and puts it in force. Throws AdminError with every mistake, and what `around` throws. */
   readonly reload: (reason: string, around?: ReloadWrapper) => Promise<Reloaded>;
   /**
-   * Reads and checks the files as `reload` does, and changes nothing. Throws AdminError with every mistake, and where this
-   * process is no running gateway.
+   * Validates the files without changes. Throws AdminError with every mistake, or if this process is not a running
+   * gateway.
    */
   readonly compare: () => Promise<Compared>;
   readonly clock: () => number;

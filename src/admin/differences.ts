@@ -8,13 +8,12 @@ import { formatWindows } from '../config/windows.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
 import { escalationView, planOptions } from './view.ts';
 
-/** A configuration with its contract: what is in force, or what the files say. */
 export interface Configured {
   readonly config: Config;
   readonly contract: Contract;
 }
 
-/** How the files differ from what is in force, safe to show to people. */
+/** Safe to show: without secrets. */
 export function differencesBetween(inForce: Configured, inFiles: Configured) {
   const [before, after] = [inForce.config.plans, inFiles.config.plans];
   const bans = pair(
@@ -30,7 +29,7 @@ export function differencesBetween(inForce: Configured, inFiles: Configured) {
   };
 }
 
-/** Two values of one thing; `null`: there it is not. */
+/** `null`: absent. */
 interface Pair<T> {
   readonly inForce: T | null;
   readonly inFiles: T | null;
@@ -77,7 +76,7 @@ function shownPlan(plan: Plan) {
   return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };
 }
 
-/** In words: `5000/minute,2000000/day, 200 in flight`. */
+/** As text: `5000/minute,2000000/day, 200 in flight`. */
 function ownLimits({ accounts, concurrencies }: Plans): ReadonlyMap<string, string> {
   const inFlight = (name: string) => concurrencies?.get(name);
   return new Map(

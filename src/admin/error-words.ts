@@ -1,6 +1,6 @@
 import { ADMIN_CODES, type AdminCode } from './admin-error.ts';
 
-/** What each code means, and what an operator can do. Names and headers are in backticks. */
+/** Names and headers are in backticks. */
 const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]>> = {
   invalid_request: ['The call does not fit the contract.', 'Fix every entry of `details`.'],
   invalid_value: ['A value is of the right form, and cannot be.', 'See the message.'],
@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]
   state_unavailable: ['The state, such as Redis, does not answer.', 'Nothing was changed: try again later.'],
 };
 
-/** Every error of the admin API in the order of its status. */
+/** Ordered by status. */
 export const ADMIN_ERRORS = Object.entries(WORDS)
   .map(([code, [title, advice]]) => ({ code, status: ADMIN_CODES[code as AdminCode], title, advice }))
   .sort((a, b) => a.status - b.status);

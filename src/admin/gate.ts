@@ -18,31 +18,29 @@ import {
 } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Decides who may call the admin listener. */
 export interface Gate {
-  /** Throws AdminError for requests that a web page of another origin made. */
+  /** Throws AdminError for requests by web pages of another origin. */
   checkOrigin(request: IncomingMessage): void;
-  /** Who calls. Throws AdminError if a token is needed and there is no good one. */
+  /** Throws AdminError if a required token is missing or wrong. */
   operator(request: IncomingMessage): Promise<Operator>;
-  /** The same without a refusal, for who was let in before; `null`: nobody any more. Throws as `holder`. */
+  /** For operators who were admitted before; `null`: revoked. Throws as `holder`. */
   recheck(request: IncomingMessage): Promise<Operator | null>;
-  /** Whose token it is, as its hash. Throws as `operator`, and counts a wrong one as that does. */
+  /** Returns the hash of the token. Throws as `operator`, and counts a wrong token. */
   admit(token: string, request: IncomingMessage): Promise<string>;
-  /** Who has the token with this hash; `null`: nobody any more. Throws AdminError while the state cannot be asked. */
+  /** `null`: revoked. Throws AdminError while the state is down. */
   holder(hash: string): Promise<Operator | null>;
-  /** Who calls without a token where none is needed; `null`: one is. */
+  /** The operator if no token is needed; `null`: one is. */
   withoutToken(): Promise<Operator | null>;
 }
 
-/** Wrong tokens per address, and milliseconds for which they count. */
+/** Wrong tokens per address, within milliseconds. */
 const GUESSES = { failures: 10, window: MINUTE };
-/** Whoever reaches a loopback listener without a token while there is none. */
+/** Loopback access while no token exists. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken` is the token of this run, which commands read from the gateway's folder; `null`: there is none. Whoever
- * can read it could change the folder as well, and is trusted to say which user of the machine it is. No other token
- * lets its holder choose a name, and no name chosen can be that of a token.
+ * `ownToken`: the token of this run, from the gateway's folder; `null`: none. Read access to it implies control of the
+ * folder, so its holder may name the user. No other token can choose a name, and a chosen name never equals a token's.
  */
 export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null): Gate {
   const guard = createGuard(GUESSES);
@@ -50,7 +48,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashToken(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
-  /** While the state is away, the tokens last read hold: an outage is when operators are needed most. */
+  /** During an outage of the state the last tokens read stay valid: operators are needed most then. */
   async function known(): Promise<readonly TokenRecord[]> {
     try {
       lastKnown = await tokens.list();
@@ -62,7 +60,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     return lastKnown;
   }
 
-  // Read once at the start, for a first call that comes while the state is away. If this fails, that call is told.
+  // Prepares for an outage before the first call. That call reports a failure itself.
   known().catch(() => {});
 
   async function refused(address: string, message: string): Promise<AdminError> {
@@ -98,7 +96,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   return {
     checkOrigin({ headers }) {
       const { host = '', origin } = headers;
-      // A web page whose name resolves to this machine (DNS rebinding) sends that name as the host.
+      // DNS rebinding: a web page whose name resolves to this machine sends that name as host.
       if (isLoopback(admin.host) && !isLocalName(host)) {
         throw new AdminError('foreign_host', 'The admin listener answers to localhost and 127.0.0.1 only.');
       }
@@ -126,14 +124,14 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   };
 }
 
-/** Who uses the token of this run: the user that the header names, else the one that runs the gateway. Throws AdminError. */
+/** The user in the header, else the user of the gateway. Throws AdminError. */
 function shellUserIn(header: string | string[] | undefined): Operator {
   const name = header === undefined ? shellUser() : decodeShellUser(String(header));
   if (name !== null) return { name, role: 'admin' };
   throw new AdminError('invalid_request', `${SHELL_USER_HEADER} must be cli: and the name of a user, percent-encoded.`);
 }
 
-/** Whether no page of another machine can have this name: `localhost`, or a loopback address. */
+/** `localhost` or a loopback address, which no remote page can have. */
 function isLocalName(host: string): boolean {
   const name = host
     .replace(/:\d*$/, '')

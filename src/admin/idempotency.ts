@@ -4,8 +4,8 @@ import { AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Idempotent } from './call.ts';
 
 /**
- * A call that must not be made twice. Its answer may hold a secret, and the state must not give secrets away. So the
- * answer is kept encrypted with a key made from the Idempotency-Key, and the Idempotency-Key itself is not kept.
+ * The stored response may hold a secret, so it is encrypted with a key derived from the Idempotency-Key, which is not
+ * stored.
  */
 export class IdempotentCall implements Idempotent {
   readonly name: string;

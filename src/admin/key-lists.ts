@@ -10,12 +10,12 @@ interface Context extends Pick<AdminContext, 'uses'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
 }
 
-/** All keys of an account, oldest first, revoked ones too. */
+/** Oldest first, including revoked keys. */
 export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: string): Promise<KeyRecord[]> {
   return (await Array.fromAsync(keys.read({ account }))).flat();
 }
 
-/** A page of keys as the API shows them. `query` is that of `listKeys`. Throws AdminError. */
+/** `query` is that of `listKeys`. Throws AdminError. */
 export async function keyPage(context: Context, query: Query, now: number) {
   const { items, next } = await pageOf(context, query, now);
   const uses = await context.uses.lastUsed(items.map(({ id }) => id));
@@ -34,7 +34,7 @@ async function pageOf(
   if (afterId !== undefined && !after) {
     throw new AdminError('invalid_value', '`after` names nothing in this list: use the `next` of the page before.');
   }
-  // Whoever gives the whole id means this key: it comes first, beside the others of the page.
+  // An exact id comes first.
   const meant = find === undefined ? null : await keys.get(find);
   const first = meant && !after && fits(meant) ? [meant] : [];
   const items: KeyRecord[] = [];

@@ -15,15 +15,13 @@ import type { AdminContext } from './context.ts';
 import { coverageOf } from './peer-names.ts';
 import { time } from './view.ts';
 
-/** Keys and accounts in one answer. */
 const MOST_SUBJECTS = 100;
 
-/** What one window would have refused to one party. */
 type Refusing = Simulation & { readonly window: Window };
 
 /**
- * What the windows of the plan `name` in `planned` would have done to the requests of these keys that were admitted in the last day,
- * each window by itself; `null`: the plan has no limits of its own then.
+ * Simulates each window of the plan `name` by itself on the admitted requests of the last day; `null`: the plan has no
+ * limits of its own.
  */
 export async function lastDay(
   context: AdminContext,
@@ -35,7 +33,7 @@ export async function lastDay(
   const plan = planned.plans.get(name)!;
   if (plan.windows === null) return null;
   const before = context.plans().plans.get(name);
-  // Other windows, or those of accounts instead of keys, were not counted.
+  // Other windows, or those of accounts instead of keys, have no counts.
   const counted = plan.windows.filter(
     (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
@@ -67,7 +65,7 @@ export async function lastDay(
   };
 }
 
-/** When a window began that is told apart by `at`; of a sliding one the span of the clock. */
+/** For a sliding window the span of the clock. */
 function beganAt(window: Window, at: number): number {
   return kindOf(window).resetsAsWhole ? at - window.span : at;
 }
@@ -79,7 +77,6 @@ interface SubjectUses {
 
 type RefusedSubject = SubjectUses & { readonly windows: readonly Refusing[] };
 
-/** Who is behind each subject. */
 function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, SubjectUses> {
   return new Map(
     keys.map((key) => {
@@ -89,7 +86,7 @@ function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string
   );
 }
 
-/** Whom the windows would have refused something; the one with most of it first. */
+/** Highest refusals first. */
 function refusedTo(
   windows: readonly Window[],
   { windows: uses, costliest }: PeakCounts,
@@ -114,7 +111,7 @@ function usesIn(readings: readonly number[]) {
   return Array.from({ length: readings.length / 2 }, (_, i) => ({ at: readings[2 * i]!, used: readings[2 * i + 1]! }));
 }
 
-/** One window, and what it would have refused to all. `place`: of its uses in what is known; -1: it was not counted. */
+/** `place`: the index of its uses; -1: not counted. */
 function windowFields(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedSubject[]) {
   const { name, kind, limit } = window;
   if (place < 0 || known === null) return { name, kind, limit, counted: false, floor: null, limited: 0, refused: null };
@@ -133,7 +130,6 @@ function windowFields(window: Window, place: number, known: PeakCounts | null, p
   };
 }
 
-/** How many requests of keys with this plan limits admitted and refused in the last day. */
 async function requestsOf(context: AdminContext, now: number, plan: string) {
   const length = HISTORY_STEPS['1h'];
   const from = Math.floor((now - DAY) / length) * length;

@@ -3,7 +3,7 @@ import { CountersError } from '../state/state.ts';
 import { type AdminAnswer, ok } from './call.ts';
 import { time } from './view.ts';
 
-/** The answer that `ask` makes, or while the state is away that of what is known here, with the time that it is from. */
+/** During an outage of the state returns the local copy with its time. */
 export async function orLastKnown<K extends { readonly asOf: number }, Body extends object>(
   ask: () => Promise<Body>,
   known: (() => K | null) | undefined,

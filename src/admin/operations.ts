@@ -21,7 +21,6 @@ import { topOperations } from './operations/top.ts';
 import { usageOperations } from './operations/usage.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 
-/** Every operation of the admin API, by its operationId. */
 export function createOperations(context: AdminContext, change: Change, live: Live): AdminOperations {
   return {
     ...keyOperations(context, change),
@@ -43,17 +42,13 @@ export function createOperations(context: AdminContext, change: Change, live: Li
   };
 }
 
-/** An operation of the contract with the code that performs it. */
 export interface BoundOperation {
   readonly run: AdminOperation;
-  /** The lowest role that may call it: its `x-role` in the contract, and nowhere else. */
+  /** The lowest role: `x-role` in the contract. */
   readonly role: Role;
 }
 
-/**
- * Every operation of the contract with its code. Throws, and names them all, when contract and code differ: an operation
- * without code, code without an operation, an operation without a known role.
- */
+/** Throws, and lists all differences, if contract and code differ or an operation has no known role. */
 export function bindOperations(contract: Contract, operations: AdminOperations): ReadonlyMap<string, BoundOperation> {
   const faults: string[] = [];
   const codeOf = new Map<string, AdminOperation>(Object.entries(operations));

@@ -6,10 +6,7 @@ export function limitOf(query: Readonly<Record<string, string>>): number {
   return query.limit === undefined ? DEFAULT : Number(query.limit);
 }
 
-/**
- * One page: the items that fit and come after the one named `query.after`, and the `after` of the next page; `null`:
- * this page is the last. The item named by `after` need not fit any more.
- */
+/** `after`: the cursor of the next page; `null`: the last page. The item at `query.after` need not match any more. */
 export function page<T>(
   all: readonly T[],
   query: Readonly<Record<string, string>>,

@@ -5,7 +5,7 @@ import type { DecisionView, ListedRequest } from '../observe/peers/requests.ts';
 import type { StoreConnections } from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
 
-// Gateways of different versions exchange these values, so their names stay. The admin API has names of its own.
+// Gateways of different versions exchange these values, so their names stay.
 
 const READINESS: Readonly<Record<PeerReadiness, Readiness>> = {
   ready: 'ready',
@@ -27,7 +27,6 @@ export const readinessOf = (readiness: PeerReadiness): Readiness => READINESS[re
 export const stateOf = <S extends StoreOfAll['state']>(state: S) =>
   STATES[state] as S extends 'partly' ? Store['state'] : Exclude<Store['state'], 'partial'>;
 
-/** The gateways whose answers are missing. */
 export const coverageOf = ({ silent, apart }: Pick<PeerAnswers<unknown>, 'silent' | 'apart'>) => ({
   unresponsive: silent,
   isolated: apart,

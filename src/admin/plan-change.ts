@@ -4,7 +4,7 @@ import type { Window } from '../limits/limits.ts';
 import type { Plan } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The plan of this name after the change. Throws AdminError, and ConfigError for limits that are none. */
+/** Throws AdminError, and ConfigError for invalid limits. */
 export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraft): Plan {
   const concurrency = draft.concurrency === undefined ? old?.concurrency : draft.concurrency;
   const weight = draft.weight ?? old?.weight;

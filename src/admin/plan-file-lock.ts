@@ -3,19 +3,18 @@ import { setTimeout } from 'node:timers/promises';
 import { isLocked, lockFile } from '../common/lock.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Milliseconds between two attempts to get the lock, and after which somebody who waits for it gives up. */
+/** Milliseconds between two attempts, and the timeout. */
 const RETRY = 20;
 const LOCK_TIMEOUT = 10_000;
 
 /**
- * Runs `work` while no other storegate process changes `file`, if the file still says `text`; else answers `null`.
+ * Runs `work` under a lock if `file` still has `text`; else returns `null`.
  *
- * Several gateways, and commands beside them, may share a plans file. Each makes its new text from the text that it has
- * read. The comparison under a lock is what keeps one from dropping the plan of another; without the lock the file
- * could change between comparison and replacement. The lock is held until the new plans are in force or the old text is
- * back, so nobody builds on a text that is taken back. Editors take no lock: for them the comparison alone must do.
+ * Gateways and local commands may share a plans file. Comparing under the lock prevents lost updates. The lock is held
+ * until the plans are in force or rolled back, so no change builds on a text that is rolled back. Editors take no lock:
+ * for them there is only the comparison.
  *
- * @throws {AdminError} when the lock cannot be had
+ * @throws {AdminError} if the lock is not available
  */
 export async function whileUnchanged<T>(file: string, text: string, work: () => Promise<T>): Promise<T | null> {
   const lock = await lockOf(file);
@@ -57,8 +56,8 @@ function tryLock(name: string): { release(): void } | null {
 }
 
 /**
- * Makes the lock file where it is missing, with mode and owner of the plans file: one that a command of root has made must
- * not keep the gateway out. It is opened here only to be made: closing a file drops every lock that this process has on it.
+ * Mode and owner of the plans file, so that a lock file created by root does not block the gateway. Closing a file
+ * drops all locks of the process on it, so it is opened here only to create it.
  */
 function makeLock(name: string, file: string): void {
   const { mode, uid, gid } = statSync(file);

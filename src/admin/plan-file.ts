@@ -11,10 +11,7 @@ import { DEFAULT_KIND } from '../limits/kinds.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
-/**
- * The text of a plans file with this plan in place of the one of its name, if any. All else stays byte for byte; only a file
- * in an unusual style is written anew, with its comments.
- */
+/** The rest of the text stays byte for byte; only files in an unusual style are reformatted, with their comments. */
 export function withPlan(text: string, plan: Plan): string {
   const document = parseDocument(text);
   const at = placeOf(document, plan.name, text);
@@ -32,7 +29,7 @@ interface Place {
   readonly indent: number;
 }
 
-/** The lines of a plan, or the place after the last one for a new plan; `null` where plans are not one below the other. */
+/** For a new plan the place after the last one; `null` if plans are not in block style. */
 function placeOf(document: Document, name: string, text: string): Place | null {
   const plans = document.get('plans', true);
   if (!isMap<Scalar<string>, Node>(plans) || plans.flow || plans.items.length === 0) return null;
@@ -40,7 +37,7 @@ function placeOf(document: Document, name: string, text: string): Place | null {
   const { key, value } = known ?? plans.items.at(-1)!;
   if (!key.range || !value?.range) return null;
   const start = text.lastIndexOf('\n', key.range[0]) + 1;
-  // A value in block style ends after its last line, one in flow style or a word within it.
+  // A value in block style ends after its last line, one in flow style within it.
   const last = value.range[1];
   const lineEnd = text[last - 1] === '\n' ? last : text.indexOf('\n', last) + 1 || text.length;
   return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
@@ -70,7 +67,7 @@ function withoutEmpty({ allow, deny }: PlanAddresses): Partial<PlanAddresses> {
   return { ...(allow.length > 0 && { allow }), ...(deny.length > 0 && { deny }) };
 }
 
-/** The lines of one plan, as the shipped file writes them. */
+/** In the style of the shipped file. */
 function blockOf(plan: Plan, indent: number): string {
   const document = new Document({});
   document.setIn([plan.name], nodeOf(document, plan));
@@ -78,7 +75,7 @@ function blockOf(plan: Plan, indent: number): string {
   return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
 }
 
-/** Reads plans from a text as the loader does from a file. Throws AdminError with every mistake. */
+/** Throws AdminError with every mistake. */
 export function checkPlans(text: string): Plans {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
   try {
@@ -93,8 +90,8 @@ export function checkPlans(text: string): Plans {
 }
 
 /**
- * Replaces the whole file in one step: whoever reads it meanwhile finds the old text or the new one. Resolves once that outlives
- * lost power. Throws AdminError.
+ * Atomic and durable: readers see the old text or the new one, and it resolves after the data is on disk. Throws
+ * AdminError.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const beside = `${file}.${process.pid}.new`;

@@ -3,15 +3,15 @@ import { REASON_HEADER } from '../keys/operators/reason.ts';
 import { holdsToken } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Characters of the longest reason. */
+/** Characters. */
 const LONGEST = 500;
 
-/** The reason in the header of a call; `null`: none was given. Throws AdminError for one that cannot be kept. */
+/** `null`: none was given. Throws AdminError for an invalid one. */
 export function reasonIn(header: string | undefined): string | null {
   return header === undefined ? null : fitReason(decoded(header), REASON_HEADER);
 }
 
-/** A reason as it is kept; `null`: it is blank. Throws AdminError where it cannot be kept. `place`: where it stands in the call. */
+/** `null`: blank. Throws AdminError for an invalid one. `place`: its position in the call. */
 export function fitReason(text: string, place: string): string | null {
   const reason = text.trim();
   const refuse = (why: string) => new AdminError('invalid_value', `${place} ${why}.`);
@@ -24,7 +24,7 @@ export function fitReason(text: string, place: string): string | null {
   return reason === '' ? null : reason;
 }
 
-/** The one reason of a call that takes one in its body too. Throws AdminError where both are given and differ. */
+/** Throws AdminError if header and body differ. */
 export function sameReason(ofHeader: string | null, ofBody: string): string {
   const reason = fitReason(ofBody, 'The reason');
   if (reason === null) throw new AdminError('invalid_value', 'The reason is blank.');

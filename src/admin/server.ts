@@ -2,7 +2,6 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 
-/** A server for operators, and the way to give it other certificates. */
 export interface AdminServer {
   readonly server: Server;
   use(tls: ServerMaterial | null): void;
@@ -22,7 +21,7 @@ export function createAdminServer(tls: ServerMaterial | null, listener: RequestL
     handshakeTimeout: HANDSHAKE,
     ALPNProtocols: ['http/1.1'],
     SNICallback: (name, choose) => choose(null, named(name)),
-    // Whoever has no certificate of theirs gets no further than the handshake.
+    // Clients without a certificate fail in the handshake.
     requestCert: tls.clientCa !== null,
     rejectUnauthorized: true,
   };

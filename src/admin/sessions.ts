@@ -1,25 +1,23 @@
 import { randomBytes } from 'node:crypto';
 
-/** People who have signed in at the console, each with the hash of the token that they signed in with. */
+/** Sessions of the console, each with the hash of its token. */
 export interface Sessions {
-  /** Begins one; answers its id, a secret of 256 bits. */
+  /** Returns the id, a secret of 256 bits. */
   begin(tokenHash: string): string;
-  /** The hash of the token of a session that has not ended; `null`: there is none. */
+  /** `null`: unknown or ended. */
   find(id: string): string | null;
-  /** Notes that a person was there. What a page asks by itself is no use, or a tab left open would never be signed out. */
+  /** Records user activity. Polling by a page does not count, so that open tabs expire. */
   use(id: string): void;
   end(id: string): void;
 }
 
 /** Milliseconds. */
 export interface SessionLimits {
-  /** A session without a use for so long ends. */
   readonly idle: number;
-  /** Every session ends after so long. */
   readonly longest: number;
 }
 
-/** Of more sessions of one token the oldest end, so that nobody's signing in ends a session of others. */
+/** The oldest sessions of the same token end, so that a sign-in never ends the session of another operator. */
 const MOST = 50;
 
 interface Session {
@@ -28,12 +26,9 @@ interface Session {
   used: number;
 }
 
-/**
- * Sessions in memory: they end with the process. What a session may do is asked of its token at each call, so a revoked token ends it.
- * `limits` are asked each time, as a reload may change them.
- */
+/** In memory. Each call checks the token, so revoking it ends its sessions. `limits` may change with a reload. */
 export function createSessions(limits: () => SessionLimits, clock: () => number): Sessions {
-  /** In the order in which they began. */
+  /** In the order of their begin. */
   const sessions = new Map<string, Session>();
 
   function hasEnded({ begun, used }: Session): boolean {

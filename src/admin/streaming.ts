@@ -3,17 +3,17 @@ import type { Observe } from '../observe/events.ts';
 import { AdminError } from './admin-error.ts';
 import type { Follow } from './call.ts';
 
-/** Milliseconds between two looks whether the operator may still listen, each with a comment that keeps the connection alive. */
+/** Milliseconds between checks of the operator's access; each sends a comment as keep-alive. */
 const LOOK = 2_000;
-/** Milliseconds after which a browser that lost the stream asks again. */
+/** Milliseconds; sent to the browser as `retry`. */
 const RETRY = 2_000;
 
 /**
- * Answers a call with server-sent events, until the caller leaves, may listen no more (`response.locals.still`), or nothing comes
- * any more. Throws as `follow`, before anything is answered.
+ * Server-sent events until the client disconnects, loses access (`response.locals.still`), or the source ends. Throws
+ * as `follow`, before any response.
  */
 export function sendEvents(request: Request, response: Response, follow: Follow, observe: Observe): void {
-  // Of who left while the call was judged nothing is heard any more, no `close` either.
+  // A client that disconnected meanwhile emits no further `close`.
   if (response.destroyed) return;
   if (request.method === 'HEAD') return void begin(response).end();
   const failed = (error: unknown) => {
@@ -40,13 +40,13 @@ export function sendEvents(request: Request, response: Response, follow: Follow,
 }
 
 function begin(response: Response): Response {
-  // Proxies that gather answers (nginx) would gather this one for ever.
+  // nginx would buffer the stream.
   response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
   response.flushHeaders();
   return response;
 }
 
-/** Ends a stream; that of who does not read, for whom its end would wait for ever, at once. */
+/** A client that does not read is disconnected at once, as its end would never be sent. */
 function end(response: Response): void {
   if (response.writableNeedDrain) response.destroy();
   else response.end();
@@ -58,7 +58,7 @@ async function look(response: Response): Promise<void> {
     if (operator === null) end(response);
     else if (!response.writableEnded && !response.writableNeedDrain) response.write(': still here\n\n');
   } catch (error) {
-    // Whoever was let in may stay while the state cannot be asked.
+    // Access continues while the state is down.
     if (!(error instanceof AdminError)) throw error;
   }
 }

@@ -7,23 +7,22 @@ import type { AdminContext } from './context.ts';
 import { keysOf } from './key-lists.ts';
 import { time } from './view.ts';
 
-/** One whose requests are counted together: a key, or an account if its plan counts accounts. */
+/** A key, or an account if its plan counts accounts. */
 export interface Subject {
   readonly subject: string;
-  /** `null`: the account as a whole. */
+  /** `null`: the whole account. */
   readonly key: string | null;
   readonly account: string;
   readonly plan: string;
-  /** `null`: no limits are set, so no request is admitted or counted. */
+  /** `null`: limits are not set, so no request is admitted or counted. */
   readonly limits: Limits | null;
 }
 
-/** A party with limits, which alone can be counted, banned or given units back. */
 export type CountedSubject = Subject & { readonly limits: Limits };
 
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
-/** The parties that the id of a key or the name of an account stands for. Throws AdminError if there is none. */
+/** `name`: the id of a key or the name of an account. Throws AdminError if unknown. */
 export async function subjectsOf(context: AdminContext, name: string): Promise<Subject[]> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
@@ -54,7 +53,7 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
   };
 }
 
-/** The parties that have limits. Throws AdminError if none has. */
+/** Throws AdminError if none has limits. */
 export function countedSubjects(parties: readonly Subject[]): CountedSubject[] {
   const counted = parties.filter((party): party is CountedSubject => party.limits !== null);
   if (counted.length > 0) return counted;
@@ -64,7 +63,7 @@ export function countedSubjects(parties: readonly Subject[]): CountedSubject[] {
   );
 }
 
-/** All that logs have called the key with this id, or the account with this name and its keys, whatever became of them. */
+/** All names in logs, whatever the state of the keys. */
 export async function targetsOf(context: AdminContext, name: string): Promise<ReadonlySet<string>> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
@@ -74,15 +73,11 @@ export async function targetsOf(context: AdminContext, name: string): Promise<Re
   return new Set([name, ...records.map(({ id }) => id)]);
 }
 
-/** What the audit log calls a party. */
 export function targetOf({ key, account }: Pick<Subject, 'key' | 'account'>): string {
   return key ?? account;
 }
 
-/**
- * In whose turn a change of a key (its id) or an account (its name) is made. An account shares its turn with its keys,
- * since a change of the account reaches them, and a change of a key may move the counters of the account.
- */
+/** The lock name of a change. An account shares it with its keys, as changes of one affect the other. */
 export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
   return accountTurn((await keys.get(name))?.account ?? name);
 }
@@ -91,7 +86,6 @@ export function accountTurn(account: string): string {
   return `account:${account}`;
 }
 
-/** How a party stands now, in every window. */
 export async function usageOf(context: AdminContext, { subject, key, account, plan, limits }: Subject) {
   const who = { subject, key, account, plan };
   if (!limits) return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
@@ -113,7 +107,7 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
 
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;
 
-/** How a party stands when up to so many units are given back, in the window of this name or in all of them. */
+/** Restores up to `units` in the window `name`, or in all windows. */
 export function restoreUnits(standing: SubjectUsage, units: number, name: string | null): SubjectUsage {
   const windows = standing.windows.map((window) => {
     if (name !== null && window.name !== name) return window;

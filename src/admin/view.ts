@@ -11,10 +11,9 @@ export function time<At extends number | null>(at: At): string | (At & null) {
   return (at === null ? at : new Date(at).toISOString()) as string | (At & null);
 }
 
-/** Three digits of a duration: no more are known. */
+/** To three digits, the precision of the measurement. */
 export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
 
-/** What a plan says beside its windows: of requests that are sent at once, and of where they are sent from. */
 export function planOptions({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
   return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };
 }
@@ -25,7 +24,7 @@ export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: n
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }
 
-/** A key as the API shows it: without its hash, times in ISO 8601. */
+/** Without the hash; times in ISO 8601. */
 export function keyView(record: KeyRecord, now: number, lastUsed: number | null) {
   const { id, account, plan, label, windows, rotatedAt, previous } = record;
   return {
@@ -51,19 +50,17 @@ export function keyView(record: KeyRecord, now: number, lastUsed: number | null)
   };
 }
 
-/** A key as the audit log keeps it: the fields that people can change. */
+/** The fields that operators can change. */
 export function auditedKey(record: KeyRecord, now: number) {
   const { created: _created, lastUsed: _lastUsed, ...rest } = keyView(record, now, null);
   return rest;
 }
 
-/** An entry of a log as the API shows it. */
 export function entryView(entry: AuditEntry) {
   const { before, after } = entry as Pick<Entry, 'before' | 'after'>;
   return { ...entry, before, after, at: time(entry.at), reason: reasonOf(entry) };
 }
 
-/** The ladder of bans with its times in words. */
 export function escalationView({ strikes, window, grace, durations, decay }: BanEscalation) {
   const span = formatDuration;
   return { strikes, window: span(window), grace: span(grace), durations: durations.map(span), decay: span(decay) };

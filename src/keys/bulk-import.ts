@@ -5,31 +5,27 @@ import { newRecord } from './manage.ts';
 import type { AuditNote } from './operators/audit-log.ts';
 import { type KeyStore, KeyTaken } from './store.ts';
 
-/** A key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. */
+/** `hash`: SHA-256 of the secret, 43 characters of base64url. */
 export interface ImportedKey extends KeyDraft {
   readonly hash: string;
   readonly disabled?: boolean;
 }
 
-/** Why a key cannot be imported. The message has no value of the key. */
+/** The message has no value of the key. */
 export interface ImportError {
-  /** Index of the key in the input. */
   readonly index: number;
-  /** Field name in the admin API. */
   readonly field: string;
   readonly message: string;
 }
 
 export interface ImportPlan {
-  /** Keys to add. */
   readonly fresh: readonly ImportedKey[];
   /** Number of keys that already exist with equal fields. */
   readonly already: number;
-  /** All mistakes of the remaining keys. */
   readonly flaws: readonly ImportError[];
 }
 
-/** Checks keys of another system without changing anything. `now` in Unix milliseconds. */
+/** `now` in Unix milliseconds. */
 export async function planImport(
   store: KeyStore,
   plans: Plans,
@@ -58,8 +54,8 @@ export async function planImport(
 }
 
 /**
- * Adds all keys of a plan or none, with one audit note that is made from their ids. `now` in Unix milliseconds. Throws
- * KeyError if another key has taken a hash in the meantime.
+ * Adds all keys or none, with one audit note made from their ids. `now` in Unix milliseconds. Throws KeyError if
+ * another key has taken a hash in the meantime.
  */
 export async function applyImport(
   store: KeyStore,
@@ -81,7 +77,6 @@ export async function applyImport(
   }
 }
 
-/** Fields in which the key differs from the stored key with the same hash. */
 function differences(there: KeyRecord, key: ImportedKey): Omit<ImportError, 'index'>[] {
   const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
   if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');

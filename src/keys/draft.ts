@@ -5,23 +5,21 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './subjects.ts';
 
-/** Input for a new key. */
 export interface KeyDraft {
   readonly account: string;
   readonly plan: string;
   readonly label?: string | null;
   readonly windows?: readonly Window[] | null;
-  /** Addresses or CIDR blocks that the key may be used from. */
+  /** Addresses or CIDR blocks. */
   readonly addresses?: readonly string[] | null;
   readonly scopes?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
-  /** Installation marker in the secret; `live` by default. */
+  /** Installation marker in the secret. */
   readonly env?: string;
 }
 
-/** An invalid draft or key; the message has the correction. */
 export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
@@ -51,7 +49,7 @@ export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
   if (flaw) throw new KeyError(flaw.quoting ?? flaw.message);
 }
 
-/** All mistakes of a draft. `now` in Unix milliseconds. */
+/** `now` in Unix milliseconds. */
 export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftError[] {
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
@@ -66,7 +64,7 @@ export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftEr
   ];
 }
 
-/** The mistakes that can be found without plans and clock. */
+/** Needs no plans and no clock. */
 export function formErrors(draft: Omit<KeyDraft, 'plan'>): DraftError[] {
   return [
     ...accountErrors(draft),

@@ -1,10 +1,8 @@
-/** Most characters of a secret from another system. */
 export const MAX_IMPORTED_LENGTH = 512;
 
 /** Visible ASCII with inner spaces: nothing else survives unchanged in a header. */
 const PRESENTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Whether a client can send this secret in a header. */
 export function isPresentable(secret: string): boolean {
   return secret.length <= MAX_IMPORTED_LENGTH && PRESENTABLE.test(secret);
 }
@@ -14,8 +12,8 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /**
- * Reads a SHA-256 as 64 hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`. Returns 43
- * characters of base64url; `null` if it is not valid.
+ * Accepts 64 hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`. Returns 43 characters
+ * of base64url; `null` if invalid.
  */
 export function readHash(text: string): string | null {
   const digits = text.replace(PREFIX, '');

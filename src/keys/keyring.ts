@@ -10,13 +10,13 @@ import { concurrencyOf, limitsOf, queueOwnerOf, windowsOf } from './subjects.ts'
 
 const MAX_CLIENTS = 50_000;
 const MAX_UNKNOWN_KEYS = 20_000;
-/** Milliseconds until a lookup that failed in an outage is retried. */
+/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
 export interface KeyringOptions {
   /**
-   * Milliseconds after which a key, found or not, is looked up again without an announced change, for stores whose
-   * announcements can be lost. If absent, a result stays valid until the store announces a change.
+   * Milliseconds, for stores whose announcements can be lost. If absent, a result stays valid until the store announces
+   * a change.
    */
   readonly recheckAfter?: number;
   /** Monotonic milliseconds. */
@@ -29,12 +29,10 @@ interface CachedClient {
   readonly recheckAt: number;
   /** `#generation` when the lookup began. */
   readonly generation: number;
-  /** The client computed from `record` and `plans`. */
   client: Client | null;
   plans: Plans;
 }
 
-/** Finds clients by the hash of their secret, with bounded caches of found and unknown keys. */
 export class Keyring {
   readonly #store: KeyStore;
   #plans: Plans;
@@ -43,21 +41,20 @@ export class Keyring {
   readonly #clients = new Cache<CachedClient>(MAX_CLIENTS);
   /** Separate from `#clients`, so that guesses never displace real keys. */
   readonly #strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
-  /** Lookups in progress; concurrent requests for the same key share them. */
+  /** Concurrent requests for the same key share a lookup. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
-  /** Whether any key was imported; `null` if unknown. */
+  /** `null` if unknown. */
   #imported: boolean | null = null;
   #importedQuestion = 0;
   #importedTimer: NodeJS.Timeout | undefined;
-  /** Increases when a change may have been missed. Older results are then looked up again. */
+  /** Increases when a change may have been missed; older results are then looked up again. */
   #generation = 0;
   readonly #stopWatching: () => void;
   #isReady = false;
   readonly #ready = Promise.withResolvers<void>();
-  /** Resolves when the store first returns whether any key was imported. */
   readonly whenReady = this.#ready.promise;
-  /** Resolves after the first attempt to read that, even if it failed. */
+  /** Resolves after the first attempt, even if it failed. */
   readonly opened: Promise<void>;
 
   constructor(
@@ -76,33 +73,33 @@ export class Keyring {
     this.opened = this.#lookForImported();
   }
 
-  /** Whether it is known if any key was imported. Until then every secret costs a lookup. */
+  /** Until then every secret costs a lookup. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
   /**
-   * Whether to look up secrets of a foreign form. They have no checksum that rejects guesses early, so they are looked
-   * up only if some key was imported, or while that is unknown.
+   * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some key was imported,
+   * or while that is unknown.
    */
   get acceptsImported(): boolean {
     return this.#imported !== false;
   }
 
-  /** Applies plans, including the contract's windows, from the next request on. Cached keys need no new lookup. */
+  /** Includes the contract's windows. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
   }
 
-  /** The client of a key; `null` if the key does not exist. Throws `Outage` if the store is down. */
+  /** `null`: the key does not exist. Throws `Outage` if the store is down. */
   find(hash: string): MaybePromise<Client | null> {
     const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
     if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
   }
 
-  /** The client of a cached key without a lookup; `null` only means that it is not cached. */
+  /** `null`: not cached. */
   known(hash: string): Client | null {
     const found = this.#clients.get(hash);
     return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
@@ -126,7 +123,7 @@ export class Keyring {
     return found.client;
   }
 
-  /** Retries until the store responds. Once a key was imported, the result never changes. */
+  /** Once a key was imported, the result never changes. */
   async #lookForImported(): Promise<void> {
     if (this.#imported) return;
     this.#imported = null;
@@ -145,7 +142,7 @@ export class Keyring {
     }
   }
 
-  /** If any key may have changed, found keys stay cached for use during an outage of the store. */
+  /** Found keys stay cached for use during an outage. */
   #forget(hash?: string): void {
     if (hash === undefined) {
       this.#generation += 1;
@@ -164,7 +161,7 @@ export class Keyring {
     const lookup: Promise<Client | null> = asked.then(
       (record) => this.#arrived(hash, lookup, withLimits(stale, record), this.#recheckAfter),
       (error) => {
-        // While the store is down, a cached key stays valid: an outage must not lock out all clients.
+        // An outage must not lock out all clients.
         if (stale && error instanceof Outage)
           return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, RETRY_DELAY));
         this.#isCurrent(hash, lookup);
@@ -175,9 +172,7 @@ export class Keyring {
     return lookup;
   }
 
-  /**
-   * Caches a result unless the key has changed since the lookup began, because the result may be older than the change.
-   */
+  /** A result older than a change is not cached. */
   #arrived(
     hash: string,
     lookup: Promise<Client | null>,
@@ -188,7 +183,7 @@ export class Keyring {
     return record && this.#clientOf(record, hash);
   }
 
-  /** Ends a lookup. Returns `false` if the key has changed in the meantime. */
+  /** Returns `false` if the key has changed in the meantime. */
   #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
@@ -225,7 +220,7 @@ export class Keyring {
     };
   }
 
-  /** One object per set of windows: all clients of a plan share it, and counters compare it by identity. */
+  /** Shared per set of windows, because counters compare limits by identity. */
   #limitsOf(windows: readonly Window[]): Limits {
     let limits = this.#limits.get(windows);
     if (!limits) {
@@ -236,7 +231,7 @@ export class Keyring {
   }
 }
 
-/** Reuses the cached limits if they are equal, because counters compare limits by identity. */
+/** Counters compare limits by identity. */
 function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;

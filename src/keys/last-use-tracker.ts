@@ -1,32 +1,30 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
-/** When keys were last used: Unix milliseconds by key id. The latest time wins. */
+/** Unix milliseconds by key id. The latest time wins. */
 export interface LastUseStore {
   save(uses: ReadonlyMap<string, number>): MaybePromise<void>;
   load(ids: readonly string[]): MaybePromise<Map<string, number>>;
 }
 
-/** Time of the last call of each deprecated operation, Unix milliseconds. */
+/** Unix milliseconds by operation. */
 export type DeprecatedCalls = ReadonlyMap<string, number>;
 
-/** Milliseconds between writes: the maximum age of "last used" at another gateway or after a crash. */
+/** Milliseconds: the maximum age of "last used" at another gateway or after a crash. */
 const FLUSH_INTERVAL = 5_000;
-/** Keys per write. */
 const BATCH_SIZE = 500;
-/** Maximum keys whose deprecated calls are kept, and operations per key. */
 const MAX_KEYS = 10_000;
 const MAX_OPERATIONS = 50;
 
 export interface LastUseTrackerOptions {
   readonly clock: () => number;
-  /** Called when a write failed; the uses are stored with the next write. */
+  /** The uses are stored with the next write. */
   readonly failed: (error: unknown) => void;
-  /** Called for keys that were never used before, possibly by several processes. Optional. */
+  /** Several processes may report the same key. */
   readonly onFirstUse?: ((keyId: string, at: number) => void) | null;
 }
 
-/** When each key was last used, and the deprecated operations that it called. Recording a use costs one map entry. */
+/** Recording a use costs one map entry. */
 export class LastUseTracker {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
@@ -61,7 +59,7 @@ export class LastUseTracker {
     if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
   }
 
-  /** Deprecated operations that the key called at this gateway since its start, with the last time. */
+  /** Only calls at this gateway since its start. */
   deprecatedBy(keyId: string): DeprecatedCalls {
     return this.#deprecated.get(keyId) ?? new Map();
   }
@@ -75,7 +73,7 @@ export class LastUseTracker {
     return uses;
   }
 
-  /** Stores new uses in batches, so that requests are served in between. */
+  /** In batches, so that requests are served in between. */
   async flush(): Promise<void> {
     const uses = [...this.#unsaved];
     this.#unsaved = new Map();

@@ -7,7 +7,6 @@ import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
 
 export { type KeyDraft, KeyError } from './draft.ts';
 
-/** `secret` is set if the change created a new one. */
 export interface KeyChange {
   readonly before: KeyRecord | null;
   readonly after: KeyRecord;
@@ -16,10 +15,9 @@ export interface KeyChange {
 
 export type AuditNoteOf = (change: KeyChange) => AuditNote;
 
-/** Attempts of a change that conflicts with other changes of the same key. */
 const MAX_ATTEMPTS = 5;
 
-/** Issues a key. The secret is only in the result. Throws KeyError; then no key was issued. */
+/** The secret is only in the result. Throws KeyError; then no key was issued. */
 export async function createKey(
   store: KeyStore,
   plans: Plans,
@@ -34,7 +32,7 @@ export async function createKey(
   return { secret, record };
 }
 
-/** Imports a key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. Throws KeyError. */
+/** `hash`: SHA-256 of the secret, 43 characters of base64url. Throws KeyError. */
 export async function importKey(
   store: KeyStore,
   plans: Plans,
@@ -53,7 +51,7 @@ export async function importKey(
   return record;
 }
 
-/** Changes only the fields in the patch. Throws KeyError; then nothing was changed. */
+/** Throws KeyError; then nothing was changed. */
 export function updateKey(
   store: KeyStore,
   plans: Plans,
@@ -71,7 +69,7 @@ export function updateKey(
   });
 }
 
-/** Disables or enables a key; idempotent. Throws KeyError. */
+/** Idempotent. Throws KeyError. */
 export function setDisabled(
   store: KeyStore,
   id: string,
@@ -86,7 +84,7 @@ export function setDisabled(
   });
 }
 
-/** Revokes a key for good; its record stays. Idempotent. Throws KeyError for an unknown id. */
+/** The record stays. Idempotent. Throws KeyError for an unknown id. */
 export function revokeKey(store: KeyStore, id: string, now: number, auditNoteOf: AuditNoteOf): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) =>
     record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
@@ -94,7 +92,7 @@ export function revokeKey(store: KeyStore, id: string, now: number, auditNoteOf:
 }
 
 export interface Rotation {
-  /** Milliseconds for which the old secret still works; 0 ends it at once. */
+  /** Milliseconds for which the old secret still works. */
   readonly overlap: number;
   readonly env?: string;
   /** Rotates even during the overlap of the last rotation, which ends the older secret. */
@@ -102,8 +100,8 @@ export interface Rotation {
 }
 
 /**
- * Replaces the secret; the old secret works until the overlap ends. Refuses another rotation before that, because a
- * repeated call would lock out clients that still use the first secret. Throws KeyError.
+ * Refuses another rotation during the overlap, because a repeated call would lock out clients that still use the first
+ * secret. Throws KeyError.
  */
 export async function rotateKey(
   store: KeyStore,
@@ -126,7 +124,7 @@ export async function rotateKey(
   return { secret, record };
 }
 
-/** Reads, changes and writes a key; retries after a conflicting write. `work` returns `null` to change nothing. */
+/** Retries after a conflicting write. `work` returns `null` to change nothing. */
 async function change(
   store: KeyStore,
   id: string,

@@ -2,9 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * A key is `sg_<env>_<random>_<checksum>`: a prefix for people and secret scanners, 32 random base-62 digits (190
- * bits), and 6 digits of CRC-32 over the rest. The checksum rejects typos and invented keys without a lookup; it is not
- * a security feature.
+ * `sg_<env>_<random>_<checksum>`: a prefix for secret scanners, 32 random base-62 digits (190 bits), and 6 digits of
+ * CRC-32 over the rest. The checksum rejects typos without a lookup; it is not a security feature.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 32;
@@ -12,21 +11,20 @@ const CHECKSUM_DIGITS = 6;
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 export const MAX_KEY_LENGTH = 'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKSUM_DIGITS;
 
-/** `env`: 1 to 12 lower-case letters that distinguish installations, such as `live`. */
+/** `env`: 1 to 12 lower-case letters, such as `live`. */
 export function makeSecret(env: string): string {
   if (!/^[a-z]{1,12}$/.test(env)) throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
   const body = `sg_${env}_${randomDigits(RANDOM_DIGITS)}`;
   return `${body}_${checksum(body)}`;
 }
 
-/** Whether `text` has the form of a key and the right checksum. The key need not exist. */
+/** The key need not exist. */
 export function isWellFormed(text: string): boolean {
   if (text.length > MAX_KEY_LENGTH || !text.startsWith('sg_') || !SHAPE.test(text)) return false;
   const cut = text.length - CHECKSUM_DIGITS - 1;
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }
 
-/** Message for input that is a key instead of its id or a name. */
 export const GIVE_THE_ID =
   'This is the secret of a key, which belongs in no path and no list of processes: give the id, find it with storegate keys identify.';
 
@@ -35,7 +33,6 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
 
-/** The public name of a key, useless without its secret. */
 export function makeKeyId(): string {
   return `key_${randomDigits(16)}`;
 }

@@ -4,44 +4,40 @@ import { DEFAULT_WEIGHT, type Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
-/** The subject that a key counts for: the key itself, or its account if the plan counts accounts. */
+/** The key itself, or its account if the plan counts accounts. */
 export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): string {
   return plans.plans.get(plan)?.count === 'account' ? `account:${plan}:${account}` : `key:${id}`;
 }
 
-/** How logs name a subject: a key id, or an account and its plan. `plan` is `null` for a key. */
+/** `plan` is `null` for a key. */
 export function targetIn(subject: string): { readonly target: string; readonly plan: string | null } {
   const [, plan, account] = /^account:([^:]*):(.*)$/.exec(subject) ?? [];
   return plan === undefined ? { target: subject.replace(/^key:/, ''), plan: null } : { target: account!, plan };
 }
 
-/** Windows of the key, else of its account, else of its plan; `null` if none of them has any. */
+/** Of the key, else of its account, else of its plan; `null` if none has any. */
 export function windowsOf(
   record: Pick<KeyRecord, 'windows' | 'account' | 'plan'>,
   plans: Plans,
 ): readonly Window[] | null {
   const plan = plans.plans.get(record.plan);
   if (!plan) return null;
-  // Keys that share counters must share limits; otherwise one count would mean different things.
+  // Keys that share counters must share limits.
   const own = plan.count === 'account' ? null : record.windows;
   return own ?? plans.accounts.get(record.account) ?? plan.windows;
 }
 
-/** Maximum concurrent requests of the account, else of the plan; `null` for unlimited. */
+/** Of the account, else of the plan; `null` for unlimited. */
 export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'plan'>, plans: Plans): number | null {
   return plans.concurrencies?.get(account) ?? plans.plans.get(plan)?.concurrency ?? null;
 }
 
-/** The owner of the key's requests in the queue for a busy store. */
 export function queueOwnerOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): Party {
   const { plan } = record;
   return { group: plan, weight: plans.plans.get(plan)?.weight ?? DEFAULT_WEIGHT, member: subjectOf(record, plans) };
 }
 
-/**
- * All windows that a subject with these windows is counted in, including the contract's. Counters for other windows are
- * not kept.
- */
+/** Includes the contract's windows. Counters for other windows are not kept. */
 export function limitsOf(
   windows: readonly Window[],
   { escalation, scoped = [] }: Pick<Plans, 'escalation' | 'scoped'>,

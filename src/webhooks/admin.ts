@@ -13,7 +13,6 @@ export interface EndpointView {
   readonly state: EndpointState;
 }
 
-/** Result of a test event. */
 export interface TestResult {
   readonly id: string;
   readonly host: string;
@@ -25,17 +24,15 @@ export interface TestResult {
   readonly duration: number;
 }
 
-/** The operators' view of webhooks. */
 export interface WebhookAdmin {
-  /** In configuration order; empty if no endpoints are configured. */
+  /** In configuration order. */
   list(): Promise<readonly EndpointView[]>;
-  /** Sends a test event to all endpoints, or to this id; `null`: unknown id. */
+  /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
   test(by: string, id: string | null): Promise<readonly TestResult[] | null>;
 }
 
 export interface WebhookAdminOptions {
   readonly settings: WebhookSettings;
-  /** Identifies this process to endpoints. */
   readonly gateway: string;
   readonly outbox: () => Promise<Outbox>;
   readonly clock: () => number;

@@ -3,13 +3,12 @@ import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import { uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Entries per read. */
 const PAGE_SIZE = 500;
 const MARK = 'audit';
 
 /**
- * Detects created and rotated keys in the audit log rather than where they change: commands beside a gateway change
- * keys too, and the log survives a crash of either. The gateways share one position in it.
+ * Detects changes in the audit log rather than where they happen: local commands change keys too, and the log survives
+ * a crash. The gateways share one position in it.
  */
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
@@ -33,8 +32,8 @@ export async function readAuditTrail(
 }
 
 /**
- * The position in the log; `since` (Unix milliseconds) if it was never read, because earlier changes are not news. The
- * same if the log ends before the position: it is another log, for example of a backup.
+ * `since` (Unix milliseconds) is the start if the log was never read, or ends before the position: it is then another
+ * log, for example of a backup.
  */
 export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox, since: number): Promise<number> {
   const before = await outbox.mark(MARK);

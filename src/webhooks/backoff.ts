@@ -1,28 +1,24 @@
 import { HOUR, MINUTE, SECOND } from '../common/time.ts';
 
-/**
- * Wait between attempts of an event; the last one repeats. The schedule of Standard Webhooks, with one more step at the
- * start.
- */
+/** The schedule of Standard Webhooks, with one more step at the start. The last step repeats. */
 const STEPS = [5 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
-/** While an endpoint fails, one event at a time is tried, after this pause, doubled up to the longest. */
+/** While an endpoint fails, one event at a time is tried, with a doubling pause. */
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
-/** Longest accepted `Retry-After`. */
 const LONGEST_RETRY_AFTER = HOUR;
 
-/** Milliseconds before the next attempt. `random`: from 0 to 1. */
+/** Milliseconds. `random`: from 0 to 1. */
 export function waitAfter(attempts: number, asked: number | null, random: number): number {
   return atLeast(jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, random), asked);
 }
 
-/** Milliseconds for which an endpoint is paused after this many consecutive failures. */
+/** Milliseconds. */
 export function pauseAfter(failures: number, asked: number | null, random: number): number {
   const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE);
   return atLeast(jittered(pause, random), asked);
 }
 
-/** The milliseconds of a `Retry-After`; `null` if it is invalid. `now`: Unix milliseconds. */
+/** Milliseconds; `null` if invalid. `now`: Unix milliseconds. */
 export function retryAfterOf(header: string | null, now: number): number | null {
   if (header === null) return null;
   const wait = /^\d{1,9}$/.test(header) ? Number(header) * SECOND : Date.parse(header) - now;

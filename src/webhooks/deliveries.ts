@@ -7,9 +7,9 @@ import type { Endpoint } from './endpoints.ts';
 import type { Job, Outbox } from './outbox.ts';
 import { type DeliveryResult, send } from './send.ts';
 
-/** Milliseconds between two checks for due events; a new event wakes it at once. */
+/** Milliseconds; a new event wakes it at once. */
 const POLL_INTERVAL = 1_000;
-/** Milliseconds a stop waits for pending responses. */
+/** Milliseconds. */
 const CLOSE_TIMEOUT = 2_000;
 
 export interface DeliveriesOptions {
@@ -21,7 +21,7 @@ export interface DeliveriesOptions {
   readonly observe: Observe;
 }
 
-/** Delivers the events of an outbox, to each endpoint one after the other. */
+/** One event after the other per endpoint. */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   #isClosed = false;

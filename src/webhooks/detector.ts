@@ -7,22 +7,20 @@ import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
 import { QuotaDetector } from './quota-detector.ts';
 
-/** Problems of a failed reload included in an event, and characters of a text. */
 const MAX_PROBLEMS = 20;
 const MAX_TEXT = 300;
 
-/** An event, or a part of one that all processes of a gateway form together. */
+/** An event, or one process's part of it. */
 export type Detection = WebhookEvent | Sighting;
 
 export interface DetectorOptions {
-  /** The shortest window with quota events, milliseconds. */
+  /** Milliseconds. */
   readonly quota: number;
   readonly gateway: string;
   readonly clock: () => number;
   readonly onDetection: (detection: Detection) => void;
 }
 
-/** Detects webhook events in the events of a process. */
 export function createDetector({ quota, gateway, clock, onDetection }: DetectorOptions): Observe {
   const quotas = new QuotaDetector(quota, onDetection);
   return (event) => {

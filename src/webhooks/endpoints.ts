@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly id: string;
   /** Secret: path and query may authorize posting. */
   readonly url: string;
-  /** Its host and port, not secret. */
+  /** Not secret. */
   readonly host: string;
   readonly wants: (type: string) => boolean;
 }
@@ -15,7 +15,7 @@ export function hasReceivers({ url, endpoints }: Pick<WebhookSettings, 'url' | '
   return url !== null || endpoints.length > 0;
 }
 
-/** All endpoints. Nothing is ever sent anywhere else. */
+/** The only allowed destinations. */
 export function endpointsOf({ url, events, endpoints }: WebhookSettings): readonly Endpoint[] {
   const all = url === null ? endpoints : [{ url, events }, ...endpoints];
   return all.map(({ url, events }) => {

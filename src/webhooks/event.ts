@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Message, Once } from './outbox.ts';
 
-/** Event types, as in settings and payloads; config/webhooks.schema.json describes each. */
+/** config/webhooks.schema.json describes each. */
 export const WEBHOOK_TYPES = [
   'ban.started',
   'quota.reached',
@@ -20,10 +20,10 @@ export type WebhookType = (typeof WEBHOOK_TYPES)[number] | 'test';
 /** JSON values. */
 export type Data = Readonly<Record<string, unknown>>;
 
-/** An event for the endpoints. Plain values: workers send it to their primary process. */
+/** Plain values: workers send it to their primary process. */
 export interface WebhookEvent {
   readonly type: WebhookType;
-  /** When it happened, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly at: number;
   readonly data: Data;
   /** Source of its `webhook-id`: gateways that detect the same event create the same id. */
@@ -33,12 +33,11 @@ export interface WebhookEvent {
   readonly apart?: true;
 }
 
-/** An event that is deduplicated by its identity until that time. */
+/** Deduplicated by its identity until that time. */
 export function uniqueEvent(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
   return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
 }
 
-/** The event as every endpoint receives it. */
 export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   return {
     id: `msg_${createHash('sha256').update(`${type} ${identity}`).digest('base64url').slice(0, 32)}`,
@@ -47,7 +46,7 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   };
 }
 
-/** Unknown fields are omitted. */
+/** Omits unknown fields. */
 function known(data: Data): Data {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
 }

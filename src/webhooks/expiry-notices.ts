@@ -4,11 +4,11 @@ import type { KeyStore } from '../keys/store.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Milliseconds between two scans of all keys, by any gateway. */
+/** Milliseconds. */
 const SWEEP_INTERVAL = HOUR;
 const MARK = 'expiring';
 
-/** Scans all keys once an hour, in parts and on one gateway, for those that expire soon. `ahead`: milliseconds. */
+/** Scans all keys once an hour, in parts and on one gateway. `ahead`: milliseconds. */
 export async function notifyExpiring(
   keys: Pick<KeyStore, 'read'>,
   outbox: Outbox,

@@ -3,26 +3,25 @@ import { type Data, timeOf, type WebhookEvent, type WebhookType } from './event.
 
 const WEEK = 7 * DAY;
 
-/** One process of this gateway detects that something is down, or up. Plain values, as WebhookEvent. */
+/** One process's view. Plain values, as WebhookEvent. */
 export interface Sighting {
   readonly sight: 'store' | 'state';
-  /** Empty for the state; upstream and store for a store. */
+  /** Empty for the state; upstream and backend otherwise. */
   readonly name: string;
   readonly isAway: boolean;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Data of the event. */
   readonly about: Data;
 }
 
 interface Incident {
   readonly last: Sighting;
   readonly since: number;
-  /** The processes that see it; `null`: this one. */
+  /** `null`: this process. */
   readonly by: Set<number | null>;
 }
 
-/** Makes one event of what several processes detect: down with the first, up with the last. */
+/** Merges processes: down with the first, up with the last. */
 export class Incidents {
   readonly #gateway: string;
   readonly #open = new Map<string, Incident>();
@@ -57,7 +56,7 @@ export class Incidents {
       const identity = `${Math.floor(at / MINUTE)}`;
       return { type: 'state.down', at, data, identity, once: onceOf(`state.down ${identity}`, at + HOUR), apart: true };
     }
-    // For an hour: a gateway that crashed while it saw the store down never reports it up.
+    // For an hour: a gateway that crashed during the outage never reports it up.
     return { type: 'upstream.down', at, data, identity: `${name} ${at}`, once: onceOf(`${name} away`, at + HOUR) };
   }
 

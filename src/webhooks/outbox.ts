@@ -4,13 +4,13 @@ export interface Message {
   /** The same for each attempt and endpoint. */
   readonly id: string;
   readonly type: string;
-  /** JSON, signed and sent. */
+  /** JSON. */
   readonly body: string;
 }
 
 /** Deduplicates events of several gateways. Times are Unix milliseconds. */
 export interface Once {
-  /** Identifies what happened, equally on all gateways. */
+  /** Equal on all gateways. */
   readonly name: string;
   /** An event of this name before this time is a different one; 0: never. */
   readonly since: number;
@@ -28,18 +28,17 @@ export interface Addition {
   readonly now: number;
 }
 
-/** Number of events dropped for it; `null`: it was a duplicate and was not added. */
+/** The number of events dropped for it; `null`: a duplicate, not added. */
 export type Added = number | null;
 
-/** An event for one endpoint. */
 export interface Job extends Message {
   readonly endpoint: string;
-  /** Identifies it among the jobs of its endpoint. */
+  /** Unique per endpoint. */
   readonly number: string;
   readonly at: number;
   /** Including this one. */
   readonly attempts: number;
-  /** Consecutive failed attempts at this endpoint. */
+  /** Consecutive failures of the endpoint. */
   readonly failures: number;
 }
 
@@ -53,7 +52,7 @@ export interface Failure {
   readonly isGone: boolean;
 }
 
-/** State of one endpoint. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface EndpointState {
   readonly waiting: number;
   readonly oldest: number | null;
@@ -63,11 +62,10 @@ export interface EndpointState {
   readonly deliveredAt: number | null;
   readonly pausedUntil: number;
   readonly isGone: boolean;
-  /** Events never delivered: too many were pending, or they were too old. */
+  /** Too many were pending, or they were too old. */
   readonly lost: number;
 }
 
-/** The state of an unknown endpoint. */
 export const NEW_ENDPOINT_STATE: EndpointState = {
   waiting: 0,
   oldest: null,
@@ -80,42 +78,39 @@ export const NEW_ENDPOINT_STATE: EndpointState = {
   lost: 0,
 };
 
-/** Milliseconds of a lease. Much longer than an attempt may take, because clocks of gateways differ. */
+/** Milliseconds. Much longer than an attempt, because clocks of gateways differ. */
 export const LEASE = 120_000;
 
-/** Jobs made due in one step, which delays others. */
+/** Bounds the delay of other work. */
 export const DUE_BATCH = 1_000;
 
-/** Maximum remembered names. */
 export const MAX_NAMES = 100_000;
 
 /**
- * Stores events until their endpoints have them, over restarts and for all gateways of one state.
- *
- * Every implementation keeps these promises:
+ * Stores events for all gateways of one state. Every implementation guarantees:
  *
  * - An event is added for all its endpoints or for none, and once, also by concurrent calls.
- * - A job has one taker at a time. Without a result within `LEASE` it is due for the next.
- * - What was added and is neither done nor dropped survives a restart, and a crash of every process.
+ * - A job has one taker at a time. Without a result within `LEASE` it is due again.
+ * - Pending jobs survive a restart, and a crash of every process.
  * - Jobs that were never tried are taken in order.
- * - It holds no address: an endpoint is known by a name that only settings resolve.
- * - It has no clock: callers pass the time. It throws `Outage` if it is unavailable.
+ * - It holds no address, only names that settings resolve.
+ * - Callers pass the time. It throws `Outage` if it is unavailable.
  */
 export interface Outbox {
   add(addition: Addition): MaybePromise<Added>;
-  /** The next due job of an endpoint; `null`: none, or the endpoint is paused. */
+  /** `null`: none is due, or the endpoint is paused. */
   take(endpoint: string, now: number): MaybePromise<Job | null>;
-  /** Delivered: the endpoint is up, and its pending jobs become due, `DUE_AT_ONCE` per call. */
+  /** The endpoint is up: its pending jobs become due, `DUE_BATCH` per call. */
   done(job: Job, now: number): MaybePromise<void>;
   failed(job: Job, failure: Failure): MaybePromise<void>;
   giveUp(job: Job, now: number): MaybePromise<void>;
-  /** The endpoint responded successfully to a test. */
+  /** After a successful test. */
   resume(endpoint: string, now: number): MaybePromise<void>;
   /** In the order of `endpoints`. */
   states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
-  /** The position of a task that all gateways share; `null`: never run. */
+  /** The position of a shared task; `null`: never run. */
   mark(name: string): MaybePromise<number | null>;
-  /** Moves a mark unless another gateway has moved it meanwhile; returns whether it did. */
+  /** Compare and set; returns whether it moved. */
   move(name: string, from: number | null, to: number): MaybePromise<boolean>;
   close(): void;
 }

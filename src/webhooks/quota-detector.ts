@@ -7,14 +7,13 @@ import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
-/** Percentages of a window that are reported. */
 const NOTIFY_AT = [80, 100] as const;
-/** Reported quotas by subject, window and percentage: clients at the edge of a quota reach it repeatedly. */
+/** Clients at the edge of a quota reach it repeatedly. */
 const DEDUPLICATION_TIME = 10_000;
 
 /**
- * Detects the requests that use a quota to 80 or 100 %. Admission returns what remains after each request and charges
- * one after the other, so exactly one request of all gateways reaches the threshold.
+ * Admission charges requests one after the other and returns what remains, so exactly one request of all gateways
+ * reaches each threshold.
  */
 export class QuotaDetector {
   readonly #shortest: number;
@@ -53,7 +52,7 @@ export class QuotaDetector {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < this.#shortest) return;
     const reading = readings.find(({ window }) => window === violated);
-    // With no usage, the request alone is too large.
+    // Without other usage, the request alone is too large.
     if (reading === undefined || reading.remaining === violated.limit) return;
     this.#found(event, trace, reading, 100);
   }

@@ -8,9 +8,9 @@ export type DeliveryResult =
       readonly delivered: false;
       /** `null`: no response. */
       readonly status: number | null;
-      /** For operators; never the address, whose path and query may be secret. */
+      /** Never contains the address, whose path and query may be secret. */
       readonly error: string;
-      /** Milliseconds of Retry-After. */
+      /** Milliseconds. */
       readonly retryAfter: number | null;
       readonly isGone: boolean;
     };
@@ -30,10 +30,7 @@ export interface DeliveryRequest {
 const GONE_STATUS = 410;
 const AGENT = `storegate/${readVersion()}`;
 
-/**
- * Posts an event to its endpoint. Follows no redirect, because only settings name addresses, and reads only the head of
- * the response.
- */
+/** Follows no redirect, because only settings name addresses, and reads only the response head. */
 export async function send({ url, id, body, secrets, timeout, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
   const timestamp = Math.floor(now / 1_000);
   try {
@@ -50,7 +47,6 @@ export async function send({ url, id, body, secrets, timeout, now, signal }: Del
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
     });
-    // The result does not depend on the rest.
     response.body?.cancel().catch(() => {});
     const { status, headers } = response;
     if (response.ok) return { delivered: true, status };
@@ -66,7 +62,7 @@ function formatResponse(status: number): string {
   return status === GONE_STATUS ? `HTTP ${GONE_STATUS}: the receiver wants no more events` : `HTTP ${status}`;
 }
 
-/** Error codes describe the failure; messages may contain parts of the address. */
+/** Only error codes: messages may contain parts of the address. */
 function reasonOf(error: unknown, timeout: number): string {
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return `no answer within ${timeout / 1_000} s`;

@@ -2,17 +2,14 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** The signed parts of an attempt. `timestamp`: Unix seconds. */
+/** `timestamp`: Unix seconds. */
 export interface Signed {
   readonly id: string;
   readonly timestamp: number;
   readonly body: string;
 }
 
-/**
- * The `webhook-signature` header of Standard Webhooks 1.0.0: one signature per secret, so that endpoints with either
- * secret can verify it.
- */
+/** Standard Webhooks 1.0.0: one signature per secret, so that endpoints with either secret can verify it. */
 export function signaturesOf({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1,${hmacOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');
 }

@@ -15,28 +15,25 @@ import { notifyExpiring } from './expiry-notices.ts';
 import { Incidents } from './incidents.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 
-/**
- * Events waiting for the outbox; beyond it the newest are dropped. About 10 MB: a launch has thousands of first uses at
- * once.
- */
+/** Beyond it the newest are dropped. About 10 MB. */
 const MAX_QUEUE = 10_000;
-/** Events written before others get a turn: an embedded outbox writes on this thread. */
+/** An embedded outbox writes on this thread. */
 const BATCH_SIZE = 10;
-/** Milliseconds between two checks of the audit log and of endpoint states. */
+/** Milliseconds. */
 const CHECK_INTERVAL = 2_000;
 /** Milliseconds from a key change to a check of the audit log, shared by all changes meanwhile. */
 const CHANGE_DELAY = 100;
-/** Minimum milliseconds for which a name is remembered: other gateways may detect the same event later. */
+/** Milliseconds: other gateways may detect the same event later. */
 const DEDUPLICATION_TIME = HOUR;
-/** Milliseconds before a failed outbox is retried. */
+/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
 export interface WebhooksOptions {
   readonly settings: WebhookSettings;
   readonly gateway: string;
-  /** The outbox of all gateways; closed by its owner. */
+  /** Shared; closed by its owner. */
   readonly outbox: Outbox;
-  /** This gateway's own outbox, used while the other is down; `null`: they are the same. Closed by its owner. */
+  /** Used while the shared outbox is down; `null`: they are the same. Closed by its owner. */
   readonly localOutbox: Outbox | null;
   readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
@@ -44,14 +41,14 @@ export interface WebhooksOptions {
   readonly observe: Observe;
 }
 
-/** Metrics of webhooks: seconds and events. */
+/** Seconds and events. */
 export interface Backlog {
   readonly waiting: number;
   readonly oldest: number;
   readonly failing: number;
 }
 
-/** Delivers events to endpoints: collects them, stores them once for all gateways, and sends them. One per gateway. */
+/** Stores detected events once for all gateways, and sends them. One per gateway. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #endpoints: readonly Endpoint[];
@@ -64,9 +61,9 @@ export class Webhooks {
   readonly #queue: WriteBehind<WebhookEvent>;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Operators' changes since this time are covered, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly #since: number;
-  /** When the shared outbox is tried again, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   #trustAt = 0;
   backlog: Backlog = { waiting: 0, oldest: 0, failing: 0 };
 
@@ -98,13 +95,13 @@ export class Webhooks {
     });
   }
 
-  /** From now on no operators' change is missed. */
+  /** No operator's change is missed after this. */
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
     try {
       await beginAuditTrail(auditLog, outbox, this.#since);
     } catch (error) {
-      // A later check begins it at the same time.
+      // A later check begins at the same time.
       if (!(error instanceof Outage)) throw error;
     }
     this.#beat();
@@ -116,13 +113,12 @@ export class Webhooks {
     for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#queue.add(found);
   };
 
-  /** Receives a detection of a worker (its number), or of this process. */
+  /** `process`: the worker, or `null` for this process. */
   onDetection(detection: Detection, process: number | null): void {
     const found = 'sight' in detection ? this.#incidents.see(detection, process) : detection;
     if (found !== null) this.#queue.add(found);
   }
 
-  /** Flushes pending events as far as possible at once. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -143,7 +139,7 @@ export class Webhooks {
     return true;
   }
 
-  /** If the shared state is down, this gateway stores the event itself. Throws Outage if that fails too. */
+  /** Falls back to the local outbox. Throws Outage if that fails too. */
   async #writeDown(found: WebhookEvent): Promise<void> {
     const { outbox, localOutbox } = this.#options;
     if (localOutbox === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
@@ -151,7 +147,7 @@ export class Webhooks {
         return await this.#addTo(outbox, found);
       } catch (error) {
         if (localOutbox === null || !(error instanceof Outage)) throw error;
-        // The events behind it need not wait for it.
+        // Events behind it need not wait.
         this.#trustAt = performance.now() + RETRY_DELAY;
       }
     }
@@ -179,9 +175,7 @@ export class Webhooks {
     return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
   }
 
-  /**
-   * One late answer is not an outage, so the key is read twice. During an outage the event is sent without its account.
-   */
+  /** One late response is not an outage, so the key is read twice. During an outage the event has no account. */
   async #recordOf(id: string, isLast = performance.now() < this.#trustAt): Promise<KeyRecord | null> {
     try {
       return await this.#options.keys.get(id);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Config } from '../../src/config/config.ts';
 import { sourceOf } from '../../src/config/describe.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig, shippedFiles } from '../../src/config/load.ts';
 import { settingSchema } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
@@ -55,6 +55,7 @@ test('converts numbers, durations of OpenTelemetry and paths to settings', () =>
   const { workers, listen, tracing, files, contract } = loadConfig({
     env: {
       STOREGATE_WORKERS: 'auto',
+      STOREGATE_CONFIG: shippedFiles.gateway,
       STOREGATE_PORT: '0',
       STOREGATE_PLANS: 'other.yaml',
       STOREGATE_CONTRACT: '/b.yaml',

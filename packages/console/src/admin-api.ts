@@ -639,7 +639,7 @@ export interface Accounts {
 
 export interface Plans {
   readonly plans: readonly Plan[];
-  readonly public: Plan | null;
+  readonly public: readonly Plan[];
   readonly bans: BanEscalation | null;
 }
 

@@ -1,34 +1,30 @@
 import { addTo, COLUMNS } from '../../observe/history/row.ts';
 import { type LiveProcess, unpackCounted } from '../../observe/peers/live.ts';
 
-/** Ticks whose durations are told together: those of one are too few for a 99th percentile. */
+/** The ticks of one duration sample; a single tick has too few for a 99th percentile. */
 const LATELY = 5;
-/** Milliseconds for which a process is remembered that is not heard: it may only be busy. */
+/** Milliseconds until a silent process is dropped; it may only be busy. */
 const REMEMBERED = 10_000;
 
-/** What happened since the tick before. */
 export interface Counted {
-  /** Milliseconds since then; 0: there was none, and nothing is counted. */
+  /** Milliseconds; 0: the first tick, without counts. */
   readonly span: number;
   /** A row as in observe/history. */
   readonly row: Float64Array;
-  /** The same for each list of processes. */
   readonly rows: readonly Float64Array[];
-  /** The last few ticks together, and their milliseconds. */
+  /** The last ticks and their milliseconds. */
   readonly lately: { readonly span: number; readonly row: Float64Array };
 }
 
 interface Known {
   readonly total: Float64Array;
   readonly upTo: number;
-  /** When it was heard. */
   readonly at: number;
 }
 
 /**
- * Subtracts what processes had counted when they were last heard from what they have counted now. One that is not known counts from
- * now on, unless it began a moment ago: what a process counted before it ended, or in a long silence, is missing, and no number is ever
- * below 0 or that of a whole life.
+ * Differences of the processes' counters between ticks. An unknown process counts from now on unless it has just
+ * started, so counts can be missing, but a difference is never negative or the total of a whole life.
  */
 export class Counting {
   readonly #known = new Map<string, Known>();
@@ -36,7 +32,7 @@ export class Counting {
   #before: number | null = null;
   #lately: { readonly span: number; readonly row: Float64Array }[] = [];
 
-  /** `now`: milliseconds of a clock that never jumps. */
+  /** `now`: milliseconds of a monotonic clock. */
   count(lists: readonly (readonly Omit<LiveProcess, 'status'>[])[], now: number): Counted {
     this.#began ??= now;
     const moment = Math.min(REMEMBERED, now - this.#began);
@@ -47,7 +43,7 @@ export class Counting {
         const total = unpackCounted(counted);
         const before = this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
         this.#known.set(id, { total, upTo, at: now });
-        // A process counts up; what does not is none that is known here.
+        // Counters only rise; otherwise it is another process.
         if (total.every((count, i) => count >= before[i]!))
           addTo(
             sum,
@@ -63,12 +59,11 @@ export class Counting {
     return { span, row, rows, lately: this.#sumOfLately() };
   }
 
-  /** By the ids of the processes that it knows the `upTo` of each. */
+  /** The last `upTo` by process id. */
   get after(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#known].map(([id, { upTo }]) => [id, upTo]));
   }
 
-  /** Forgets what it knows, after a time in which nobody listened. */
   reset(): void {
     this.#known.clear();
     this.#began = null;

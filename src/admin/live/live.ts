@@ -11,31 +11,29 @@ import { coverageOf } from '../peer-names.ts';
 import { Counting } from './counting.ts';
 import { nowView, type PeerReading } from './view.ts';
 
-/** Milliseconds from one tick to the next. */
+/** Milliseconds. */
 const TICK = 2_000;
-/** Listeners at a time: each may follow something else, and one question follows so much. */
+/** Each listener may have its own filter, and one query takes so many. */
 const MOST_LISTENERS = MOST_FOLLOWED;
-/** Refusals told at once. */
 const MOST_REPORTED = 50;
-/** Ticks in a row that a listener does not read, until it is left. */
+/** Missed ticks in a row until a listener is disconnected. */
 const MOST_MISSED = 15;
 
-/** What a listener wants to hear of. */
 export interface LiveQuery {
   readonly now: boolean;
-  /** `null`: of no refusals. */
+  /** `null`: no refusals. */
   readonly refused: Followed | null;
 }
 
 interface Following {
   readonly wanted: LiveQuery;
   readonly listener: Listener;
-  /** Refusals that it was not told of, because it did not read. */
+  /** Dropped, because the listener was slow. */
   left: number;
   missed: number;
 }
 
-/** Asks all gateways every two seconds how they stand, as long as somebody listens, once for all listeners. */
+/** Polls all gateways while there are listeners, once for all of them. */
 export class Live {
   readonly #context: Pick<AdminContext, 'peers'>;
   readonly #followings = new Set<Following>();
@@ -50,7 +48,7 @@ export class Live {
     this.#tickLength = tick;
   }
 
-  /** As Follow. Sends nothing before it returns; the first event is that of the last tick, if somebody listened then. */
+  /** As Follow. Sends nothing before it returns; the first event repeats the last tick, if there is one. */
   follow(wanted: LiveQuery, listener: Listener): () => void {
     this.#context.peers();
     if (this.#followings.size >= MOST_LISTENERS) {
@@ -66,7 +64,6 @@ export class Live {
     return () => void this.#followings.delete(following);
   }
 
-  /** Ends all that is followed. */
   close(): void {
     this.#closing.abort();
     for (const { listener } of this.#followings) listener.end();
@@ -114,7 +111,7 @@ export class Live {
     }
   }
 
-  /** `place`: of what it follows in what was asked. */
+  /** `place`: the index of its filter in the query. */
   #send(following: Following, answers: readonly PeerReading[], place: number, missing: object): void {
     const { wanted, listener } = following;
     let reads = !wanted.now || listener.send('now', this.#last);

@@ -9,13 +9,12 @@ import { readinessOf, shownConnections } from '../peer-names.ts';
 import { rounded, time } from '../view.ts';
 import type { Counted } from './counting.ts';
 
-/** A gateway that answered what is understood. */
 export interface PeerReading {
   readonly gateway: string;
   readonly answer: LiveAnswer;
 }
 
-/** The event `now`. `at`: Unix milliseconds. */
+/** `at`: Unix milliseconds. */
 export function nowView(
   at: number,
   readings: readonly PeerReading[],

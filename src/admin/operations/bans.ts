@@ -27,11 +27,11 @@ import {
 } from '../subjects.ts';
 import { entryView, time } from '../view.ts';
 
-/** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
+/** Milliseconds. To block a client permanently, revoke its keys. */
 const LONGEST = 3_650 * DAY;
 
 export function banOperations(context: AdminContext, change: Change) {
-  /** `lengthOf` answers how long the ban is from now on, given what is left of one in force; both in milliseconds. */
+  /** `lengthOf` returns the duration from now on, given the remainder of a current ban; in milliseconds. */
   async function ban(
     task: Task,
     action: string,
@@ -127,7 +127,7 @@ export function banOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** The log keeps `rung`. */
+/** The log stores `rung`. */
 function shownAfter(after: AuditEntry['after']): BanEntry['after'] {
   if (after === null) return null;
   const { rung, ...rest } = after as { readonly rung?: number };
@@ -157,14 +157,13 @@ function firstEndFirst<B extends { readonly until: string | null }>(bans: B[]): 
   return bans.sort((a, b) => (a.until! < b.until! ? -1 : 1));
 }
 
-/** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */
 async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
   const history: BanRecord = recent.of(ban.subject);
   const cause = await causeOf(context, ban, recent);
   return { ...(await bannedSubject(context.keys, ban)), ...escalationView(context, ban), ...cause, history };
 }
 
-/** The same as far as this gateway knows it while the state is away. `keys`: the copy, if there is one. */
+/** For an outage of the state. `keys`: the copy, if any. */
 async function cachedBanView(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
   const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
   const unknown = { level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
@@ -179,7 +178,7 @@ async function bannedSubject(keys: Pick<KeyStore, 'get'> | null, { subject }: Pi
   return { subject, key: keys ? (record?.id ?? null) : id, account, plan };
 }
 
-/** Why there is a ban, and who imposed it: nobody where the ladder did. */
+/** Automatic bans have no author. */
 async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban, recent: RecentBans) {
   const told = recent.reasonOf(subject, until);
   if (told !== null) return { reason: told, by: null };
@@ -188,7 +187,7 @@ async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ba
   return { reason: imposed?.reason ?? null, by: imposed?.by ?? null };
 }
 
-/** What led to a ban, and what comes after it by the ladder that is in force now. */
+/** Uses the escalation that is in force now. */
 function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
   const { escalation } = plans();
   return {

@@ -21,7 +21,7 @@ import { coverageOf } from '../peer-names.ts';
 import { rounded, time } from '../view.ts';
 
 export function historyOperations(context: AdminContext) {
-  /** Asks for as many steps at a time as gateways tell at once. */
+  /** Splits the query by the steps that one answer may have. */
   async function askInParts(question: HistoryQuery): Promise<HistoryReadings> {
     const heard = { answers: [] as HistoryAnswer[], gateways: new Set<string>(), silent: new Set<string>() };
     const most = MOST_STEPS * HISTORY_STEPS[question.step];

@@ -18,7 +18,7 @@ export function keyImportOperations(context: AdminContext, change: Change) {
   return {
     importKeys: async (task) => {
       const { dryRun = false } = task.body;
-      // A call that only looks takes no turn: it holds nobody up.
+      // A dry run needs no lock.
       if (dryRun) return ok(report(await planOf(context, task), dryRun));
       return await change(task, MANY_KEYS, async (audit) => {
         const plan = await planOf(context, task);
@@ -52,7 +52,6 @@ async function planOf(context: AdminContext, { body, now }: Task): Promise<Impor
   return { ...plan, flaws: [...unread, ...flaws].sort((a, b) => a.index - b.index) };
 }
 
-/** The key of a body, or what of it cannot be read. */
 function foreignKeyOf(task: Pick<Task, 'body' | 'now'>): ImportedKey | Omit<ImportError, 'index'> {
   const hash = readHash(task.body.hash);
   if (hash === null) return { field: 'hash', message: 'it is not a SHA-256' };

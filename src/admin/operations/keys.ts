@@ -28,9 +28,9 @@ import { orLastKnown } from '../last-known.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 
-/** Milliseconds for which the old secret works when the caller does not say. */
+/** Milliseconds; default. */
 const OVERLAP = DAY;
-/** The longest: two secrets for good would be two keys. */
+/** Two permanent secrets would be two keys. */
 const LONGEST_OVERLAP = 90 * DAY;
 
 export function keyOperations(context: AdminContext, change: Change) {
@@ -109,7 +109,6 @@ export function keyOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** Makes the note of a change of a key, with the answer that the call will get. */
 function auditNoteOf(
   { note }: ChangeAudit,
   { now }: Task,
@@ -139,13 +138,13 @@ async function known(context: { readonly keys: Pick<KeyStore, 'get'> }, id: stri
   return record;
 }
 
-/** What a body says of a key. Throws ConfigError for limits that cannot be read. */
+/** Throws ConfigError for invalid limits. */
 export function draftOf(task: Pick<Task, 'body' | 'now'>): KeyDraft {
   const { account, plan, env } = task.body;
   return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
 }
 
-/** The fields that the body has, as a record has them. */
+/** Only the fields of the body. */
 function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDraft, 'account' | 'env'>> {
   if (body.expires !== undefined && body.expiresIn !== undefined) {
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');

@@ -15,7 +15,7 @@ import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileUnchanged } from '../plan-file-lock.ts';
 import { escalationView, planOptions } from '../view.ts';
 
-/** How often a plan is put, when somebody else changes the file each time. */
+/** Retries of concurrent changes of the file. */
 const TRIES = 20;
 
 export function planOperations(context: AdminContext, change: Change) {
@@ -23,7 +23,7 @@ export function planOperations(context: AdminContext, change: Change) {
     return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
 
-  /** `null`: the state is away. Plans are in a file, so they are known all the same. */
+  /** `null`: the state is down. Plans are in a file and stay available. */
   async function usableIfKnown(): Promise<KeyRecord[] | null> {
     try {
       return await usable();
@@ -40,7 +40,7 @@ export function planOperations(context: AdminContext, change: Change) {
     return { name, count, limits, ...planOptions(plan), keys };
   }
 
-  /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
+  /** Simulates the plan and writes it if the file is unchanged by then; else starts over. */
   async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
@@ -75,7 +75,7 @@ export function planOperations(context: AdminContext, change: Change) {
     try {
       await context.reload('a plan was put through the admin API');
     } catch (error) {
-      // What an editor has saved meanwhile stays.
+      // Keeps what an editor has saved meanwhile.
       if (readFileSync(file, 'utf8') === text) await replaceFile(file, old);
       throw error;
     }
@@ -88,7 +88,7 @@ export function planOperations(context: AdminContext, change: Change) {
       const keys = await usableIfKnown();
       return ok({
         plans: [...plans.values()].map((plan) => shown(plan, keys)),
-        public: open && shown(open, []),
+        public: open === null ? [] : [shown(open, [])],
         bans: escalation && escalationView(escalation),
       });
     },
@@ -110,22 +110,19 @@ export function planOperations(context: AdminContext, change: Change) {
       const tried = await simulation(context, plan.name, planned, affected);
       return ok({ ...tried, lastDay: await lastDay(context, task.now, plan.name, planned, affected) });
     },
-    // All plans are in one file.
+    // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   } satisfies Partial<AdminOperations>;
 }
 
-/** The plan that the call asks for, made from the one in the text of the plans file. */
 function planIn({ path, body }: Task, text: string): Plan {
   return changedPlan(path.plan!, checkPlans(text).plans.get(path.plan!), body as PlanDraft);
 }
 
-/** The keys of one plan whose limits `planned` plans change. */
 function affectedBy(name: string, current: Plans, planned: Plans, keys: readonly KeyRecord[]): KeyRecord[] {
   return keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
 }
 
-/** How these keys of one plan would stand under `planned` plans. */
 async function simulation(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();

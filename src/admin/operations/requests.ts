@@ -50,12 +50,10 @@ function decisionView(told: DecisionView) {
   return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
-/** One in a list. */
 export function listView({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
   return { id, gateway, worker, at: time(at), ...shownListed(rest) };
 }
 
-/** Why a request cannot be explained, and what to do. */
 function unknown(id: string, { answers, silent, apart }: PeerAnswers<Explained>): string {
   if (answers.length === 0 && silent.length === 0 && apart === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';

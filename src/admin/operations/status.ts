@@ -7,7 +7,6 @@ import { coverageOf, readinessOf, shownConnections } from '../peer-names.ts';
 import { time } from '../view.ts';
 import { storeView } from './stores.ts';
 
-/** The parts of a configuration that are compared. */
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
 
@@ -23,7 +22,7 @@ export function statusOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** For each gateway the parts of its configuration that are not what most gateways have. */
+/** Per gateway, the parts that differ from most gateways. */
 function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[])[] {
   const usual = new Map(
     COMPARED.map((part) => [part, mostFrequent(statuses.map(({ configuration }) => configuration[part]))]),
@@ -31,7 +30,7 @@ function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[]
   return statuses.map(({ configuration }) => COMPARED.filter((part) => configuration[part] !== usual.get(part)));
 }
 
-/** Of two that are as frequent, the one that comes first. */
+/** Ties go to the first. */
 function mostFrequent(values: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -20,7 +20,6 @@ export function storeOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-/** A store in a list, as all processes see it. */
 export function storeView({ seen: _seen, since, state, of, away, connections, ...rest }: StoreOfAll) {
   return {
     ...rest,

@@ -11,7 +11,7 @@ export function topOperations(context: AdminContext) {
   return {
     getTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
-      // As the contract of this API has checked them.
+      // Validated by the contract.
       const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
       const { answers, silent, apart } = await ask(context.peers(), top, question);
       const { since, summary } = mergeTop(

@@ -18,7 +18,7 @@ import {
 } from '../subjects.ts';
 
 export function usageOperations(context: AdminContext, change: Change) {
-  /** Changes what the parties have used: `after` says how each then stands, `make` does it. */
+  /** `after` computes the resulting usage, `make` applies it. */
   async function give(
     task: Task,
     action: string,
@@ -78,7 +78,6 @@ function checkWindow(parties: readonly CountedSubject[], window: string | null):
   );
 }
 
-/** Units used by subject and window: what the audit log says of a standing. */
 function units({ subject, windows }: SubjectUsage) {
   return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
 }

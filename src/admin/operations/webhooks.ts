@@ -30,7 +30,7 @@ export function webhookOperations(context: AdminContext, change: Change) {
             endpoint === null ? none : 'The endpoint id is unknown: list the endpoints.',
           );
         }
-        // It changes nothing, so what it came to can be told with it.
+        // It changes nothing, so the entry can include the result.
         const answers = tests.map(({ id, host, delivered, status }) => ({ id, host, delivered, status }));
         const entry = { action: 'webhooks.test', target: TARGET, before: null, after: { answers } };
         return await make([{ entry, make: async () => {} }], ok({ tests }));

@@ -18,6 +18,8 @@ interface Changes {
   readonly addresses?: boolean;
 }
 
+type Listed = Omit<Plan, 'count'> & { readonly count: string };
+
 const CHANGES = [
   option('--limits <limits>', 'e.g. 60/minute,1000/day; windows not named stay'),
   option('--drop <window>', 'remove a window, e.g. day; repeatable', repeated),
@@ -33,14 +35,14 @@ const CHANGES = [
 export function addPlans(program: Command, terminal: Terminal): void {
   const example = 'plans simulate free --limits 30/minute';
   const plans = addCommand(program, 'plans', { about: 'show, simulate and change plans', examples: [example] });
-  const nameOf = ({ name }: Plan) => name;
+  const nameOf = ({ name }: Pick<Plan, 'name'>) => name;
 
   addCall(terminal, plans, 'list', {
     about: 'list plans',
     examples: ['plans list'],
-    ask: async (api) => {
+    ask: async (api): Promise<readonly Listed[]> => {
       const { plans, public: open } = await api.call<Plans>('GET', '/plans');
-      return open ? [...plans, open] : plans;
+      return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
     },
     view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
   });

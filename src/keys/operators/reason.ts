@@ -1,4 +1,4 @@
-/** Header with the reason of a call: UTF-8, percent-encoded. */
+/** UTF-8, percent-encoded. */
 export const REASON_HEADER = 'X-Storegate-Reason';
 
 export function encodeReason(reason: string): string {

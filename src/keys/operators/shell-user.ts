@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os';
 
-/** Header with the user who runs a command: a `cli:` name, percent-encoded. */
+/** A `cli:` name, percent-encoded. */
 export const SHELL_USER_HEADER = 'X-Storegate-User';
 
 /** `cli:` separates these names from token names, which have no colon, and from `local`. */
 const SHELL_USER = /^cli:[^\p{Cc}]{1,96}$/u;
 
-/** The system user of this process: `cli:<user>`, or `cli:<uid>` if it has no name. */
+/** `cli:<user>`, or `cli:<uid>` if it has no name. */
 export function shellUser(): string {
   try {
     return `cli:${userInfo().username}`;
@@ -21,7 +21,7 @@ export function encodeShellUser(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** `null` if the header is not a valid name. */
+/** `null` if invalid. */
 export function decodeShellUser(header: string): string | null {
   try {
     const name = decodeURIComponent(header);

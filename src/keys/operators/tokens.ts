@@ -2,10 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { AuditNote } from './audit-log.ts';
 
-/**
- * Each role includes the one before: `read` reads, `operate` changes keys, bans and usage, `admin` changes plans,
- * configuration and tokens.
- */
+/** Each role includes the one before. */
 export const ROLES = ['read', 'operate', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -17,13 +14,11 @@ export interface TokenRecord {
   readonly createdAt: number;
 }
 
-/** Stores hashes of operator tokens, never tokens. A change and its note are stored as in KeyStore. */
+/** A change and its note are atomic, as in KeyStore. */
 export interface TokenStore {
   /** Ordered by name. */
   list(): MaybePromise<TokenRecord[]>;
-  /**
-   * Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before that, like `remove`.
-   */
+  /** Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before that. */
   add(record: TokenRecord, note: AuditNote): MaybePromise<boolean>;
   /** Returns `false` and changes nothing if the token does not exist. Throws IdempotencyConflict. */
   remove(name: string, note: AuditNote): MaybePromise<boolean>;
@@ -34,7 +29,6 @@ export interface Operator {
   readonly role: Role;
 }
 
-/** Name of the token in the configuration. */
 export const CONFIGURED = 'configured';
 
 export function mayActAs({ role }: Operator, needed: Role): boolean {
@@ -57,12 +51,12 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-/** The owner of the token; `null` if it is unknown. */
+/** `null` if unknown. */
 export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
   return holderOf(hashToken(token), known);
 }
 
-/** The owner of the hash; `null` if it is unknown. Compares all tokens in constant time, so timing reveals nothing. */
+/** Compares all tokens in constant time, so timing reveals nothing. */
 export function holderOf(hash: string, known: readonly TokenRecord[]): Operator | null {
   const presented = Buffer.from(hash, 'base64url');
   let found: Operator | null = null;
@@ -72,7 +66,6 @@ export function holderOf(hash: string, known: readonly TokenRecord[]): Operator 
   return found;
 }
 
-/** The configured token as a record; empty if it is not set. */
 export function configuredToken(token: string | null): TokenRecord[] {
   return token === null ? [] : [{ name: CONFIGURED, hash: hashToken(token), role: 'admin', createdAt: 0 }];
 }

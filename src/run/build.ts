@@ -65,11 +65,9 @@ export interface LongLivedParts {
   readonly upstreams: Upstreams;
   readonly bodies: Bodies;
   readonly largeChecks: LargeChecks;
-  /** For what slow clients have not read. */
   readonly readAhead: SharedBudget;
   readonly observe: Observe;
   readonly clock: () => number;
-  /** `null`: no tracing. */
   readonly tracing: Tracing | null;
 }
 
@@ -123,7 +121,6 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-/** Some mounts have carriers of their own. */
 function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLivedParts): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { carriers: chosen, hide, identity } = config.keys;
@@ -183,7 +180,7 @@ function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'gua
   return createPages({ ...parts, find: referenceOf(settings), paths, home: homeOf(settings) });
 }
 
-/** The reference, unless the contract has `/`; mounts cannot have it. */
+/** Mounts cannot have `/`. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
   const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
   return isFree && hasReference(config) ? `${REFERENCE_PATH}/` : null;

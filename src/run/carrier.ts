@@ -51,7 +51,6 @@ export interface Carrier {
   readonly readiness: ProcessReadiness;
   answer(question: string, argument: unknown): unknown;
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** The last minute is handed on. */
   end(): Promise<void>;
   /** Call after `end`. */
   close(): Promise<void>;
@@ -124,7 +123,7 @@ export async function openListeners(
   return { ...listeners, observe };
 }
 
-/** Read on a scrape; the parts may be created later. */
+/** The parts may be created later. */
 function requestGauges(
   parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'store'>; readonly storage: Storage },
 ): RequestGauges {

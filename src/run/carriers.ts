@@ -19,7 +19,6 @@ export interface CarriersParts extends Pick<ListenerParts, 'clock' | 'log' | 'mi
   readonly onDetection: (heard: Detection, worker: number) => void;
 }
 
-/** This process, or workers. */
 export interface Carriers {
   readonly observe: Observe;
   readonly storage: Pick<
@@ -31,25 +30,19 @@ export interface Carriers {
   /** 0: this process. */
   readonly workers: number;
   readonly readiness: Exclude<Readiness, 'stopping'>;
-  /** As in ProcessReadiness. */
   readonly away: readonly string[];
-  /** The URL for clients. */
   listen(): Promise<string>;
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
-  /** Before a contract is in force. */
   prepare(contract: Contract): Promise<void>;
   /** Done once every process has the settings. */
   use(settings: ActiveConfig<ServedConfig>): MaybePromise<void>;
   inFlight(): MaybePromise<number>;
-  /** Resolves with the number of aborted requests. */
   drain(): Promise<number>;
-  /** The last minutes are handed on. */
   end(): Promise<unknown>;
   /** Call after `end`. */
   close(): Promise<void>;
 }
 
-/** Of the process that keeps the key cache. */
 export function copyGauges(
   { redis }: Pick<Config, 'redis'>,
   storage: () => Pick<Storage, 'keyCacheAge'>,

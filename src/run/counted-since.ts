@@ -26,10 +26,7 @@ export class CountedSince {
     this.#plans = plans;
   }
 
-  /**
-   * Unix milliseconds; 0: since this gateway started. An unknown window, for example of a gateway with newer files,
-   * counts from now at best.
-   */
+  /** Unix milliseconds; 0: since this gateway started. An unknown window counts from now at best. */
   of(plan: string, window: Counter): number {
     const has = this.#plans.get(plan)?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);
     if (!has) return this.#clock();

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Disables V8's allocation-site pretenuring: in a burst nearly everything survives a collection, and V8 then allocates
- * parts of every request among old objects, which keep the rest alive. For processes that carry requests, before the
- * first request.
+ * Disables V8's allocation-site pretenuring: in a burst, V8 allocates parts of every request among old objects, which
+ * keep the rest alive. Call before the first request.
  */
 export function tuneEngine(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

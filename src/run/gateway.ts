@@ -19,7 +19,6 @@ import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 export interface Started {
   readonly url: string;
   readonly adminUrl: string;
-  /** Keys of the data folder that are missing in Redis. */
   readonly unmigratedKeys: UnmigratedKeys | null;
 }
 
@@ -42,10 +41,7 @@ export interface Overrides {
   readonly contracts?: ContractLoader;
 }
 
-/**
- * Reads the contract and opens the state; throws, with everything closed again, if one of them is invalid. Nothing
- * listens before `start`.
- */
+/** Throws, with everything closed again, if the contract or the state is invalid. Nothing listens before `start`. */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
   const initial = await firstSettings(config, contracts);
@@ -102,7 +98,6 @@ async function firstSettings(config: ServedConfig, contracts: ContractLoader): P
   return settings;
 }
 
-/** Each variant loads only what it needs. */
 async function openCarriers(parts: CarriersParts): Promise<Carriers> {
   if (parts.settings.config.workers === 1) return await (await import('./single-process.ts')).openSingleProcess(parts);
   return await (await import('./workers/carriers.ts')).openWorkers(parts);

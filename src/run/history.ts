@@ -2,7 +2,6 @@ import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
 import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
 
-/** The last day, in memory and in the data folder. */
 export class GatewayHistory {
   readonly #history = new History();
   #kept: StoredHistory | null = null;

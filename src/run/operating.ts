@@ -46,7 +46,7 @@ export interface Operating {
   readonly configuration: ConfigurationStatus;
   readonly lastReload: ConfigurationStatus['lastReload'];
   readonly windowsSince: Pick<CountedSince, 'of'>;
-  /** The URL for operators. Rejects with ListenError. */
+  /** Rejects with ListenError. */
   listen(): Promise<string>;
   /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
@@ -88,7 +88,7 @@ export function createOperating(parts: OperatingParts): Operating {
     away: () => carriers.away,
     console: config.console.enabled ? consolePages() : null,
   });
-  // The log and a metric show a failed reload; no client waits for it.
+  // The log and a metric show a failed reload.
   const reloadUnasked = () => void reloader.reload(FILE_CHANGED).catch(() => {});
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
@@ -118,7 +118,7 @@ export function createOperating(parts: OperatingParts): Operating {
   };
 }
 
-/** After each reload, also of unchanged files, until the cause is fixed. */
+/** After each reload, until the cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
   if (settings.copy) observe({ type: 'contract.copy_in_use', ...settings.copy });

@@ -1,10 +1,8 @@
 import type { Event } from '../observe/events.ts';
 import type { ProcessStatus } from '../observe/peers/status.ts';
 
-/** In the moving average. */
 const NEWEST = 0.05;
 
-/** As seen by this process. */
 export class ProcessHealth {
   #aloneSince: number | null = null;
   #stateTime: number | null = null;

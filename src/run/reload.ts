@@ -21,16 +21,13 @@ import type { LastReload } from '../observe/peers/status.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 
-/** They can change between two requests; frozen. */
 export interface ActiveConfig<C extends Config> extends Loaded {
   readonly config: C;
   readonly certificates: Certificates;
 }
 
-/** No operator requested the reload. */
 export const FILE_CHANGED = 'a file has changed';
 
-/** Nothing has changed. */
 export class ReloadRefused extends Error {
   override name = 'ReloadRefused';
   readonly problems: readonly string[];
@@ -43,7 +40,6 @@ export class ReloadRefused extends Error {
 
 export interface ReloaderParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
-  /** Throws ConfigError with every mistake. */
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
@@ -55,13 +51,11 @@ export interface ReloaderParts<C extends Config> {
 
 export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
-  /** Changed settings that need a restart, as of the last read. */
   readonly waiting: readonly string[];
-  /** `null`: no reload yet. */
   readonly last: LastReload | null;
-  /** One at a time. Rejects with ReloadRefused for every mistake or failure, and with what `around` throws. */
+  /** One at a time. Rejects with ReloadRefused, and with what `around` throws. */
   reload(reason: string, around?: ReloadWrapper): Promise<Reloaded>;
-  /** In turn with `reload`, without changing or reporting anything. Rejects with ReloadRefused. */
+  /** Changes and reports nothing. Rejects with ReloadRefused. */
   compare(): Promise<Compared>;
 }
 
@@ -96,7 +90,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
-    // Restoring the files is reported after a failed reload: the failure is over.
+    // The failure is over.
     if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0) return reloaded;
     if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
@@ -164,9 +158,9 @@ function sameReading(one: Config, other: Config): boolean {
   return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
 }
 
-/** Requests of keys that use the plan would be refused. */
+/** Requests of its keys would be refused. */
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
-  // Usually no plan is removed, and the reload needs no scan of all keys.
+  // Usually no plan is removed.
   if ([...before.keys()].every((plan) => plans.has(plan))) return;
   const lost = new Map<string, number>();
   for (const { plan, revokedAt } of await keys.list()) {
@@ -182,7 +176,6 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 
 const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({ contract, prepared, ...(copy && { copy }) });
 
-/** For comparison. */
 export function plansText({ plans, publicPlan, escalation, accounts, concurrencies = new Map() }: Plans): string {
   return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);
 }

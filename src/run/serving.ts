@@ -24,7 +24,7 @@ import { buildPipeline, type LongLivedParts } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
-/** Milliseconds. The rest is compiled on demand. */
+/** Milliseconds. */
 const PREPARE_TIMEOUT = 5_000;
 
 export interface ServingParts {
@@ -35,10 +35,10 @@ export interface ServingParts {
   readonly clock: () => number;
   /** Closed by its owner. */
   readonly tracing: Tracing | null;
-  /** For TLS session tickets: the same in all processes of a gateway. */
+  /** The same in all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
   readonly reportsFirstUses: boolean;
-  /** In all processes of this gateway; absent if this is the only one. If it fails, only the local calls count. */
+  /** In all processes of this gateway. If it fails, only the local calls count. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<DeprecatedCalls>;
 }
 
@@ -47,18 +47,16 @@ export interface Serving {
   readonly bodies: Pick<Bodies, 'held' | 'budget'>;
   readonly store: StoreConnections;
   readonly stores: readonly StoreStatus[];
-  /** Upstreams whose backends are all down, and whether that makes the gateway unready. */
+  /** `matters`: the gateway is unready. */
   readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
-  /** `whenKeysKnown` resolves when the state has loaded all that requests need about keys. */
   readonly knowsKeys: boolean;
   readonly whenKeysKnown: Promise<void>;
   readonly uses: LastUseTracker;
-  /** The URL for clients; called again, it keeps the port. Rejects with ListenError. */
+  /** Called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
-  /** Without delaying requests; most of the checks, if the contract is large. */
+  /** Without delaying requests. */
   prepare(contract: Contract): Promise<void>;
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Resolves with the number of aborted requests. */
   drain(options?: DrainOptions): Promise<number>;
   close(): Promise<void>;
 }
@@ -81,7 +79,7 @@ export function createServing(parts: ServingParts): Serving {
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const preamble = createPreamble(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble, observe });
-  // The only reference to the first settings, so that their contract is freed by the first reload.
+  // So that the first reload frees the first contract.
   let inForce = settings;
   usePreamble(settings);
 

@@ -37,7 +37,6 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
   };
 }
 
-/** Loads only the configured implementation. */
 async function openStorage(
   { redis, data, audit }: Pick<Config, 'redis' | 'data' | 'audit'>,
   clock: () => number,

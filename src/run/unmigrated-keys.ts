@@ -4,10 +4,9 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 
-/** Newest keys to look up in Redis, and how many at once. */
 const MOST = 1_000;
 const AT_ONCE = 100;
-/** Immediate retries if Redis does not respond, and milliseconds before the next. */
+/** Immediate retries, and milliseconds before the next. */
 const TRIES = 3;
 const AGAIN = 1_000;
 
@@ -19,9 +18,7 @@ export interface UnmigratedKeys {
   readonly unknown: number;
 }
 
-/**
- * `keys` are those in Redis. Stops at the first missing batch or after `MOST`. Throws Outage if Redis does not respond.
- */
+/** `keys` are those in Redis. Stops at the first missing batch or after `MOST`. Throws Outage. */
 export async function findUnmigratedKeys(
   { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
@@ -47,7 +44,7 @@ async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>)
   return 0;
 }
 
-/** Also `null` if Redis does not respond: the look-up is then repeated until it does, or until `stopped` aborts. */
+/** If Redis does not respond, returns `null` and repeats the look-up until `stopped` aborts. */
 export async function reportUnmigratedKeys(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,

@@ -9,7 +9,7 @@ import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** Buffered until webhooks are open, because the state must open first. */
+/** The state must open first. */
 const MOST_EARLY = 100;
 
 export interface WebhookParts {

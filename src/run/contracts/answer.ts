@@ -10,7 +10,6 @@ export type Answer =
 
 const PREFIX = 8;
 
-/** Node.js options also write to the standard streams. */
 export const ANSWER_FD = 3;
 
 export function sendAnswer(answer: Answer): void {
@@ -39,7 +38,6 @@ export class AnswerReader {
     this.add(this.#prefix.subarray(PREFIX));
   }
 
-  /** `null` if incomplete. */
   get bytes(): Uint8Array<ArrayBuffer> | null {
     return this.#bytes && this.#filled === this.#bytes.length ? this.#bytes : null;
   }

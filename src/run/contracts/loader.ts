@@ -19,7 +19,7 @@ export class LoadingEnded extends Error {
 export interface Loaded {
   readonly contract: Contract;
   readonly prepared: Prepared;
-  /** The URL is unreachable, so the copy of an earlier start or reload is in use. */
+  /** The URL is unreachable. */
   readonly copy?: CopyInUse;
 }
 
@@ -36,22 +36,21 @@ export interface Request {
   readonly data: string;
 }
 
-/** In bytes. At the start no request waits, and a contract up to this size is read faster than a process starts. */
+/** In bytes: read faster than a process starts. At the start no request waits. */
 const SMALL = 256 * 1024;
 
 const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
 /**
- * A process per contract returns its memory, half of which a thread would keep. A thread starts that process and reads
- * its answer, because starting a process blocks its caller.
+ * A process returns all its memory, a thread would not. A thread starts it, because starting a process blocks its
+ * caller.
  */
 export class ContractLoader {
   readonly #reader: string;
   readonly #processes = new Set<number>();
   #closed = false;
 
-  /** `reader` is for tests. */
   constructor(reader: string = READER) {
     this.#reader = reader;
   }
@@ -60,7 +59,7 @@ export class ContractLoader {
     return [...this.#processes];
   }
 
-  /** For a process that serves no requests yet. An unreachable URL has its copy. Rejects as `load`. */
+  /** For a process that serves no requests yet. Rejects as `load`. */
   async loadFirst({ contract, data }: Request): Promise<Loaded> {
     if (!isRemote(contract.file)) return await this.#readFirst(contract);
     const fetched = await fetchContract(contract.file).catch((error: unknown) => {
@@ -74,7 +73,7 @@ export class ContractLoader {
     return loaded;
   }
 
-  /** Rejects with ContractError for every mistake, with LoadingEnded after `close`; any other error is a bug. */
+  /** Rejects with ContractError, and with LoadingEnded after `close`. */
   async load({ contract, data }: Request): Promise<Loaded> {
     if (!isRemote(contract.file)) return await this.#read(contract);
     const fetched = await fetchContract(contract.file);
@@ -131,7 +130,6 @@ async function inFile<T>(text: string, work: (file: string) => Promise<T>): Prom
   }
 }
 
-/** Rejects if the process cannot be started. */
 function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
@@ -143,7 +141,6 @@ function inThread(args: Arguments, started: (pid: number) => void): Promise<Ende
   });
 }
 
-/** It may have ended a moment ago. */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

@@ -8,11 +8,10 @@ import { documentWithUsage } from '../../gateway/own/usage-operation.ts';
 export interface Order extends Reading {
   /** A file, a URL, or `none`. */
   readonly file: string;
-  /** The text at a URL, in a file: arguments of a process are short. */
+  /** The text at a URL: arguments of a process are short. */
   readonly textFile?: string;
 }
 
-/** Other processes accept it without work. */
 export interface Prepared {
   readonly contract: Serialized;
   readonly published: Published;
@@ -22,7 +21,7 @@ export interface Prepared {
 export function readContract({ file, textFile, ...reading }: Order): Prepared {
   const text = textFile === undefined ? {} : { text: readFileSync(textFile, 'utf8') };
   const { compiled } = checkContract(file, { ...reading, ...text });
-  // The gateway's own operation replaces one of the contract at its path.
+  // The gateway's own operation replaces one at its path.
   const exempted = compiled.exempted.filter(({ path }) => path !== USAGE_PATH);
   return {
     contract: serialize(compiled),

@@ -3,9 +3,9 @@ import { ContractError } from '@storegate/openapi';
 import { type Answer, sendAnswer } from './answer.ts';
 import { type Order, readContract } from './read.ts';
 
-// Supervisors and terminals signal all processes, but the parent decides when this one ends.
+// The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
-// Requests come first, but a lower priority would delay a reload by minutes on a busy machine.
+// Requests come first; a lower priority would delay reloads by minutes.
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);

@@ -5,7 +5,7 @@ import { ContractError } from '@storegate/openapi';
 import { syncFolder } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
 
-/** Milliseconds for a whole document. */
+/** Milliseconds. */
 const TIMEOUT = 15_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -17,8 +17,6 @@ export interface Fetched {
 }
 
 /**
- * Redirects to http and https only.
- *
  * @param url without credentials, so that messages may show it @throws ContractError with the reason
  */
 export async function fetchContract(url: string, timeout = TIMEOUT): Promise<Fetched> {

@@ -7,7 +7,6 @@ export interface Ended {
   readonly kind: 'ended';
   readonly code: number | null;
   readonly signal: string | null;
-  /** `null` if its answer is incomplete. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
 }
 
@@ -21,11 +20,11 @@ const postMessage = (message: ThreadMessage, transferred: ArrayBuffer[] = []) =>
 const stdio = ['ignore', 'inherit', 'inherit', 'pipe'] as const;
 const reader = spawn(process.execPath, workerData as Arguments, { stdio: [...stdio] });
 const gathered = new AnswerReader();
-// Without a free file descriptor there are no streams; the error reports that.
+// Without a free file descriptor there are no streams.
 (reader.stdio?.[ANSWER_FD] as Readable | undefined)?.on('data', (chunk: Buffer) => gathered.add(chunk));
 reader.on('close', (code, signal) => {
   const { bytes } = gathered;
   postMessage({ kind: 'ended', code, signal, bytes }, bytes ? [bytes.buffer] : []);
 });
-// Without a process an error is thrown next and ends this thread.
+// Without a process an error is thrown next.
 if (reader.pid !== undefined) postMessage({ kind: 'started', pid: reader.pid });

@@ -29,9 +29,7 @@ export class NoAnswer extends Error {
 }
 
 export interface ChannelOptions<Ours extends Calls> {
-  /** Calls `sent` with an error on failure. */
   readonly send: (frame: object, sent: (error: Error | null) => void) => void;
-  /** For messages: `worker 2`. */
   readonly peer: string;
   readonly handlers: Handlers<Ours>;
 }
@@ -47,10 +45,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     this.#options = options;
   }
 
-  /**
-   * Rejects with RemoteError if the other side threw, and with NoAnswer after `deadline` milliseconds or if the other
-   * side has exited.
-   */
+  /** Rejects with RemoteError if the other side threw, and with NoAnswer after `deadline` milliseconds. */
   call<N extends keyof Theirs & string>(
     name: N,
     argument: Argument<Theirs[N]>,
@@ -84,7 +79,6 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 
   async #answer({ id, name, argument }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
     const { handlers, send } = this.#options;
-    // No caller waits for an answer that cannot be sent.
     const reply = (frame: Frame) => void (this.#closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);

@@ -7,9 +7,8 @@ import type { Observe } from '../../observe/events.ts';
 import type { Channel } from './channel.ts';
 import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
 
-/** Milliseconds that a request without a valid key may wait for the primary process. */
+/** Milliseconds. */
 const DEADLINE = 1_000;
-/** A worker asks the primary process about all others. */
 const REMEMBERED = 10_000;
 
 export interface SharedGuardOptions {
@@ -22,9 +21,8 @@ export interface SharedGuardOptions {
 }
 
 /**
- * The primary process counts for all workers. A worker does not ask about a blocked address before its window ends.
- * While the primary process does not respond, each worker counts up to its share of the failures, so that together they
- * never allow more than one process would.
+ * The primary process counts for all workers. Without it, each worker counts up to its share of the failures, so that
+ * together they never allow more than one process would.
  */
 export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
   const { primary, failures, window: span, workers, observe } = options;

@@ -8,21 +8,20 @@ import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
 
-/** Milliseconds. A start opens everything, perhaps on a busy machine; a reload compiles a contract. */
+/** Milliseconds, on a busy machine. */
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
-/** Milliseconds between two health checks, and for the answer. */
+/** Milliseconds between two health checks. */
 const PULSE = 2_000;
 const PULSE_ANSWER = 5_000;
 /** Not one: after the machine slept, the first deadline is already over. */
 const PULSES_MISSED = 2;
-/** Milliseconds to close Redis and the backend connections. */
+/** Milliseconds. */
 const LETTING_GO = 5_000;
 
 export interface Ending {
   readonly reason: string;
-  /** False if its primary process or a signal asked it to stop. */
   readonly unexpected: boolean;
 }
 
@@ -81,7 +80,7 @@ export class WorkerHandle {
     return this.#figures;
   }
 
-  /** Resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a bug. */
+  /** Rejects with WorkersError, or with the worker's error if that is a bug. */
   async start(order: StartOrder): Promise<string> {
     try {
       const url = await this.#channel.call('start', order, START);
@@ -116,7 +115,7 @@ export class WorkerHandle {
     this.#figures = await this.#channel.call('figures', null, FIGURES);
   }
 
-  /** `patience` in milliseconds; resolves with the number of aborted requests. */
+  /** In milliseconds. */
   drain(patience: number, options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(patience, options);
     return this.#drained;
@@ -170,7 +169,6 @@ export class WorkerHandle {
       await this.#channel.call('inFlight', null, PULSE_ANSWER);
       return true;
     } catch (error) {
-      // Any other error comes from a worker that does not hang.
       return !(error instanceof NoAnswer);
     }
   }

@@ -19,9 +19,9 @@ import { SharedSocket } from './socket.ts';
 /** Milliseconds, doubled each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
-/** Milliseconds in which a supervisor's SIGTERM, sent to one process after the other, reaches all of them. */
+/** Milliseconds in which a supervisor's SIGTERM reaches all processes. */
 const SIGNALLING = 200;
-/** Milliseconds of service after which an exit does not count as a failed start. */
+/** Milliseconds. */
 const SETTLED = 10_000;
 
 export interface WorkerPoolParts {
@@ -45,7 +45,6 @@ export class WorkerPool {
   readonly #socket = new SharedSocket();
   #url = '';
   #settings: ActiveConfig<ServedConfig>;
-  /** Of workers that have exited. */
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
@@ -72,7 +71,7 @@ export class WorkerPool {
     return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.away))];
   }
 
-  /** Resolves with the URL for clients. Rejects, with all workers ended, if one cannot start. */
+  /** Rejects, with all workers ended, if one cannot start. */
   async start(): Promise<string> {
     // Unlike JSON, structured clone keeps the types of a configuration.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
@@ -101,7 +100,7 @@ export class WorkerPool {
     );
   }
 
-  /** Serving or exited. A worker that does not respond in time appears with its last metrics. */
+  /** A worker that does not respond in time appears with its last metrics. */
   async figures(): Promise<readonly Figures[]> {
     await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
     for (let last: unknown; last !== this.#retirements; ) {
@@ -124,7 +123,6 @@ export class WorkerPool {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Resolves with the number of aborted requests. */
   async drain(): Promise<number> {
     this.#stop.abort();
     const cutOff = await Promise.all([...this.#handles.values()].map((handle) => this.#drain(handle, true)));
@@ -143,7 +141,7 @@ export class WorkerPool {
     return handle.drain(drainDelay + drainTimeout, { accepting });
   }
 
-  /** After a SIGTERM to that worker. If this process gets one too, the whole gateway stops. */
+  /** After a SIGTERM to that worker. */
   async #letLeave(leaving: WorkerHandle): Promise<void> {
     // New connections need a worker: the last one stays until another has started.
     const isLast = () => !this.#serving().some((handle) => handle !== leaving && handle.accepts);

@@ -5,7 +5,7 @@ import type { Serving } from '../serving.ts';
 
 type Listening = Pick<Serving, 'listen'>;
 
-/** Milliseconds the system may take to free the address of an exited process. */
+/** Milliseconds. */
 const FREEING = 1_000;
 const AGAIN = 10;
 /** Milliseconds. */
@@ -25,8 +25,7 @@ export async function listenInTurn(serving: Listening): Promise<string> {
 }
 
 /**
- * The primary process has exited, and its socket with it. Resolves with whether this worker listens at the same
- * address: other processes may hold it, and not every system allows sharing.
+ * Resolves with whether this worker listens: other processes may hold the address, and not every system allows sharing.
  */
 export async function takeOver(serving: Listening): Promise<boolean> {
   const deadline = performance.now() + FREEING;
@@ -42,7 +41,7 @@ export async function takeOver(serving: Listening): Promise<boolean> {
   }
 }
 
-/** Or after `patience` milliseconds. `certificates`: those of the listener in PEM, if it uses TLS. */
+/** `patience` in milliseconds; `certificates` in PEM. */
 export async function untilReady(
   adminUrl: string,
   patience: number,
@@ -56,7 +55,6 @@ async function isReady(adminUrl: string, certificates: readonly string[]): Promi
   const [address, signal] = [`${adminUrl}/health/ready`, AbortSignal.timeout(5 * ASKING)];
   const asked =
     certificates.length === 0 ? fetch(address, { signal }) : httpsFetch(address, { known: certificates }, { signal });
-  // Not listening or not responding yet.
   const status = await asked.then(
     (response) => response.status,
     () => 0,

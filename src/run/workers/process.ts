@@ -13,27 +13,25 @@ import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
 import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
-/** Milliseconds for a call to the primary process, which mostly only records it. */
+/** Milliseconds. */
 const CALL_TIMEOUT = 5_000;
 
-/** Milliseconds a worker serves on without a primary process, while a supervisor starts a new one. */
+/** Milliseconds, while a supervisor starts a new primary process. */
 const ABANDONED = 30_000;
 
-/** Events after which a worker's readiness may have changed. */
 const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'upstream.state']);
 
 interface Work {
   readonly url: string;
-  /** The primary's admin URL, also of a new primary; `null`: the system chooses its port each time. */
+  /** Also of a new primary process; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
-  /** PEM certificates of that listener; empty without TLS. */
+  /** In PEM; empty without TLS. */
   readonly certificates: () => readonly string[];
   readonly carrier: Carrier;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
 
-/** The process of one worker: it answers calls of its primary process, and drains when that process has exited. */
 export class WorkerProcess {
   readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
   #work: Work | null = null;
@@ -62,8 +60,8 @@ export class WorkerProcess {
   }
 
   /**
-   * After a SIGTERM: asks the primary process for the order to drain, because it knows whether the whole gateway stops.
-   * If it does not respond, the worker drains by itself. Resolves with whether it did so, and may exit.
+   * The primary process knows whether the whole gateway stops. If it does not respond, the worker drains by itself.
+   * Resolves with whether it did so, and may exit.
    */
   async leave(): Promise<boolean> {
     try {
@@ -77,12 +75,11 @@ export class WorkerProcess {
   }
 
   /**
-   * The primary process has exited. A serving worker takes over its share of the public address, without an effect on
-   * clients, until a new primary process is ready; then it drains.
+   * A serving worker takes over its share of the public address until a new primary process is ready; then it drains.
    */
   async abandoned(): Promise<void> {
     this.#primary.close('its process has ended');
-    // A worker that does not serve yet has nothing to finish, and would wait forever for the address.
+    // It has nothing to finish, and would wait forever for the address.
     if (!this.#work) return;
     const { carrier, adminUrl, certificates } = this.#work;
     const { observe, serving } = carrier;
@@ -105,7 +102,6 @@ export class WorkerProcess {
     return this.#lastReport;
   }
 
-  /** Runs jobs one at a time, in order. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});
@@ -119,7 +115,6 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const { worker } = order;
   const log = createLog(config.log, { worker });
   let carrier: Carrier | null = null;
-  // A failed call does not matter: an exited primary process needs no report.
   const reportReadiness = () => void (carrier && primary.call('able', carrier.readiness, CALL_TIMEOUT).catch(() => {}));
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
@@ -164,7 +159,6 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   }
 }
 
-/** The parts of a worker's carrier: its share of the state, and a guard and metrics shared by all workers. */
 function carrierParts(
   { worker, workers, ticketSecret }: StartOrder,
   settings: ActiveConfig<ServedConfig>,
@@ -181,7 +175,6 @@ function carrierParts(
   };
 }
 
-/** Sends detected events to the primary process, which notifies the webhook endpoints. */
 async function detectorOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
   const { createDetector } = await import('../../webhooks/detector.ts');
   const hear = (detection: Detection) => void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});

@@ -13,10 +13,7 @@ import { type Loaded, loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
 
-/**
- * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since,
- * all workers must have the same, and no request may wait for reading.
- */
+/** With the contract, because its files may have changed since, and all workers must have the same. */
 export interface SentConfig {
   readonly config: ServedConfig;
   /** With private keys: the channel is a private pair of sockets. */
@@ -26,55 +23,42 @@ export interface SentConfig {
 
 export interface StartOrder {
   readonly worker: number;
-  /** Number of workers, which share work and limits. */
   readonly workers: number;
   readonly settings: SentConfig;
-  /** For TLS session tickets: each worker can resume the sessions of others. */
+  /** Each worker can resume the sessions of others. */
   readonly ticketSecret: Uint8Array;
 }
 
-/** Calls from the primary process to a worker. The worker runs `start`, `use` and `drain` in order. */
+/** The worker runs `start`, `use` and `drain` in order. */
 export type WorkerCalls = {
-  /** Opens everything and listens; returns the URL for clients. */
   start: (order: StartOrder) => string;
-  /** Applies these settings to the next request. */
   use: (settings: SentConfig) => void;
   inFlight: (nothing: null) => number;
   deprecated: (keyId: string) => DeprecatedCalls;
   figures: (nothing: null) => Figures;
-  /** The worker's part of the answer to a question of observe/peers. */
   ask: (asked: { readonly question: string; readonly argument: unknown }) => unknown;
-  /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
 };
 
-/** Calls from a worker to its primary process. */
 export type PrimaryCalls = {
-  /** The guard of an address, with one window for all workers. */
   fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
   deprecated: (keyId: string) => DeprecatedCalls;
-  /** A completed minute of this worker, packed as in observe/history. */
+  /** Packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
-  /** Detected for webhooks. */
   webhook: (heard: Detection) => void;
   able: (ability: ProcessReadiness) => void;
-  /** The worker got a SIGTERM and requests the order to drain. */
+  /** After a SIGTERM: requests the order to drain. */
   leave: (nothing: null) => void;
-  /** Closes the socket that hands connections to all workers. */
   closeShared: (nothing: null) => void;
 };
 
 export interface LastReport {
-  /** Aborted requests. */
   readonly cutOff: number;
   readonly figures: Figures;
 }
 
-/**
- * Omits the secrets of operators and the keys of their listener, which no request needs. Of webhooks a worker learns
- * only that there are any.
- */
+/** Omits the secrets of operators and the keys of their listener, which no request needs. */
 export function packed({
   config,
   certificates,
@@ -92,7 +76,7 @@ export function packed({
   };
 }
 
-/** Reuses the contract of `before`, and what is compiled of it, if it is the same. */
+/** Reuses the contract of `before` if it is the same. */
 export function unpacked(
   { config, certificates, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,

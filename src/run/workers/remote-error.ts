@@ -1,6 +1,6 @@
 import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
-/** The workers cannot carry requests; the message gives the reason in one sentence. */
+/** A reason in one sentence. */
 export class WorkersError extends ExpectedError {
   override name = 'WorkersError';
 }

@@ -2,7 +2,6 @@ import type { ServedConfig } from '../../config/config.ts';
 import { MIN_BODY_BUDGET } from '../../config/config.ts';
 import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
 
-/** One worker's share of the gateway's limits: client connections and bodies, and store connections. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   const part = (whole: number) => Math.ceil(whole / workers);
   return {

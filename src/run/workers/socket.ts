@@ -5,9 +5,9 @@ import { acceptAll, type ListeningHandle, socketOf } from '@storegate/http1';
 /** Node's channel for every listening server, including the unnamed one of node:cluster. */
 const LISTENING = 'tracing:net.server.listen:asyncEnd';
 
-/** The primary's socket from which node:cluster hands connections to workers. */
+/** node:cluster hands its connections to workers. */
 export class SharedSocket {
-  /** By port, including the admin listener. */
+  /** Includes the admin listener. */
   readonly #sockets = new Map<number, ListeningHandle | null>();
   #closed: Promise<void> | null = null;
   readonly #note = (message: unknown) => {
@@ -21,7 +21,7 @@ export class SharedSocket {
     subscribe(LISTENING, this.#note);
   }
 
-  /** Closes it without resetting a connection. Accepted connections still reach workers. */
+  /** Accepted connections still reach workers. */
   close(port: number): Promise<void> {
     this.#closed ??= this.#close(port);
     return this.#closed;

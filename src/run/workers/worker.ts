@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 
-// Ctrl-C and a closed terminal reach every process of the group, but the primary process decides. This comes first,
-// because loading the rest takes time.
+// Signals reach every process of the group, but the primary process decides. First, because loading the rest takes
+// time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const { tuneEngine } = await import('../engine.ts');

@@ -5,7 +5,6 @@ import type { Exchange } from './exchange.ts';
 
 export type Side = 'request' | 'response';
 
-/** By place and rule. */
 export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
 
 /** For faults that cause no refusal, or whose details only operators may see. */

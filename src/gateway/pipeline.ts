@@ -21,7 +21,6 @@ import type { Call } from './wire/call.ts';
 
 export interface Parts {
   readonly guard: RequestGuard;
-  /** `null`: all addresses are allowed. */
   readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;
   readonly admit: Admit;
@@ -34,7 +33,6 @@ export interface Parts {
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
-  /** Stores the route in the exchange. */
   readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
@@ -82,7 +80,6 @@ export function createPipeline(parts: Parts): Pipeline {
     }
   }
 
-  /** Only some mounts accept WebSockets. */
   async function walkToTunnel(exchange: Exchange): Promise<void> {
     const target = door.enter(exchange);
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
@@ -99,7 +96,7 @@ export function createPipeline(parts: Parts): Pipeline {
     if (answered !== null) relay(exchange, answered);
   }
 
-  /** Browsers send preflights without a key: every path answers them, charged to no client. */
+  /** Browsers send preflights without a key. */
   async function preflight(exchange: Exchange, target: Target): Promise<void> {
     const way = route(exchange, target);
     const methods =

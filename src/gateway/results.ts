@@ -9,20 +9,18 @@ declare class Mark<Stage extends string> {
 }
 
 /**
- * No object literal and no copy fits. A stage marks its result with `as`; test/walls.test.ts finds every other file
- * that does. The mark exists for the compiler only.
+ * A stage marks its result with `as`; test/walls.test.ts finds every other file that does. The mark exists for the
+ * compiler only.
  */
 type Made<Value, Stage extends string> = Value & Mark<Stage>;
 
 export type Target = Made<RequestTarget, 'door'>;
 
-/** The key is valid and the limits are known. */
 export type KnownClient = Made<Client & { readonly limits: Limits }, 'authenticate'>;
 
-/** The client's windows were charged for the request. */
 export type Admitted = Made<Client & { readonly limits: Limits }, 'admit'>;
 
-/** With the validated bytes. Only such a request is forwarded. */
+/** Only such a request is forwarded. */
 export type Checked = Made<CheckedRequest, 'contract'>;
 
 export interface CheckedRequest {

@@ -5,7 +5,6 @@ import type { Exchange } from './exchange.ts';
 
 const LONGEST = 200;
 
-/** `similar`: a path of the contract to suggest. */
 export function notFound({ call }: Exchange, path: string, similar: string | null): Refusal {
   const hint = similar === null ? `See ${CONTRACT_JSON_PATH}.` : `Did you mean ${similar}?`;
   return new Refusal('not_found', {
@@ -40,7 +39,7 @@ export function noWebSocket(): Refusal {
   });
 }
 
-/** It is masked before it is cut, so that no part of a key remains. */
+/** Masked before it is cut, so that no part of a key remains. */
 function shown(path: string): string {
   const masked = maskSecrets(path);
   return masked.length > LONGEST ? `${masked.slice(0, LONGEST)}…` : masked;

@@ -10,7 +10,7 @@ export type Route =
 
 const NOT_FOUND: Route = { kind: 'not_found' };
 
-/** The contract matches first; mounts match prefixes of the remaining paths. */
+/** The contract matches first. */
 export function findRoute(contract: Contract, mounts: readonly Mount[], method: string, path: string): Route {
   const match = contract.match(method, path);
   if (match.operation) return { kind: 'operation', operation: match.operation, parameters: match.parameters };

@@ -10,14 +10,10 @@ import type { Answer } from '../reply/answer.ts';
 import type { Target } from '../results.ts';
 import { methodNotAllowed, notFound } from '../route-refusals.ts';
 
-/**
- * Units per address and minute: a hundred people behind one address can visit the reference. A reload resets the count.
- */
+/** Units per address and minute: a hundred people may share an address. */
 const ALLOWANCE = { limit: 6_000, span: MINUTE };
-/** A request costs one more unit for each whole piece in its response. */
 const PIECE = 64 * 1024;
 
-/** They need no key. */
 export interface Pages {
   has(path: string, exchange: Exchange): boolean;
   /** Refuses a request over the allowance before looking for a page. */
@@ -28,7 +24,6 @@ export interface PagesOptions {
   readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
-  /** Of `/` for browsers. */
   readonly home: string | null;
   readonly guard: Guard;
   readonly answer: Answer;
@@ -39,7 +34,7 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
   const prefixes = paths.filter((path) => path.endsWith('/'));
   const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
 
-  /** Pages need no key. Returns the refusal, because a throw costs more. */
+  /** Pages need no key. */
   async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
     const standing = await allowance.take(exchange.address, units);
     if (!standing.exhausted) return null;

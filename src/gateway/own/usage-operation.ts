@@ -146,7 +146,7 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** The gateway's operation replaces one at the same path. */
+/** It replaces one at the same path. */
 export function withUsage({ title, version, operations, document }: Contract) {
   const others = operations.filter(({ path }) => path !== USAGE_PATH);
   return { title, version, operations: [...others, LISTED], document: documentWithUsage(document) };

@@ -21,10 +21,10 @@ import type { KnownClient } from '../results.ts';
 import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
 
-/** Per process. A reload resets the allowance. */
+/** Per process. */
 const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
 
-/** Free within its own allowance, also while the client is limited or banned. */
+/** Also while the client is limited or banned. */
 export interface Usage {
   serve(exchange: Exchange, client: KnownClient): Promise<void>;
 }
@@ -41,7 +41,6 @@ export interface UsageParts {
 
 export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
-  // Only valid keys are counted here, so none shares a counter.
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
@@ -72,7 +71,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     return concurrency === null ? null : { most: concurrency, now: flights.of(subject) };
   }
 
-  /** Each response costs state look-ups, so floods are refused. It adds no strike. */
+  /** Each response costs state look-ups. It adds no strike. */
   async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
     const standing = await allowance.take(keyId);
     if (!standing.exhausted) return;

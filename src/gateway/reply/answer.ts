@@ -14,11 +14,10 @@ import type { AddTiming } from './server-timing.ts';
 
 const REQUEST_ID = oneByte('X-Request-Id');
 
-/** A refused body up to this size is read to keep the connection; a larger one closes it. */
+/** Bytes that are read to keep the connection; a larger body closes it. */
 const DROPPABLE = 64 * 1024;
 
 export interface Answer {
-  /** Request id, limits, CORS, the operation's own. */
   fields(exchange: Exchange): FieldLines;
   send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
   notModified(exchange: Exchange, headers: readonly string[]): MaybePromise<void>;
@@ -35,7 +34,6 @@ export interface AnswerParts {
 }
 
 export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
-  /** Checked once. */
   const replyLines = new WeakMap<Operation, CheckedLines>();
 
   function timedFields(exchange: Exchange): FieldLines {
@@ -80,7 +78,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     lines.addAll(own);
     const length = Buffer.byteLength(body);
     if (status !== 204 && status !== 304) lines.addLength(length);
-    // An ASCII body has as many bytes as characters and is sent as text.
+    // It has as many bytes as characters.
     exchange.call.answer(status, '', lines, length === body.length ? body : Buffer.from(body));
   }
 
@@ -103,7 +101,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
   }
 
-  /** If even the error response fails, only this request ends without a response. */
+  /** All other requests continue. */
   function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';

@@ -3,7 +3,6 @@ import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 
 export interface Cors {
-  /** Other clients than pages get at most Vary. */
   add(lines: FieldLines, exchange: Exchange): void;
   preflight(exchange: Exchange, methods: readonly string[]): string[];
 }

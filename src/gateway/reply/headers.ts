@@ -20,8 +20,8 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 
 /**
  * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers of
- * draft-ietf-httpapi-ratelimit-headers: all of those, then the windows of the request's scopes. X-RateLimit-Reset is
- * rounded up so that a client that waits for it is not early.
+ * draft-ietf-httpapi-ratelimit-headers: the client's own windows, then those of the request's scopes. X-RateLimit-Reset
+ * is rounded up so that a client that waits for it is not early.
  */
 export function addLimitHeaders(
   lines: FieldLines,

@@ -1,7 +1,7 @@
 /** RFC 9457. */
 export const PROBLEM = 'application/problem+json';
 
-/** With its weight from 0 to 1. */
+/** From 0 to 1. */
 type Range = readonly [type: string, weight: number];
 
 /**
@@ -9,7 +9,6 @@ type Range = readonly [type: string, weight: number];
  * that cover that. The default is plain JSON.
  */
 export function prefersProblem(accept: string | undefined): boolean {
-  // Fast path: few clients name it.
   if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false;
   const ranges = new Map(accept.toLowerCase().split(',').map(rangeOf));
   const wanted = ranges.get(PROBLEM) ?? 0;

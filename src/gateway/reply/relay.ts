@@ -4,12 +4,10 @@ import type { Exchange } from '../exchange.ts';
 import type { StoreResponse } from '../upstream/store-response.ts';
 import type { Answer } from './answer.ts';
 
-/** At the client's pace. */
 export type Relay = (exchange: Exchange, stored: StoreResponse) => void;
 
 export interface RelayParts {
   readonly answer: Answer;
-  /** For what slow clients have not read. */
   readonly readAhead: SharedBudget;
 }
 
@@ -36,12 +34,10 @@ class RelayedBody implements BodySink {
   readonly #owner: string;
   readonly #answer: Answer;
   readonly #ahead: Buffer[] = [];
-  /** Bytes charged to the budget. */
   #held = 0;
   #blocked = false;
   #paused = false;
   #ended = false;
-  /** The end of the call releases what is held. */
   #isWatched = false;
   readonly #drained = () => this.#sendOn();
 

@@ -13,7 +13,6 @@ export type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<v
 export interface UnparsedAnswerParts {
   readonly guard: Guard;
   readonly observe: Observe;
-  /** A reload can change it. */
   readonly hasReference: () => boolean;
 }
 

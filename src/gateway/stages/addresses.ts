@@ -13,7 +13,7 @@ import { KnownRefusals } from './known-refusals.ts';
 /** `null`: allowed. */
 export type CheckAddress = (exchange: Exchange) => Refusal | null;
 
-/** Runs before anything else of the request is read. */
+/** Before anything else of the request is read. */
 export function createAddresses(lists: AddressLists): CheckAddress | null {
   return hasLists(lists) ? checkOf('addresses', lists) : null;
 }
@@ -23,7 +23,7 @@ export interface Reading {
   readonly authenticate: Authenticate;
 }
 
-/** The address lists and carriers of mounts apply before any key is looked up. Paths of the contract are not theirs. */
+/** Before any key is looked up. Paths of the contract do not belong to mounts. */
 export function behindMounts(
   mounts: readonly Mount[],
   isOfContract: (method: string, path: string) => boolean,

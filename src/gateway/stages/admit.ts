@@ -11,13 +11,9 @@ import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 
-/** Sent with the last 429 before a ban. */
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 
-/**
- * Charges the windows of the client and of `scopes` in one step of the state, or refuses: 429 limited, 403 banned.
- * Returns the refusal, see `pipeline.ts`.
- */
+/** One step of the state. Returns the refusal, see `pipeline.ts`. */
 export type Admit = (
   exchange: Exchange,
   client: KnownClient,
@@ -65,7 +61,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   }
 }
 
-/** The same object: no request allocates another. */
+/** No request allocates another object. */
 function asAdmitted(client: unknown): Admitted {
   return client as Admitted;
 }
@@ -79,7 +75,7 @@ function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B,
   };
 }
 
-/** For a request sent before Retry-After; `none`: the plan has no bans. */
+/** `none`: the plan has no bans. */
 type Warning = 'none' | 'strike' | 'ban';
 
 function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): Warning {

@@ -13,15 +13,12 @@ export interface AnonymousParts {
   readonly subjects: AddressSubjects;
 }
 
-/** The limits of requests without a key; `null`: every request needs one, because of the plans or the contract. */
+/** `null`: every request needs a key, because of the plans or the contract. */
 export function publicPlanOf({ config, contract }: { config: Pick<Config, 'plans'>; contract: Contract }): Plan | null {
   return contract.operations.some(({ isPublic }) => isPublic) ? (config.plans.publicPlan ?? null) : null;
 }
 
-/**
- * Each address is counted by itself, and never banned, because many people may share it. `null`: no operation is
- * public.
- */
+/** Addresses are never banned, because many people may share one. */
 export function createAnonymous({ contract, plan, subjects }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
   const { name, windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;

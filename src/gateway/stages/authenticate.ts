@@ -14,10 +14,7 @@ import { bearerToken, type Head } from '../wire/head.ts';
 import { refusalFrom } from './client-addresses.ts';
 import { KnownRefusals } from './known-refusals.ts';
 
-/**
- * Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it; requests refused there
- * are neither looked up nor counted.
- */
+/** Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it. */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
 
 /** `null`: the request needs a key. */
@@ -28,11 +25,10 @@ export interface AuthenticateParts {
   readonly guard: Guard;
   readonly clock: () => number;
   readonly carriers: Carriers;
-  /** `null`: every request needs a key. */
   readonly anonymous: Anonymous | null;
 }
 
-/** 401, or 429 if the address fails too often. */
+/** 429 if the address fails too often. */
 export function createAuthenticate({ keyring, guard, clock, carriers, anonymous }: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(carriers);
   const secretIn = createSecretReader(carriers, unauthorized);
@@ -51,7 +47,7 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
     const hash = hashes.of(secret, exchange.call.connection);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
-    // A known key is well-formed, and a malformed one needs no look-up.
+    // A malformed key needs no look-up.
     if (!isWellFormed(secret) && !keyring.acceptsImported) return fail(exchange, unauthorized('invalid_api_key'));
     const found = keyring.find(hash);
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
@@ -84,7 +80,6 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
 
 /** Most connections repeat one secret, and hashing costs a tenth of a refusal. */
 class Hashes {
-  /** Until the connection closes. */
   readonly #last = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
 
   of(secret: string, connection: object): string {
@@ -96,7 +91,7 @@ class Hashes {
   }
 }
 
-/** Exactly one key, or the same key twice: in a header and as a bearer token. */
+/** The same key may come twice: in a header and as a bearer token. */
 function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unauthorized) {
   const ambiguous = (message: string) => unauthorized('invalid_api_key', `${message} Send exactly one key.`);
 
@@ -113,7 +108,6 @@ function createSecretReader({ headers, bearer }: Carriers, unauthorized: Unautho
 
 type Unauthorized = (code: Code, message?: string) => Refusal;
 
-/** Shared by all clients. */
 function createUnauthorized(carriers: Carriers): Unauthorized {
   const shared = new Map<Code, Refusal>();
   const { headers, bearer } = carriers;

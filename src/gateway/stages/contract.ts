@@ -23,15 +23,12 @@ export interface ContractSettings {
   readonly maxBodyBytes: number;
   readonly bodies: Pick<Bodies, 'read'>;
   readonly largeChecks: LargeChecks;
-  /** With 410. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
-  /** Receives the faults of report-only operations. */
   readonly report: Report;
   readonly suggest: (path: string) => string | null;
 }
 
-/** Path and method, scopes, parameters, media type, body. Reads the body. */
 export function createContract({
   maxBodyBytes,
   bodies,
@@ -128,7 +125,7 @@ function operationOf(
   throw notFound(exchange, path, suggest(path));
 }
 
-/** Before anything else is read: a key without the scope costs no validation and no body. */
+/** First: a key without the scope costs no validation and no body. */
 function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted): void {
   if (requiredScopes.length === 0) return;
   const missing = requiredScopes.filter((name) => !scopes.includes(name));
@@ -148,7 +145,7 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
   return call.method === 'HEAD' ? null : body;
 }
 
-/** From the headers, so that a body of the wrong type is never read. */
+/** A body of the wrong type is never read. */
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
   if (!rule) {

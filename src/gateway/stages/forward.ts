@@ -17,7 +17,7 @@ export interface ForwardParts {
   readonly pathOf: StorePath;
   readonly observe: Observe;
   readonly requestFields: RequestFields;
-  /** Requests responses without content coding, because the gateway reads them. */
+  /** The gateway reads them. */
   readonly plainAnswers: boolean;
 }
 

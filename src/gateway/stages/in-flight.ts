@@ -12,18 +12,16 @@ const FRESH = 1_000;
 
 interface Flight {
   count: number;
-  /** Its readings, once known, are those of the subject. */
   last: Exchange;
   looked: Readings | null;
   lookedAt: number;
   looking: Promise<Readings> | null;
 }
 
-/** A reload keeps it. */
 export class Flights {
   readonly #bySubject = new Map<string, Flight>();
 
-  /** Until the request ends. Returns the requests in flight if there are `most` already. */
+  /** Returns the requests in flight if there are `most` already. */
   take(subject: string, most: number, exchange: Exchange): Flight | null {
     let flight = this.#bySubject.get(subject);
     if (flight === undefined) {
@@ -53,10 +51,7 @@ export interface InFlightParts {
   readonly admit: Admit;
 }
 
-/**
- * 429 too_many_in_flight does not call the state, charges no window and adds no strike. Without a bound in any plan, it
- * is the admission itself.
- */
+/** The refusal does not call the state, charges no window and adds no strike. */
 export function createInFlight({ plans, flights, state, admit }: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
   const refusalOf = keepingLast();
@@ -104,7 +99,6 @@ function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Ref
   return refusal;
 }
 
-/** Shared by all requests of a flood. */
 function keepingLast(): (most: number, subject: string) => Refusal {
   let last = { most: 0, kind: '', refusal: tooMany(0, '') };
   return (most, subject) => {

@@ -1,7 +1,7 @@
 import type { Code } from '../../errors/catalogue.ts';
 import { Refusal } from '../../errors/refusals.ts';
 
-/** Reasons are few (entries of address lists, plans), so a flood allocates nothing. */
+/** Reasons are few, so a flood allocates nothing. */
 export class KnownRefusals {
   readonly #code: Code;
   readonly #byReason = new Map<string, Refusal>();

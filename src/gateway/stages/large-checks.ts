@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 
-/** Bytes whose validation delays others noticeably. */
+/** Bytes. */
 const LARGE = 64 * 1024;
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
  * half of the process.
  */
 export class LargeChecks {
-  /** By owner; the first owner is next. */
+  /** The first owner is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   #busy = false;
 
@@ -61,7 +61,6 @@ export class LargeChecks {
     setTimeout(this.#next, performance.now() - began);
   };
 
-  /** The first owner moves to the end. */
   #take(): Waiting | null {
     for (const [owner, own] of this.#waiting) {
       this.#waiting.delete(owner);

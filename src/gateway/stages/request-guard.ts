@@ -32,7 +32,7 @@ export interface RequestGuardParts {
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
-  /** `null`: no tracing, and the client's trace headers pass unchanged. */
+  /** `null`: the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
@@ -133,7 +133,6 @@ function tooManyHeaders(most: number): Refusal {
   });
 }
 
-/** After an upgrade the gateway has nothing more to send. */
 function isComplete({ left, status }: Call): boolean {
   return !left || status === 101;
 }
@@ -141,7 +140,6 @@ function isComplete({ left, status }: Call): boolean {
 /** The status nginx logs for clients that disconnected. */
 const NOT_ANSWERED = 499;
 
-/** The remaining share of a window. */
 const NEAR = 0.2;
 
 function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
@@ -152,7 +150,6 @@ function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean 
   return false;
 }
 
-/** The client ignored an earlier Retry-After. */
 function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }

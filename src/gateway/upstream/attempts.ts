@@ -10,7 +10,6 @@ import type { StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 
-/** The parent is the span of the attempt. */
 export function tracedFields(requestFields: RequestFields): RequestFields {
   return (exchange, client, plain) => {
     const lines = requestFields(exchange, client, plain);
@@ -22,7 +21,6 @@ export function tracedFields(requestFields: RequestFields): RequestFields {
   };
 }
 
-/** The result that `taker` receives ends the attempt. */
 export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHandle, taker: AnswerTaker): AnswerTaker {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);

@@ -6,10 +6,7 @@ export interface Candidate {
 /** A whole one disadvantages small weights. */
 const HALF = 0.5;
 
-/**
- * Weighted power of two choices. At low load all get their weight; a slow backend fills up and gets less. `random`:
- * from 0, below 1.
- */
+/** Weighted power of two choices. `random`: from 0, below 1. */
 export function pickCandidate<T extends Candidate>(all: readonly T[], random: () => number): T {
   let sum = 0;
   for (const { weight } of all) sum += weight;
@@ -18,7 +15,6 @@ export function pickCandidate<T extends Candidate>(all: readonly T[], random: ()
   return (other.load + HALF) * one.weight < one.load * other.weight ? other : one;
 }
 
-/** On a line on which each backend, except `without`, is as long as its weight. */
 function at<T extends Candidate>(all: readonly T[], place: number, without: T | null): T {
   let rest = place;
   let last: T | undefined;

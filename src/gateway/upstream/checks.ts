@@ -19,8 +19,8 @@ export interface ChecksParts {
 }
 
 /**
- * At the configured interval if a path is set, otherwise only while the backend is down. Each process checks on its
- * own, because its own connections may be what fails.
+ * Without a path only while the backend is down. Each process checks on its own, because its own connections may be
+ * what fails.
  */
 export class Checks {
   readonly #parts: ChecksParts;
@@ -29,7 +29,6 @@ export class Checks {
   #timer: NodeJS.Timeout | undefined;
   #asking = false;
   #isClosed = false;
-  /** Since the backend went down. */
   #probes = 0;
 
   constructor(parts: ChecksParts) {
@@ -45,7 +44,6 @@ export class Checks {
     this.#plan();
   }
 
-  /** Other addresses are not checked. */
   keepOnly(addresses: ReadonlySet<string>): void {
     this.#prober.keepOnly(addresses);
   }

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
-/** Minimum milliseconds between two look-ups, however many connections fail. */
+/** Milliseconds. */
 const SOONEST = 1_000;
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
@@ -17,10 +17,7 @@ export interface DnsResolverParts {
 
 const bySystem: Resolve = (host) => lookUp(host, { all: true });
 
-/**
- * Looked up regularly and when a connection fails. New connections start with another address each time and try the
- * next if one refuses. A failed look-up changes nothing.
- */
+/** New connections start with another address each time. A failed look-up changes nothing. */
 export class DnsResolver {
   readonly #parts: DnsResolverParts;
   #every: number;
@@ -88,7 +85,6 @@ export class DnsResolver {
     if (before.size > 0 && before.symmetricDifference(now).size > 0) moved(now);
   }
 
-  /** Starts with the next address. */
   #inTurn(): LookupAddress[] {
     const first = this.#turn++ % this.#known.length;
     return [...this.#known.slice(first), ...this.#known.slice(0, first)];

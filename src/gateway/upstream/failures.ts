@@ -1,7 +1,6 @@
 import type { ClientError } from '@storegate/http1';
 import { tlsTrouble } from '@storegate/http1/tls';
 
-/** No connection; certificate rejected; no usable response; timeout; or a status that counts as a failure. */
 export type Failure = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'statuses';
 
 /** `null`: the client caused the error. */
@@ -11,7 +10,7 @@ export function failureOf({ failure, cause }: ClientError): Failure | null {
   return failure === 'too_slow' ? 'hanging' : failure;
 }
 
-/** Since the last good response. Timeouts and statuses are counted separately. */
+/** Timeouts and statuses are counted separately. */
 export class FailureRow {
   #failures = 0;
   #timeouts = 0;

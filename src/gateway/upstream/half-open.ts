@@ -2,7 +2,7 @@ import type { AnswerTaker, ClientAnswer, ClientConnection, ClientError, Question
 import { BodyStream } from '@storegate/http1';
 import type { StoreHandle } from './upstream.ts';
 
-/** Milliseconds a client waits for a backend that may still hang. */
+/** Milliseconds. */
 const TRIAL_TIMEOUT = 40;
 
 interface Waiting extends AnswerTaker {
@@ -18,8 +18,8 @@ interface HalfOpenParts {
 }
 
 /**
- * If the backend still hangs, another one serves the client, or it gets Retry-After, and the request continues alone as
- * a probe. Only for safe requests.
+ * If the backend still hangs, another one serves the client, and the request continues alone as a probe. Only for safe
+ * requests.
  */
 export class HalfOpenRequest implements AnswerTaker {
   readonly #parts: HalfOpenParts;

@@ -17,13 +17,12 @@ export type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
 
 /**
- * The client's forwardable headers, then those that only the gateway sets. `Connection: X-Storegate-Account` cannot
- * remove ours, because a client's options apply only to its own headers. `plain`: without Accept-Encoding.
+ * `Connection: X-Storegate-Account` cannot remove our headers, because a client's options apply only to its own.
+ * `plain`: without Accept-Encoding.
  */
 export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
 export function createRequestFields(identity: IdentityHeaders): RequestFields {
-  /** Checked once per client. */
   const identityLines = new WeakMap<Caller, CheckedLines>();
 
   function linesOf(client: Caller): CheckedLines {
@@ -52,9 +51,7 @@ export function createRequestFields(identity: IdentityHeaders): RequestFields {
   };
 }
 
-/**
- * The three de-facto headers and RFC 7239; a direct client's own forwarding headers are dropped. Cached with the head.
- */
+/** RFC 7239 and de-facto headers; a direct client's own are dropped. */
 function peerLines({ address, call, head }: Exchange): CheckedLines {
   if (head.peer?.address === address) return head.peer.lines;
   const { host } = head;
@@ -67,7 +64,7 @@ function peerLines({ address, call, head }: Exchange): CheckedLines {
   return lines;
 }
 
-/** A trusted proxy's headers are kept, and the proxy is appended. */
+/** A trusted proxy's headers are kept. */
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;

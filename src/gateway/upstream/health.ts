@@ -4,14 +4,12 @@ import type { StoreState } from '../../observe/peers/status.ts';
 import { type Failure, FailureRow } from './failures.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-/** `silent`: no response. */
 export type Verdict = 'good' | 'bad' | 'silent';
 
 export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probeInterval'> {
-  /** Consecutive checks. */
   readonly unhealthy: number;
   readonly healthy: number;
-  /** A good check proves that requests are served, because an operator chose the path. */
+  /** An operator chose the path, so a good check proves that requests are served. */
   readonly trusted: boolean;
   readonly alone: boolean;
 }
@@ -27,15 +25,11 @@ export function healthSettings({ ejection, healthChecks: checks, stores }: Upstr
   };
 }
 
-/**
- * Milliseconds without a good response after which failures in a row count against the backend, not one bad operation.
- */
+/** Milliseconds: within this time after a good response, failures in a row may be of one bad operation. */
 const QUIET = 1_000;
-/** Requests in the last ten seconds below which the failure rate means nothing. */
 const LEAST = 20;
-/** Concurrent requests at the start of a recovery. Each good response allows one more. */
+/** Each good response allows one more. */
 const FIRST = 4;
-/** Good responses after which a single backend has recovered. */
 const RETURNED = 64;
 /** Milliseconds in which the first request let through must be safe to cancel. */
 const ONLY_SAFE = 1_000;
@@ -60,7 +54,7 @@ export class Health {
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
   readonly #last = new LastSeconds();
-  /** In this recovery: requests in flight, good responses, and the limit of requests in flight. */
+  /** Of this recovery. */
   #under = 0;
   #good = 0;
   readonly #trying = new Set<string>();
@@ -87,7 +81,7 @@ export class Health {
     return this.#awaySince;
   }
 
-  /** It stays up, because too few other backends could take the requests. */
+  /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
     return this.#state !== 'away' && this.#badChecks === this.#settings.unhealthy;
   }
@@ -115,7 +109,6 @@ export class Health {
     return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowStart));
   }
 
-  /** The next request decides whether it responds at all. */
   get isTrial(): boolean {
     return this.#state === 'returning' && this.#isTrial();
   }
@@ -139,7 +132,7 @@ export class Health {
     return changed;
   }
 
-  /** `whole`, `bad` or `forgone` follows at the end of the body. */
+  /** `whole`, `bad` or `forgone` follows. */
   begun(epoch: number, now: number): boolean {
     if (epoch !== this.#epoch || this.#state !== 'returning') return false;
     this.#good++;
@@ -197,12 +190,11 @@ export class Health {
     return true;
   }
 
-  /** No request has been sent. */
   #isTrial(): boolean {
     return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
   }
 
-  /** A backend that serves other requests meanwhile is judged as if it were up. */
+  /** A backend that serves other requests is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
     if (this.#state !== 'returning' || failure === 'statuses') return false;
     return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
@@ -239,5 +231,5 @@ export class Health {
   }
 }
 
-/** Count only if enough other backends remain: some responses are good. */
+/** Some responses are good. */
 const isMild = (reason: StoreReason): boolean => reason === 'failing' || reason === 'statuses';

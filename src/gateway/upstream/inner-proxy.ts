@@ -21,19 +21,17 @@ export interface InnerProxy {
 /** Most gateways have no mount with a target. */
 const load = createRequire(import.meta.url);
 
-/** Bytes: heads of the public listener, and our own headers. */
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * http-proxy-middleware runs on a Node server that does not listen: the gateway calls it over a pair of streams as it
- * calls a backend. One parser thus judges every byte from outside.
+ * The server does not listen: the gateway calls it over a pair of streams, so one parser judges every byte from
+ * outside.
  */
 export function createInnerProxy(
   target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
 ): InnerProxy {
-  /** By id, and why they get no response. */
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -94,7 +92,7 @@ export function createInnerProxy(
   };
 }
 
-/** The proxy would report a hang-up, and its own timeout begins after it has connected. */
+/** Its own timeout begins after it has connected. */
 function limitTimes(outgoing: ClientRequest, connectTimeout: number): void {
   const end = (code: Code, reason: string) => outgoing.destroy(new Outage(code, { cause: new Error(reason) }));
   outgoing.prependOnceListener('timeout', () => end('upstream_timeout', 'the target was silent for too long'));

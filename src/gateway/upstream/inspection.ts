@@ -10,20 +10,18 @@ import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
 import type { ResponseBody, StoreResponse } from './store-response.ts';
 
-/** Returns the response that replaces the backend's. */
 export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreResponse) => MaybePromise<StoreResponse>;
 
 /** Intended for staging. */
 export interface InspectionParts {
-  /** `off`: pass on. `report`: report and pass on. `enforce`: report and return 502. */
+  /** `enforce`: 502. */
   readonly mode: 'off' | 'report' | 'enforce';
-  /** In bytes. A larger body is not validated, which counts as a fault. */
+  /** In bytes. A larger body counts as a fault. */
   readonly maxBodyBytes: number;
   readonly largeChecks: LargeChecks;
   readonly report: Report;
 }
 
-/** Once responses are complete. */
 export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
@@ -36,7 +34,6 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     const faults = await largeChecks.inTurn(exchange, client.keyId, whole, () => faultsIn(operation, stored, body));
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
-    // The rest of an oversized body is not needed.
     exchange.cancel?.();
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
@@ -52,7 +49,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
   }
 }
 
-/** A larger body is a stream that begins with the bytes already read. */
+/** A larger body becomes a stream. */
 function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
   return new Promise((resolve, reject) => {
     const gathered = new ByteBuffer();

@@ -1,6 +1,6 @@
 const SECONDS = 10;
 
-/** Counts the last ten seconds. Times are milliseconds on a monotonic clock. */
+/** Milliseconds on a monotonic clock. */
 export class LastSeconds {
   readonly #all = new Float64Array(SECONDS);
   readonly #some = new Float64Array(SECONDS);
@@ -11,13 +11,12 @@ export class LastSeconds {
     this.#all[at]! += 1;
   }
 
-  /** Counts one event of the second kind. */
   mark(now: number): void {
     const at = this.#at(now);
     this.#some[at]! += 1;
   }
 
-  /** All events, those of the second kind, and those of the second kind in the current second. */
+  /** `some` are of the second kind, `now` those of them in the current second. */
   counts(now: number): { readonly all: number; readonly some: number; readonly now: number } {
     const second = Math.floor(now / 1_000);
     let all = 0;

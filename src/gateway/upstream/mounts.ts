@@ -17,15 +17,10 @@ import type { Stores } from './stores.ts';
 import { type Upstream as Asked, soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
-/** Proxied unchanged, outside the contract. */
 export interface Mounts {
   forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse>;
-  /** Any mount accepts WebSockets, and the request is a handshake. */
   takesTunnel(exchange: Exchange): boolean;
-  /**
-   * Resolves with the response if the target declines; with `null` after the connection was handed over. Rejects as
-   * `forward`.
-   */
+  /** `null`: the connection was handed over. Rejects as `forward`. */
   tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null>;
 }
 
@@ -43,7 +38,6 @@ export interface MountsOptions {
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
-/** `tunnels`: for WebSockets, if the mount accepts them. */
 interface Way {
   readonly forward: InnerProxy['forward'];
   readonly tunnels: Asked | null;
@@ -115,7 +109,7 @@ export function createMounts(options: MountsOptions): Mounts {
     },
   };
 
-  /** After one side ends, the other may finish sending, but not stay silent. */
+  /** The other side may finish sending, but not stay silent. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {
     const lines = answer.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101));
@@ -136,7 +130,7 @@ function rewritten(forward: Way['forward'], { asked, answered }: Rewriting): Way
   return (exchange, request, observe) => forward(exchange, asked(request), observe).then(answered);
 }
 
-/** The request guard checked a declared length; a chunked body is measured as it arrives. */
+/** A chunked body is measured as it arrives. */
 function bounded(call: Call, most: number): StreamedBody {
   return {
     length: call.framing === 'chunked' ? null : call.framing,

@@ -1,7 +1,7 @@
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 
-/** Per allowed connection; more would wait until their clients give up. */
+/** More would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
 type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
@@ -29,7 +29,6 @@ export function limitsOf(settings: Settings): PoolLimits {
   };
 }
 
-/** As many connections as clients need. */
 export function tunnelLimitsOf(settings: Omit<Settings, 'connections'>): PoolLimits {
   return { ...limitsOf({ ...settings, connections: Number.POSITIVE_INFINITY }), mostWaiting: 0 };
 }

@@ -8,7 +8,7 @@ const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
 /** Any response to this path is a sign of life. */
 const ANY_PATH = '/';
 
-/** On its own connection, because the pool's may all be blocked by a backend that hangs. */
+/** The pool's connections may all be blocked by a backend that hangs. */
 export class Prober {
   readonly #pool: Pool;
   #settings: ChecksSettings;
@@ -49,7 +49,7 @@ export class Prober {
       const done = (verdict: Verdict, error?: unknown) => {
         this.#stop?.();
         this.#stop = null;
-        // The rest of a response is not needed; a connection with a complete one is reused.
+        // A connection with a complete response is reused.
         connection.cancel(asked);
         resolve(error === undefined ? { verdict } : { verdict, error });
       };

@@ -27,7 +27,6 @@ export class Retries {
     this.#last.add(now);
   }
 
-  /** The request failed before the first byte of a response, after `times` retries. */
   allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
     const { budget, maxRetries, on, timeouts } = this.#settings;
     if (budget === 0 || times >= maxRetries) return false;

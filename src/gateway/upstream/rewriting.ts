@@ -7,14 +7,13 @@ export interface Rewriting {
   answered(answer: StoreResponse): StoreResponse;
 }
 
-/** It replaces the mount's path. */
 interface Base {
   readonly origin: string;
   readonly protocol: string;
   readonly prefix: string;
 }
 
-/** `urls`: the mount's target, or the backends of its upstream. `null`: paths stay unchanged. */
+/** `null`: paths stay unchanged. */
 export function createRewriting(
   { path: known, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
@@ -26,7 +25,6 @@ export function createRewriting(
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
   });
 
-  /** `name` is in lower case. */
   function returned(name: string, value: string): string {
     if (name === 'location' || name === 'content-location') return returnedPlace(value, known, bases);
     return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
@@ -34,7 +32,7 @@ export function createRewriting(
 
   return {
     asked(question) {
-      // Paths are canonical, and the mount's path ends at a segment: the rest begins with `/` or a query.
+      // The mount's path ends at a segment: the rest begins with `/` or a query.
       const rest = question.target.slice(known.length);
       const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
       question.fields.add('X-Forwarded-Prefix', known);
@@ -65,7 +63,7 @@ function originOf(authority: string, { protocol }: Base): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
-/** Browsers accept these cookies only with `Path=/` (RFC 6265bis section 4.1.3.2), so they are sent for every path. */
+/** Browsers accept these cookies only with `Path=/` (RFC 6265bis section 4.1.3.2). */
 const OF_HOST = /^[ \t]*__Host-/i;
 
 /** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */

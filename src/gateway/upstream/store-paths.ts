@@ -1,12 +1,10 @@
 import type { Operation } from '../../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 
-/** Below the path of the backend's URL. */
 export type StorePath = (operation: Operation, path: string) => string;
 
 /**
- * A backend whose URL ends with a prefix of the contract already has it: http://store/v1 gets /v1/pets, not
- * /v1/v1/pets.
+ * A backend whose URL ends with a prefix already has it: http://store/v1 gets /v1/pets, not /v1/v1/pets.
  *
  * @param prefixes longest first; `''`: none
  */

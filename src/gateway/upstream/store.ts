@@ -14,7 +14,6 @@ import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
 export interface Surroundings {
   readonly observe: Observe;
-  /** Whether enough backends would remain without this one. */
   readonly mayGo: (store: Store) => boolean;
 }
 
@@ -82,7 +81,7 @@ export class Store implements StoreHandle {
     });
   }
 
-  /** For WebSockets, whose connections last for hours and are not pooled with the others. */
+  /** WebSocket connections last for hours, so they are not pooled with the others. */
   get tunnel(): StoreHandle {
     this.#tunnel ??= this.#createTunnel();
     return this.#tunnel;
@@ -170,14 +169,13 @@ export class Store implements StoreHandle {
     this.#dns?.use(settings.dnsRefresh);
   }
 
-  /** Accepted requests are finished. */
   retire(): void {
     this.pool.retire();
     this.#tunnels?.retire();
     this.#letGo();
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;
-    // Listeners would wait forever for its return. Its last requests are not reported.
+    // Listeners would wait forever for its return.
     this.#surroundings = { ...this.#surroundings, observe: () => {} };
     if (health.state === 'up') return;
     const duration = Math.round(performance.now() - health.awaySince);

@@ -24,7 +24,7 @@ export class Upstreams {
     this.use(settings, certificates);
   }
 
-  /** Keeps backends that are in these settings too; others finish their requests. */
+  /** Removed backends finish their requests. */
   use({ upstream, upstreams }: Settings, certificates: UpstreamCertificates): void {
     const before = this.#byName;
     const materials: Readonly<Record<string, ClientMaterial | null>> = {
@@ -53,7 +53,7 @@ export class Upstreams {
     return this.#stores().map((store) => store.status);
   }
 
-  /** Upstreams whose backends are all down, and whether that makes the gateway unready. */
+  /** `matters`: the gateway is unready. */
   get away(): readonly { readonly upstream: string; readonly matters: boolean }[] {
     const all = [...this.#byName.values()].filter(({ stores }) =>
       stores.every(({ status }) => status.state === 'away'),
@@ -91,7 +91,7 @@ export class Stores implements Upstream {
   readonly #material: string;
   readonly #tls: ClientTls;
 
-  /** `before`: the same upstream with other settings, whose backends are kept. */
+  /** `before`: with other settings, whose backends are kept. */
   constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
     this.name = name;
     this.readyDuringOutage = settings.readyDuringOutage;
@@ -129,7 +129,6 @@ export class Stores implements Upstream {
     return this.#retries.take(now);
   }
 
-  /** For requests that upgrade their connection. */
   forTunnels(): Upstream {
     const behind = (tunnels: readonly StoreHandle[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
@@ -155,10 +154,7 @@ export class Stores implements Upstream {
     return able.length === 1 ? able[0]!.store : pickCandidate(able, Math.random).store;
   }
 
-  /**
-   * Failing backends are taken down while half of them remain. As a closure of the constructor it would retain
-   * `before`.
-   */
+  /** As a closure of the constructor it would retain `before`. */
   readonly #mayGo = (going: Store): boolean => {
     // Recovering backends serve only a few requests.
     const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;

@@ -17,13 +17,12 @@ export interface UpstreamRequestParts {
   readonly observe: Observe;
   readonly exchange: Exchange;
   readonly asked: Asked;
-  /** Never retried. */
   readonly once?: boolean;
 }
 
 /**
- * Resolves when the head of the response has arrived, with the whole body if one read holds both. Rejects with Outage,
- * or with ClientAbort if the client disconnects.
+ * Resolves when the head of the response has arrived, with the whole body if one read holds both. Rejects with Outage
+ * or ClientAbort.
  */
 export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse> {
   return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
@@ -57,7 +56,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
   }
 
-  /** The backend has received the request, so it is not retried. */
+  /** Not retried from here on. */
   begun(): void {
     this.#begun = true;
     this.#parts.exchange.answeredAt = performance.now();
@@ -92,7 +91,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     else this.#reject(outageOf(error));
   }
 
-  /** Another backend serves the request, or the client got an error. */
   detach(store: StoreHandle): void {
     const { exchange } = this.#parts;
     if (exchange.call.left) return;
@@ -101,7 +99,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.begin();
   }
 
-  /** A client that disconnects leaves the queue. */
   waits(leave: () => void): void {
     this.#parts.exchange.cancel = () => {
       leave();
@@ -121,7 +118,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     const { exchange } = this.#parts;
     const asked = this.#asked;
     if (!connection.isOpen) {
-      // The backend went down at the moment the connection was given.
       this.#lose(new StoreWentDown());
       return;
     }
@@ -144,7 +140,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       const taker = isTrial && this.#isSafe ? new HalfOpenRequest(this, { store, epoch, connection, asked }) : this;
       connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
     } catch (error) {
-      // The request cannot be sent, which is not the connection's fault.
+      // Not the connection's fault.
       store.cancelled(epoch);
       store.pool.release(connection);
       throw error;
@@ -186,7 +182,6 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     return this.#parts.exchange.route ?? '';
   }
 
-  /** It may be cancelled in flight and retried without harm. */
   get #isSafe(): boolean {
     const { method, body, upgraded } = this.#asked;
     return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
@@ -198,7 +193,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     return !this.#parts.once && (body === null || !('readBody' in body));
   }
 
-  /** Once, and only for an idle connection that had been closed: the backend cannot have responded on it. */
+  /** Once, for a connection that had been closed as idle: the backend cannot have responded on it. */
   #mayRepeat({ diedIdle }: ClientError): boolean {
     const { exchange } = this.#parts;
     return (
@@ -245,7 +240,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     };
   }
 
-  /** A truncated body is a failure of the backend, however good its head was. */
+  /** However good its head was. */
   #judgeAtEnd(status: number, body: BodyStream): void {
     const [store, epoch] = [this.#store!, this.#epoch];
     store.begun(status, epoch, this.#parts.exchange.answeredAt);

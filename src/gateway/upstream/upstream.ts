@@ -4,14 +4,10 @@ import type { StoreName } from '../../observe/events.ts';
 
 /** Times are those of `performance.now()`. */
 export interface Upstream {
-  /**
-   * `safe`: the request may be cancelled without harm. Returns the outage if no backend takes it; not thrown, because
-   * floods get it.
-   */
+  /** `safe`: may be cancelled without harm. Returns the outage, because floods get it. */
   choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): StoreHandle | Outage;
-  /** The request failed before the first byte of a response, after `times` retries. */
+  /** It failed before the first byte of a response. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
-  /** `false`: the budget is used up. */
   takeRetry(now: number): boolean;
 }
 
@@ -22,16 +18,14 @@ export interface StoreHandle {
   /** For events: it references no connection. */
   readonly identity: StoreName;
   readonly pool: Pool;
-  /** The next request decides if the backend responds at all; a client does not wait for that. */
+  /** A client does not wait for that. */
   readonly isTrial: boolean;
   /** Returns the epoch to end the request with. */
   begin(operation: string): number;
-  /** The head of a streamed response has arrived: `answered`, `failed` or `cancelled` follows. */
+  /** `answered`, `failed` or `cancelled` follows. */
   begun(status: number, epoch: number, now: number): void;
-  /** For a whole response. */
   answered(status: number, epoch: number, now: number): void;
   failed(error: ClientError, epoch: number): void;
-  /** It says nothing about the backend. */
   cancelled(epoch: number): void;
   retried(): void;
 }
@@ -57,7 +51,7 @@ export function soleTarget(upstream: string, name: string, pool: Pool): StoreHan
   };
 }
 
-/** A request waited for a connection; nothing was sent. */
+/** Nothing was sent. */
 export class StoreWentDown extends Error {
   override name = 'StoreWentAway';
 }

@@ -6,14 +6,14 @@ import type { Head } from './head.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
-  /** Bytes of all bodies in transit. */
+  /** Bytes. */
   readonly budget: number;
   /** Bytes per second; 0: none. */
   readonly minRate: number;
 }
 
 export interface BodiesOptions extends BodiesSettings {
-  /** Milliseconds between two checks. */
+  /** Milliseconds. */
   readonly every?: number;
 }
 
@@ -27,17 +27,13 @@ export interface Incoming {
 interface Arrival {
   readonly owner: string;
   gathering: ByteBuffer;
-  /** Bytes charged to the budget. */
   held: number;
-  /** At the last check; `null`: it began after that. */
+  /** `null`: it began after the last check. */
   seen: number | null;
   readonly refuse: (refusal: Refusal) => void;
 }
 
-/**
- * A client that sends many bodies, or sends slowly, takes nothing from others. A body holds its bytes until its request
- * has a response.
- */
+/** A client that sends many bodies, or sends slowly, takes nothing from others. */
 export class Bodies {
   readonly #every: number;
   #minRate: number;
@@ -52,7 +48,6 @@ export class Bodies {
     this.#timer = setInterval(() => this.#refuseSlow(), this.#every).unref();
   }
 
-  /** Applies to the next bytes of every body. */
   use(settings: BodiesSettings): void {
     this.#minRate = settings.minRate;
     this.#budget.most = settings.budget;
@@ -67,8 +62,8 @@ export class Bodies {
   }
 
   /**
-   * `owner`: the id of its key. 100 Continue is sent only here, after the key and the declared length were accepted
-   * (RFC 9110 section 10.1.1). Rejects with a Refusal (too large, too slow, malformed, no room) or ClientAbort.
+   * `owner`: the id of its key. 100 Continue is sent only after the key and the declared length were accepted (RFC 9110
+   * section 10.1.1). Rejects with a Refusal or ClientAbort.
    */
   async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
     if (!call.hasBody) return null;
@@ -111,7 +106,6 @@ export class Bodies {
     clearInterval(this.#timer);
   }
 
-  /** Returns whether there was room. */
   #add(arrival: Arrival, chunk: Buffer): boolean {
     arrival.gathering.add(chunk);
     const grown = arrival.gathering.capacity - arrival.held;

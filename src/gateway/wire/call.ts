@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { BodySink, FieldLines } from '@storegate/http1';
 
-/** All that stages see of a connection. After the client has disconnected, every method does nothing. */
+/** After the client has disconnected, every method does nothing. */
 export interface Call {
   readonly method: string;
   readonly target: string;
@@ -10,14 +10,12 @@ export interface Call {
   /** 0 for no body, `chunked` for unknown. */
   readonly framing: number | 'chunked';
   readonly hasBody: boolean;
-  /** Received. */
   readonly bodyBytes: number;
   readonly bodyWhole: boolean;
   /** Why the rest of the body will not arrive; `null` while it may. */
   readonly bodyError: Error | null;
   /** The same object for all calls of one connection. */
   readonly connection: object;
-  /** As the system writes it. */
   readonly peer: string;
   /** Here or with the balancer in front. */
   readonly secure: boolean;
@@ -26,7 +24,6 @@ export interface Call {
   /** 0 before the response has begun. */
   readonly status: number;
   readonly begun: boolean;
-  /** The client disconnected before its response was complete. */
   readonly left: boolean;
 
   /** Called once. */
@@ -42,17 +39,16 @@ export interface Call {
   /** If it returns false, `drain` is called later. */
   write(bytes: Buffer, drain: () => void): boolean;
   end(): void;
-  /** Closes the connection without a further byte. */
   cutOff(): void;
-  /** Called once: when the whole response was sent, or the client disconnected. */
+  /** Called once. */
   whenEnded(ended: () => void): void;
   /** After a 101 response. `rest`: bytes after the request. */
   switchProtocols(reason: string, fields: FieldLines): { readonly socket: Socket; readonly rest: Buffer | null };
 }
 
 export interface CallFields {
-  /** Flat, in order, spelt as received: name, value, … */
+  /** Flat: name, value, … */
   readonly list: readonly string[];
-  /** Cached with the fields, which many calls may share. */
+  /** Many calls may share the fields. */
   meaning: unknown;
 }

@@ -1,7 +1,4 @@
-/**
- * The client disconnected, or read so slowly that the gateway closed the connection. Not a fault; no response can be
- * sent.
- */
+/** Also if the client read too slowly. Not a fault; no response can be sent. */
 export class ClientAbort extends Error {
   override name = 'CallerLeft';
   readonly code: 'client_closed_request' | 'slow_reader';

@@ -4,11 +4,11 @@ import type { HttpLimits } from '../../config/config.ts';
 import type { Observe, RefusedConnectionEvent } from '../../observe/events.ts';
 
 type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
-  /** CIDR blocks of balancers that send a PROXY protocol header. */
+  /** They send a PROXY protocol header. */
   readonly balancers?: readonly string[];
 };
 
-/** Clients behind one address: a company, or subscribers that share an address. */
+/** A company, or subscribers that share an address. */
 const NEIGHBOURS = 256;
 
 /** `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
@@ -17,7 +17,7 @@ export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: Omi
   return Math.min(Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS), Math.ceil(maxConnections / 2));
 }
 
-/** In total and per client address (IPv6: per /64). Memory is bounded by the open connections. */
+/** IPv6 per /64. Memory is bounded by the open connections. */
 export class ConnectionLimits {
   readonly #observe: Observe;
   readonly #open = new Map<string, number>();
@@ -32,17 +32,13 @@ export class ConnectionLimits {
     this.use(limits);
   }
 
-  /** Applies to new connections. */
   use(limits: Limits): void {
     this.#most = limits.maxConnections;
     this.#mostPerAddress = mostPerAddress(limits);
     this.#proxies = trustedProxies([...limits.trustedProxies, ...(limits.balancers ?? [])]);
   }
 
-  /**
-   * A connection over a limit is closed at once without a response, which would cost a parser, a write and a wait, and
-   * a flooder does not read it.
-   */
+  /** Closed without a response, which would cost a parser, a write and a wait. */
   take(socket: Socket): boolean {
     const address = plainAddress(socket.remoteAddress);
     if (this.#all >= this.#most) return this.#refuse(socket, 'total', address);
@@ -52,7 +48,7 @@ export class ConnectionLimits {
     return true;
   }
 
-  /** From another address, as reported by a balancer. */
+  /** As reported by a balancer. */
   takeFrom(socket: Socket, address: string): boolean {
     const network = networkOf(address);
     const open = this.#open.get(network) ?? 0;

@@ -49,7 +49,6 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
-/** They are the gateway's. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
 /** A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only Authorization). */
@@ -69,7 +68,6 @@ class Spellings<Known> {
   readonly #known = new Map<string, Known>();
   readonly #learn: (name: string) => Known;
 
-  /** `learn` gets a lower-case name. */
   constructor(learn: (name: string) => Known) {
     this.#learn = learn;
   }
@@ -90,7 +88,6 @@ class Spellings<Known> {
 export interface FieldNamesOptions {
   /** In lower case; a final `*` matches any ending. */
   readonly strip: readonly string[];
-  /** Names that the gateway writes. */
   readonly own?: readonly string[];
   readonly carriers?: Carriers;
   readonly hide?: boolean;
@@ -138,12 +135,11 @@ export class ReturnedNames {
   }
 }
 
-/** `name` is in lower case. */
 function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
 }
 
-/** They are not forwarded (RFC 9110 section 7.6.1). */
+/** RFC 9110 section 7.6.1. */
 export function optionsOf(connection: string): string[] {
   return listed(connection.toLowerCase()).filter((option) => option !== '');
 }

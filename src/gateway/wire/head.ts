@@ -5,49 +5,42 @@ import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';
 
-/** In one pass over the raw headers. */
 export interface Head {
-  /** One per header line, with Authorization. */
   readonly apiKeys: readonly string[];
   readonly authorizations: readonly string[];
   readonly host: string | undefined;
   readonly contentType: string | undefined;
   readonly contentTypes: number;
   readonly contentEncoding: string | undefined;
-  /** Joined in order. */
   readonly expect: string | undefined;
   /** In lower case. */
   readonly upgrade: string | undefined;
   /** Whether Connection lists it too (RFC 9110 section 7.8). */
   readonly upgrades: boolean;
-  /** Joined in order. */
   readonly accept: string | undefined;
   readonly origin: string | undefined;
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
-  /** Joined in order. */
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
   /** W3C Trace Context, well-formed; copies. Without the first there is no second. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
-  /** Headers that may reach the backend, flat, spelt as received. */
+  /** Flat, spelt as received. */
   readonly forwardable: readonly string[];
   readonly lines: CheckedLines;
-  /** For the last address seen. */
   peer: { readonly address: string; readonly lines: CheckedLines } | null;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** After a reload another request guard may forward other fields. */
+/** After a reload other fields may be forwarded. */
 interface Meaning {
   readonly names: FieldNames;
   readonly head: Head;
 }
 
-/** Most connections repeat the same fields: they are read once. */
 export function headOf(fields: CallFields, names: FieldNames): Head {
   const known = fields.meaning as Meaning | null;
   if (known?.names === names) return known.head;
@@ -191,7 +184,6 @@ function added(list: readonly string[], value: string): string[] {
   return [...list, value];
 }
 
-/** The usual values of Connection name no header to drop. */
 function namesNothing(connection: string): boolean {
   return connection === '' || connection === 'keep-alive' || connection === 'close';
 }

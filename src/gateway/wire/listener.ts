@@ -14,26 +14,23 @@ export interface Listener {
   /** Called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<number>;
   /**
-   * Loses no request: for `http.drainDelay` it serves all requests with `Connection: close`, then stops accepting, lets
-   * idle connections end, and aborts the rest after `http.drainTimeout`. Resolves with the number of aborted requests.
+   * Sends `Connection: close` for `http.drainDelay`, then stops accepting, lets idle connections end, and aborts the
+   * rest after `http.drainTimeout`. Resolves with the number of aborted requests.
    */
   drain(options?: DrainOptions): Promise<number>;
-  /** Applies to new connections. */
   use(settings: PreambleSettings): void;
   readonly inFlight: number;
 }
 
 export interface ListenOptions {
-  /** In a worker, beside other processes that listen at the same address: the system spreads connections over them. */
+  /** The system spreads connections over all processes that listen at the same address. */
   readonly beside?: boolean;
 }
 
 export interface DrainOptions {
-  /** False: others accept at the same address, so this listener stops without the delay. */
+  /** Others accept at the same address, so this listener stops without the delay. */
   readonly accepting?: boolean;
-  /**
-   * In a worker: closes the socket of the primary process. Resolves after all connections that were handed over before.
-   */
+  /** Resolves after all connections that were handed over before. */
   readonly closeShared?: () => Promise<void>;
 }
 
@@ -46,7 +43,7 @@ export interface ListenerOptions {
   readonly config: { readonly listen: Address; readonly http: Config['http'] };
   readonly pipeline: Handler;
   readonly limits: ConnectionLimits;
-  /** For input that never became a request. Never rejects. */
+  /** Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
   readonly preamble: WirePreamble;
   readonly observe: Observe;
@@ -109,14 +106,13 @@ export function createListener({
     },
   };
 
-  /** Resolves when all connections have ended. */
   function stopAccepting(): Promise<void> {
     return new Promise((resolve) => listener.close(() => resolve()));
   }
 
   async function endConnections(closed: Promise<void>): Promise<number> {
     let cutOff = 0;
-    // A timer may come before the reads of its turn; an immediate comes after them.
+    // An immediate comes after the reads of its turn.
     const sweeps = setInterval(() => setImmediate(() => server.endQuiet()), SWEEP);
     server.endQuiet();
     const deadline = setTimeout(() => {

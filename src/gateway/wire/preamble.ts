@@ -9,17 +9,15 @@ import type { Observe } from '../../observe/events.ts';
 export interface PreambleSettings {
   /** `null`: no TLS. */
   readonly tls: ServerMaterial | null;
-  /** CIDR blocks of balancers that send a PROXY protocol header. */
+  /** They send a PROXY protocol header. */
   readonly balancers: readonly string[];
 }
 
 export interface WirePreamble {
-  /** Applies to new connections. */
   use(server: Server, settings: PreambleSettings): void;
   stop(): void;
 }
 
-/** `ticketSecret`: see TlsServer. */
 export function createPreamble(ticketSecret: Uint8Array): WirePreamble {
   let tls: TlsServer | null = null;
 
@@ -49,7 +47,6 @@ export function createPreamble(ticketSecret: Uint8Array): WirePreamble {
   };
 }
 
-/** For connections without a request. */
 export function preambleEvents(observe: Observe): NonNullable<ServerOptions['openings']> {
   return {
     secured: (socket: TLSSocket) =>

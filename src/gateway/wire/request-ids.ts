@@ -4,9 +4,8 @@ const SERIES = 2 ** 20;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * A random UUID for each request would cost a twentieth of a refusal, so the ids of a series share the head of one
- * UUID. The tail steps through all 32-bit numbers by an odd random stride, so two ids do not reveal how many requests
- * came between them.
+ * A random UUID costs a twentieth of a refusal, so the ids of a series share the head of one UUID. The tail steps
+ * through all 32-bit numbers by an odd random stride, so two ids do not reveal how many requests came between them.
  */
 export function requestIds(): () => string {
   let left = 0;

@@ -1,6 +1,5 @@
 import { Refusal } from '../../errors/refusals.ts';
 
-/** One canonical path for routing, contract, limits, metrics and the backend. */
 export interface RequestTarget {
   /** Percent-encoded only where necessary, with upper-case hex digits. */
   readonly path: string;
@@ -8,7 +7,7 @@ export interface RequestTarget {
   readonly query: string;
 }
 
-/** Most requests send such a path; it needs no further check. */
+/** It needs no further check. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-]+)+$/;
 /** RFC 3986 section 3.3 without `;`: servers read its parameters in different ways. */
 const PATH_CHARACTERS = /^[A-Za-z0-9\-._~!$&'()*+,=:@%/]*$/;
@@ -17,8 +16,8 @@ const QUERY_CHARACTERS = /^[!$-;=?-Z[\]_a-z{|}~^`]*$/;
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 
 /**
- * Origin-form or absolute-form (RFC 9112 section 3.2), whose authority is dropped: a client never chooses the upstream.
- * Throws a Refusal for a target that two readers might read differently.
+ * RFC 9112 section 3.2. The authority is dropped: a client never chooses the upstream. Throws a Refusal for a target
+ * that two readers might read differently.
  */
 export function parseTarget(url: string): RequestTarget {
   const target = url.startsWith('/') ? url : withoutAuthority(url);

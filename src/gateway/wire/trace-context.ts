@@ -7,7 +7,7 @@ const IDS = '(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
 const TRACEPARENT = new RegExp(`^(?:00-${IDS}|(?!00|ff)[0-9a-f]{2}-${IDS}(?:-.*)?)$`);
 const LENGTH = 55;
 
-/** The part that every version has, as a copy; `undefined` if invalid. */
+/** A copy; `undefined` if invalid. */
 export function traceparentOf(value: string): string | undefined {
   return TRACEPARENT.test(value) ? oneByte(value.slice(0, LENGTH)) : undefined;
 }
@@ -17,7 +17,7 @@ const KEY = '[a-z0-9][a-z0-9_\\-*/@]{0,255}';
 const VALUE = '[\\x20-\\x2b\\x2d-\\x3c\\x3e-\\x7e]{0,255}[\\x21-\\x2b\\x2d-\\x3c\\x3e-\\x7e]';
 const MEMBER = new RegExp(`^[ \\t]*(${KEY})=${VALUE}[ \\t]*$`);
 
-/** As a copy; `undefined` if one member is invalid or a key is repeated. */
+/** A copy; `undefined` if invalid. */
 export function tracestateOf(value: string): string | undefined {
   const keys = new Set<string>();
   let members = 0;

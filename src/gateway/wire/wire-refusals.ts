@@ -3,7 +3,6 @@ import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { ClientAbort } from './client-abort.ts';
 
-/** The connection closes after it. */
 export function refusalOf({ fault, message }: WireError): Refusal {
   switch (fault) {
     case 'malformed':

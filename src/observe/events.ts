@@ -41,8 +41,8 @@ export type Event =
     }
   | { readonly type: 'last_used.write_failed'; readonly error: unknown }
   | ContractFaultEvent
-  /** `at`: Unix milliseconds. */
-  | { readonly type: 'contract.copy_in_use'; readonly url: string; readonly at: number; readonly reason: string }
+  /** The URL is unreachable. `fetched`: the date of the copy, ISO 8601. */
+  | { readonly type: 'contract.copy_in_use'; readonly url: string; readonly fetched: string; readonly reason: string }
   /** Operations that are not enforced because of mistakes in the contract; each with its first mistake. */
   | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
   | {

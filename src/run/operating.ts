@@ -121,7 +121,10 @@ export function createOperating(parts: OperatingParts): Operating {
 /** After each reload, until the cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
-  if (settings.copy) observe({ type: 'contract.copy_in_use', ...settings.copy });
+  if (settings.copy) {
+    const { url, at, reason } = settings.copy;
+    observe({ type: 'contract.copy_in_use', url, fetched: new Date(at).toISOString(), reason });
+  }
   for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
 }
 

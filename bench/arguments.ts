@@ -5,19 +5,18 @@ import { works } from './work.ts';
 export interface Options {
   readonly mode: 'compare' | 'profile' | 'soak' | 'install' | 'help';
   readonly quick: boolean;
-  /** Names of targets; `null` for all. */
+  /** `null` for all. */
   readonly only: readonly string[] | null;
   readonly works: readonly string[];
-  /** A commit whose storegate is measured in turns with today's; `null` if none. */
+  /** A commit to compare with. */
   readonly before: string | null;
   readonly rounds: number;
-  /** Length of a round, in seconds. */
+  /** Seconds per round. */
   readonly seconds: number;
   readonly connections: number;
-  /** The Node.js for storegate and the peers written for it. */
   readonly node: string;
   readonly soakMinutes: number;
-  /** Folder for RESULTS.md, measurements and picture; `null` to print only. */
+  /** `null` to print only. */
   readonly out: string | null;
 }
 

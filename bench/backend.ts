@@ -2,7 +2,7 @@ import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
 import { startNginx } from './nginx.ts';
 
-/** An nginx that answers with the same small documents as a store, and is never the bottleneck. */
+/** An nginx that is never the bottleneck. */
 export interface Backend {
   readonly url: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface Backend {
 
 export const PETS = '[{"id":1,"name":"Minka","categoryId":1,"status":"available"}]';
 export const CREATED = '{"id":1,"name":"Minka","categoryId":1,"status":"available"}';
-/** The number of body bytes that reached the backend; it exposes a peer that drops bodies. */
+/** It exposes a peer that drops bodies. */
 export const BODY_LENGTH = 'x-body-length';
 
 export async function startBackend(children: Children): Promise<Backend> {

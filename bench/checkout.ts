@@ -4,9 +4,7 @@ import { join } from 'node:path';
 
 const project = new URL('../', import.meta.url).pathname;
 
-/**
- * Writes the sources of a commit into a separate folder, ready to run. Returns the folder and the commit's short name.
- */
+/** Returns the folder and the commit's short name. */
 export function checkOut(commit: string, parent: string): { folder: string; name: string } {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: project, maxBuffer: 2 ** 30 });
   const name = git('rev-parse', '--short', '--verify', `${commit}^{commit}`).toString().trim();
@@ -18,13 +16,13 @@ export function checkOut(commit: string, parent: string): { folder: string; name
   return { folder, name };
 }
 
-/** The first file of a checkout: in commits before it was JavaScript, `main.ts`. */
+/** Older commits start with JavaScript. */
 export function mainOf(folder: string): string {
   const main = join(folder, 'src/main.js');
   return existsSync(main) ? main : join(folder, 'src/main.ts');
 }
 
-/** The packages that are installed here, but the checkout's own workspaces. */
+/** Not the checkout's own workspaces. */
 function linkPackages(folder: string): void {
   const [installed, modules] = [join(project, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(modules);

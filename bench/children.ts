@@ -8,37 +8,33 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Place, placed } from './processors.ts';
 
 export interface Command {
-  /** The name in its log file and in error texts. */
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to a bare environment; the caller's own settings do not reach a child. */
+  /** The caller's own environment does not reach a child. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** The child is ready once this loopback port accepts connections. */
   readonly port: number;
-  /** The default is `measured`. */
   readonly place?: Place;
-  /** The target of its standard output; its log by default. */
   readonly output?: string;
 }
 
 export interface Child {
   readonly pid: number;
-  /** Sends SIGTERM and waits until the child has ended; one that has not after 30 seconds is killed, and named. */
+  /** Sends SIGTERM; kills and reports a child that has not ended after 30 seconds. */
   stop(): Promise<void>;
 }
 
-/** Long enough for a cold start on a busy machine. */
 const READY_WITHIN = 60_000;
 const STOPPED_WITHIN = 30_000;
 
-/** Kills every process group that it has read, and removes the folder, as soon as its input ends. */
+/** Kills all process groups and removes the folder at the end of its input. */
 const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
 
 /**
- * The processes of one run and their folder of files. Each has its own process group. A small shell waits for the end
- * of a pipe and then ends them all; the pipe ends when the run is over or killed.
+ * Each child has its own process group. A small shell waits for the end of a pipe, which ends with the run even if
+ * killed, and then kills them all.
  */
 export class Children {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-bench-'));
@@ -50,12 +46,12 @@ export class Children {
   readonly #deaths: string[] = [];
   #closing = false;
 
-  /** The children that ended unasked, with the end of their logs. */
+  /** Children that exited unexpectedly, with the end of their logs. */
   get deaths(): readonly string[] {
     return this.#deaths;
   }
 
-  /** Starts a server and waits until it listens. Rejects with the end of its log if it does not. */
+  /** Waits until it listens. Rejects with the end of its log if it does not. */
   async start(command: Command): Promise<Child> {
     const log = join(this.folder, `${command.name}.log`);
     const process = this.#spawn(command, log);
@@ -88,13 +84,11 @@ export class Children {
     };
   }
 
-  /** Starts a process that does nothing but use a processor. */
   startBusy(): void {
     const { pid } = spawn(process.execPath, ['-e', 'for (;;);'], { detached: true, stdio: 'ignore' });
     this.#reaper.stdin!.write(`${pid}\n`);
   }
 
-  /** Ends all running children. */
   async close(): Promise<void> {
     this.#closing = true;
     const gone = once(this.#reaper, 'exit');

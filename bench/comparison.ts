@@ -13,7 +13,7 @@ import type { Target } from './targets/target.ts';
 import { prepare } from './verify.ts';
 import { type Work, works } from './work.ts';
 
-/** All figures of one run. CPU times are microseconds per request. */
+/** CPU times are microseconds per request. */
 export interface Comparison {
   readonly machine: Machine;
   /** Whether the options left nothing out. */
@@ -41,7 +41,7 @@ export interface Result {
 
 /** The load of an idle machine is below this. */
 const BUSY = 0.5;
-/** V8 still compiles, on other threads of the process, after some ten thousand requests; slow targets take longer. */
+/** V8 compiles in the background after some ten thousand requests. */
 const WARM_UP_REQUESTS = 40_000;
 const WARM_UP_ROUNDS = 6;
 
@@ -70,7 +70,7 @@ export function compare(options: Options, say: (line: string) => void): Promise<
     const measured = [...ofUnits];
     const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
-    // One at a time beside its units: with more processes, even idle ones, each process in JavaScript needs more CPU.
+    // One at a time beside its units: more JavaScript processes, even idle ones, raise the CPU of each.
     const older = options.before === null ? null : checkOut(options.before, surroundings.children.folder);
     for (const target of others) {
       const [started] = await startAll([target], surroundings, skip);
@@ -101,19 +101,18 @@ function subjectsOf({ target, running }: Started, works: readonly Work[]): Measu
   return works.map((work) => ({ target, running, work, samples: [] }));
 }
 
-/** Whether the figures of one of these subjects are multiples of this unit's. */
 function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
   return subjects.some(
     (subject) => subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
   );
 }
 
-/** Every call measures the backend itself again; this drops the repetitions. */
+/** Every call measures the backend itself again. */
 function isNoRepetition({ target }: Latency): boolean {
   return target !== 'direct';
 }
 
-/** Checks and warms up all subjects first; then each round visits all of them, so that all meet the same conditions. */
+/** Each round visits all subjects, so that all meet the same conditions. */
 async function measureInTurns(
   subjects: readonly Measured[],
   settings: MeasureOptions & { readonly rounds: number },

@@ -1,12 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** Milliseconds for an answer; what takes longer is lost. */
+/** Milliseconds. */
 const PATIENCE = 30_000;
 
-/** What `ask` resolves with when all is well. */
 export const OK = 'HTTP/1.1 200 OK';
 
-/** One connection of a caller, with one request at a time. It tries nothing twice. */
+/** One request at a time, without retries. */
 export class Connection {
   ended = false;
   readonly #socket: Socket;
@@ -21,7 +20,7 @@ export class Connection {
     this.#socket.on('end', () => this.#end('the connection ended'));
   }
 
-  /** Resolves with the status line, or with what happened instead of an answer. */
+  /** Resolves with the status line, or with the error. */
   ask(request: string): Promise<string> {
     return new Promise((resolve) => {
       this.#settle = resolve;

@@ -1,9 +1,7 @@
 /**
- * Which OpenAPI documents load, and what they cost: prints a table. One command:
+ * Which OpenAPI documents load, and their cost, as a table:
  *
  *     node --disable-warning=ExperimentalWarning bench/contracts.ts /tmp/documents
- *
- * Each document in the folder is read in a process of its own.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -18,15 +16,14 @@ interface Row {
   readonly operations: number;
   readonly problems: readonly string[];
   readonly notes: number;
-  /** Milliseconds, of the clock and of the processor. */
+  /** Milliseconds. */
   readonly time: number;
   readonly cpu: number;
-  /** Bytes: the most that checking took, and what a process has that serves the document. */
+  /** Bytes: the peak of the check, and the process that serves the document. */
   readonly peak: number;
   readonly serving: number;
 }
 
-/** Kinds of mistakes in a cell. */
 const MOST_PRINTED = 3;
 
 const [target, ...options] = process.argv.slice(2);
@@ -98,7 +95,7 @@ function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' 
   }
 }
 
-/** Resident bytes of a process that has the contract ready for requests. */
+/** Resident bytes. */
 async function serve(file: string): Promise<number> {
   const { contract } = await new ContractLoader().load({ contract: { file, unknownQuery: 'refuse' }, data: tmpdir() });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports CPU time in ticks of 10 ms on every architecture (USER_HZ). */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** CPU time in microseconds, user and system, that a process, its threads and all its descendants have used so far. */
+/** Microseconds, user and system, with all descendants. */
 export function cpuTime(pid: number): number {
   return family(pid).reduce((sum, member) => sum + ownCpuTime(member), 0);
 }
 
-/** The same of the process alone, without its descendants. */
+/** Without descendants. */
 export function ownCpuTime(pid: number): number {
   return ticks(pid) * MICROSECONDS_PER_TICK;
 }
 
-/** Resident memory in bytes of a process and all its descendants. */
+/** Bytes, with all descendants. */
 export function residentMemory(pid: number): number {
   return family(pid).reduce((sum, member) => sum + resident(member), 0);
 }

@@ -6,8 +6,8 @@ import { toSvg } from './picture.ts';
 import { toResults } from './report.ts';
 
 /**
- * Writes the results of one run into `folder`: the measurements as JSON, the picture, and the part of RESULTS.md between the
- * comments that name this Node.js. The text around them stays. Returns the files.
+ * Writes JSON, the picture, and the section of RESULTS.md for this Node.js; the text around it stays. Returns the
+ * files.
  */
 export function writeDocuments(comparison: Comparison, folder: string): string[] {
   mkdirSync(folder, { recursive: true });
@@ -21,7 +21,6 @@ export function writeDocuments(comparison: Comparison, folder: string): string[]
   return [page, measurements, picture];
 }
 
-/** Replaces the section of this Node.js, or appends it to a page that has none. */
 function replaceSection(page: string, major: string, section: string): string {
   const [begin, end] = [`<!-- bench: node ${major} -->`, `<!-- bench: end of node ${major} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

@@ -1,9 +1,7 @@
 /**
- * What a connection costs the gateway that has asked once and waits. One command:
+ * Resident memory of a gateway per idle connection:
  *
  *     node --disable-warning=ExperimentalWarning bench/idle.ts --connections 10000
- *
- * Starts a gateway of its own and opens the connections in steps; prints its resident memory behind each.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,11 +15,10 @@ import { stepAside } from './processors.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 
 const STEPS = 5;
-/** Connections that are opened at a time. */
 const AT_ONCE = 50;
-/** Requests before the start, after which code is compiled; more would leave room in the heap that hides what connections take. */
+/** Enough to compile the code; more would leave room in the heap that hides the connections. */
 const WARM = 500;
-/** Milliseconds in which the collector does its work. */
+/** Milliseconds for garbage collection. */
 const REST = 3_000;
 
 const { values } = parseArgs({ options: { connections: { type: 'string', default: '10000' } } });

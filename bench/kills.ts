@@ -1,11 +1,10 @@
 /**
- * What a crash costs an embedded gateway: it is killed again and again at random moments, under load, while an operator does one
- * thing after the other. One command:
+ * Kills an embedded gateway at random moments under load and operator changes, and counts losses:
  *
  *     node --disable-warning=ExperimentalWarning bench/kills.ts --kills 200
  *
- * With `--power` every kill also loses what was not synced (bench/crashes/lost-power.c), and with `--power --deaf` everything since
- * the last start, which shows that the measurement sees losses. Ends with code 1 if anything was lost that was promised.
+ * With `--power` every kill also loses what was not synced (bench/crashes/lost-power.c); `--power --deaf` loses all
+ * since the last start, which validates the measurement. Exits with 1 if a promise was broken.
  */
 
 import { rmSync } from 'node:fs';
@@ -30,16 +29,16 @@ const [kills, callers] = [Number(values.kills), Number(values.callers)];
 
 /** Milliseconds of load before a kill, at most. */
 const LONGEST = 3_000;
-/** Units of the small key, of which no more should ever be admitted. */
+/** Units of the small key, the most that should be admitted. */
 const LIMIT = 300;
-/** Milliseconds of counting that a crash may cost. */
+/** Milliseconds of counting that a crash may lose. */
 const PROMISED = 1_000;
 
 interface Crash {
-  /** Admitted requests that were answered and are not counted, and how long before the kill the oldest of them was. */
+  /** Admitted requests with a response that are not counted, and the age of the oldest at the kill. */
   readonly uncounted: number;
   readonly late: number;
-  /** Units of the small key admitted over its limit, by then. */
+  /** Units admitted over the limit of the small key. */
   readonly beyond: number;
   readonly lost: readonly string[];
 }
@@ -104,14 +103,14 @@ async function killAgainAndAgain(): Promise<Crash[]> {
     });
     counted = used;
     show(i, crashes.at(-1)!);
-    // Looking again at what ever was done would take longer with each kill.
+    // Checking all acts again would take longer with each kill.
     if (acts.done.length > 100) acts = new Acts(gateway, acts.count);
     if (small.admitted >= LIMIT) small = { ...(await gateway.key(`${LIMIT}/day`)), admitted: 0 };
   }
   return crashes;
 }
 
-/** Sends with the key until it is refused, or the gateway is gone. Answers how many were admitted. */
+/** Sends until a refusal or the end of the gateway. Returns the admitted requests. */
 async function exhaust(key: string): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   let admitted = 0;

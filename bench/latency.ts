@@ -5,14 +5,12 @@ import type { Surroundings } from './targets/target.ts';
 import { WrongAnswer } from './verify.ts';
 import { type Request, requestOf, works } from './work.ts';
 
-/**
- * Milliseconds from a request to its whole answer at an even pace, and the part that the target adds to the backend's.
- */
+/** Milliseconds until the end of the response at an even pace, and the difference to the backend alone. */
 export interface Latency {
   readonly target: string;
   readonly p50: number;
   readonly p99: number;
-  /** The difference to asking the backend directly, in the same round. */
+  /** In the same round. */
   readonly addedP50: number;
   readonly addedP99: number;
 }
@@ -28,10 +26,9 @@ type Round = ReadonlyMap<string, Percentiles>;
 export const PACE = 500;
 const SECONDS = 2;
 const ROUNDS = 3;
-/** The targets whose latency is worth comparing. */
 const MEASURED = ['nginx', 'nginx-lua-redis', 'storegate', 'storegate-redis', 'undici', 'usual'];
 
-/** Asks every target and the backend in turn and takes medians of the rounds. Throws WrongAnswer. */
+/** Takes medians of the rounds. Throws WrongAnswer. */
 export async function addedLatency(
   started: readonly Started[],
   { backend, keys }: Surroundings,

@@ -10,24 +10,22 @@ const run = promisify(execFile);
 export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
-  /** The folder for the script of wrk. */
   readonly folder: string;
-  /** More Lua, for requests that differ from each other. */
+  /** Additional Lua, for requests that differ. */
   readonly script?: string;
 }
 
 export interface Load {
   readonly requests: number;
   readonly seconds: number;
-  /** Answers of 400 and above. */
+  /** Responses with 400 and above. */
   readonly refusals: number;
-  /** Requests that got no answer, or none in time. */
+  /** No response, or none in time. */
   readonly failures: number;
-  /** The failures that took longer than wrk waits. */
   readonly timeouts: number;
 }
 
-/** Repeats one request on kept-alive connections, as fast as the answers come. */
+/** Repeats one request on kept-alive connections without pause. */
 export async function load(request: Request, options: LoadOptions): Promise<Load> {
   const file = join(options.folder, 'load.lua');
   writeFileSync(file, luaOf(request) + (options.script ?? ''));
@@ -37,7 +35,7 @@ export async function load(request: Request, options: LoadOptions): Promise<Load
   return JSON.parse(summary!) as Load;
 }
 
-/** Defines no `request` function, so that wrk builds the request once and needs little CPU. */
+/** Defines no `request` function, so that wrk builds the request once. */
 function luaOf({ method, headers, body }: Request): string {
   const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
   return `wrk.method = ${lua(method)}

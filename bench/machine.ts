@@ -7,15 +7,13 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGiB: number;
   readonly system: string;
-  /** Average load of the last minute before the run, from other processes. */
+  /** Average of the last minute before the run. */
   readonly loadBefore: number;
   /** ISO 8601, day only. */
   readonly date: string;
-  /** The versions of all programs in the run. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** The arguments that make each program print its version. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   nginx: ['nginx', '-v'],
   haproxy: ['haproxy', '-v'],
@@ -39,13 +37,12 @@ export function describeMachine(node: string, targets: readonly string[]): Machi
   };
 }
 
-/** The versions of the peers' packages in bench/package.json. */
 function packageVersions(): Record<string, string> {
   const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
 }
 
-/** The first version number that a program prints. Some print to standard error, some exit with an error. */
+/** Some programs print to standard error, some exit with an error. */
 function versionOf([file, ...args]: readonly string[]): string {
   const shell = ['-c', '"$0" "$@" 2>&1 || true', file!, ...args];
   return /\d+(\.\d+)+/.exec(execFileSync('/bin/sh', shell, { encoding: 'utf8' }))?.[0] ?? 'unknown';

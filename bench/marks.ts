@@ -1,18 +1,17 @@
 import type { Comparison, Result } from './comparison.ts';
 import type { Work } from './work.ts';
 
-/** One goal, and the figure of this run. */
 export interface Mark {
   readonly title: string;
   readonly unit: string;
   readonly atMost: number;
-  /** A better figure than the limit; `null` if the limit is enough. */
+  /** A better figure than the limit; `null`: none. */
   readonly aim: number | null;
-  /** `null` if this run did not measure it. */
+  /** `null`: not measured. */
   readonly measured: number | null;
 }
 
-/** The goals of storegate, relative to the other targets of the same run. */
+/** Relative to other targets of the same run. */
 export function marks(comparison: Comparison): Mark[] {
   return [
     ...beforeMarks(comparison),
@@ -84,7 +83,7 @@ function redisMarks(comparison: Comparison): Mark[] {
     ),
     mark('Redis CPU, GET', 'µs', 6, null, admitted?.redisCpu.median),
     mark('Redis round trips, GET', 'per request', 1, null, admitted?.decisions),
-    // The gateway sends strikes in batches now and then; these are no round trips of a request.
+    // Batches of strikes are not round trips of a request.
     mark('Redis round trips, 429 or 403', 'per request', 0.001, null, of('storegate-redis', 'refused')?.decisions),
   ];
 }
@@ -101,7 +100,7 @@ function latencyMarks({ latencies }: Comparison): Mark[] {
 function subjectMarks(comparison: Comparison): Mark[] {
   const { subjects } = comparison;
   const request = cpu(comparison, 'storegate', 'get');
-  // Only the admission depends on the number of subjects, so the difference is added to the GET.
+  // Only admission depends on the number of subjects.
   const grown = request && subjects && request + subjects.admissionOfMany - subjects.admissionOfFew;
   return [
     mark('memory per active subject', 'bytes', 300, null, subjects?.bytesPerSubject),

@@ -6,13 +6,13 @@ import type { Running, Target } from './targets/target.ts';
 import { letsThrough, probe, WrongAnswer } from './verify.ts';
 import { isAdmitted, requestOf, type Work } from './work.ts';
 
-/** One round of one work at one target. CPU times are microseconds per request. */
+/** CPU times are microseconds per request. */
 export interface Sample {
   readonly cpu: number;
-  /** CPU time of Redis; 0 for a target that does not use it. */
+  /** 0 without Redis. */
   readonly redisCpu: number;
   readonly backendCpu: number;
-  /** Round trips to Redis for a decision, per request. */
+  /** Redis round trips per request. */
   readonly decisions: number;
   readonly requestsPerSecond: number;
 }
@@ -31,7 +31,7 @@ export interface MeasureOptions {
   readonly redis: RedisServer | null;
 }
 
-/** Loads one target for one round and reads its use of CPU and Redis. Throws WrongAnswer on an unexpected answer. */
+/** Throws WrongAnswer on an unexpected response. */
 export async function measure({ target, running, work }: Subject, options: MeasureOptions): Promise<Sample> {
   const { backend, redis } = options;
   const readUsage = async () => ({
@@ -71,7 +71,7 @@ function wrongCounts(work: Work, { requests, refusals, failures }: Load, tolerat
   return `${wrong} of ${requests} answers were ${isAdmitted(work) ? 'refusals' : 'no refusals'}`;
 }
 
-/** The target charges every answered request once, and perhaps the requests cut off at the end of the round. */
+/** Every response is charged once; requests cut off at the end of the round may be charged. */
 function wrongCharge(charged: number, { requests }: Load, connections: number): string | null {
   const most = requests + 1 + connections;
   return charged > requests && charged <= most ? null : `${requests} requests were charged as ${charged}`;

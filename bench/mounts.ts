@@ -1,10 +1,9 @@
 /**
- * Measures what a mount costs. One command:
+ * CPU of a mount, in microseconds per request: an operation, a mount with an upstream, and a mount with a target
+ * (http-proxy-middleware), in turn on 16 connections to one nginx.
  *
  *     node --disable-warning=ExperimentalWarning bench/mounts.ts [--before FOLDER] [--requests N] [--rounds N]
  *
- * Prints microseconds of CPU that the gateway takes for one request, on 16 connections and rounds in turn: over an operation of the
- * contract, through a mount that leads to an upstream, and through a mount with a target (http-proxy-middleware). All lead to one nginx.
  * `--before` measures another checkout in the same run.
  */
 
@@ -66,7 +65,7 @@ try {
   await children.close();
 }
 
-/** Returns what sends the requests of one round on connections that stay open. */
+/** Returns a function that sends one round. */
 async function flood(port: number, path: string, key: string): Promise<() => Promise<void>> {
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`;
   const connections = Array.from({ length: CONNECTIONS }, () => new Connection(port));
@@ -74,7 +73,7 @@ async function flood(port: number, path: string, key: string): Promise<() => Pro
     await Promise.all(
       connections.map(async (_, i) => {
         for (let sent = 0; sent < requests / CONNECTIONS; sent++) {
-          // A gateway ends a connection after 1,000 requests.
+          // A gateway closes a connection after 1,000 requests.
           if (connections[i]!.ended) connections[i] = new Connection(port);
           const connection = connections[i]!;
           const outcome = await connection.ask(request);

@@ -1,10 +1,10 @@
 /**
- * Measures the worst response time of a client beside greedy clients. One command:
+ * The worst response time of a client beside greedy clients:
  *
  *     node --disable-warning=ExperimentalWarning bench/neighbours.ts [--before FOLDER] [--only NAME] [--workers N]
  *
- * The polite client sends one request at a time on a connection of its own. Greedy clients do one thing on 16 connections, in a process of
- * their own. `--before` measures another checkout in the same run. The backend is a process of its own (nginx).
+ * The polite client sends one request at a time; greedy clients use 16 connections in another process. `--before`
+ * measures another checkout in the same run.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -43,7 +43,6 @@ const names = JSON.stringify(Object.fromEntries(Array.from({ length: 80_000 }, (
 const post = (text: string) =>
   `POST /pets HTTP/1.1\r\nHost: a\r\n${keyed}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 
-/** What greedy clients send again and again, without waiting for responses. */
 const GREEDY: Readonly<Record<string, string>> = {
   none: '',
   'no key': get('/pets').repeat(2_500),
@@ -58,7 +57,7 @@ const GREEDY: Readonly<Record<string, string>> = {
 if (values.greedy !== undefined) floodForever(values.greedy, Number(values.port), values.key!);
 else await measureAll();
 
-/** Keeps connections busy; a connection that was closed is opened again. */
+/** Reopens closed connections. */
 function floodForever(name: string, port: number, key: string): void {
   const bytes = Buffer.from(GREEDY[name]!.replaceAll(GREEDY_KEY, key), 'latin1');
   const open = () => {
@@ -180,7 +179,6 @@ async function measure(name: string, { port, adminPort, pid, keys }: Awaited<Ret
   }
 }
 
-/** Requests that the gateway has answered so far. */
 async function answers(adminPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
   const counts = text.matchAll(/^storegate_requests_total\{.*\} (\d+)$/gm);

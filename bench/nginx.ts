@@ -11,7 +11,7 @@ export interface NginxOptions {
   /** Inside `server`. */
   readonly server: string;
   readonly place?: Place;
-  /** Files, with which it speaks TLS 1.3. */
+  /** Files for TLS 1.3. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Dynamic modules by file name, without `.so`. */
   readonly modules?: readonly string[];
@@ -23,7 +23,7 @@ export function hasNginxModules(modules: readonly string[]): boolean {
   return modules.every((module) => existsSync(join(MODULES, `${module}.so`)));
 }
 
-/** Starts nginx with one worker, no log, and connections that stay open. */
+/** One worker, no log, kept-alive connections. */
 export function startNginx(children: Children, options: NginxOptions): Promise<Child> {
   const folder = join(children.folder, options.name);
   mkdirSync(folder, { recursive: true });
@@ -34,7 +34,7 @@ export function startNginx(children: Children, options: NginxOptions): Promise<C
   return children.start({ name, file: 'nginx', args, port, place });
 }
 
-/** Forwards over kept-alive connections: HTTP/1.1 without a Connection header, as nginx's manual requires. */
+/** Kept-alive forwarding: HTTP/1.1 without a Connection header. */
 export function upstream(port: number): string {
   return `upstream store { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
 }

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request } from './work.ts';
 
 /**
- * Sends requests at an even pace, however long answers take. Returns the milliseconds from a request to the last byte
- * of its answer, sorted. Rejects if an answer is not 2xx or does not come.
+ * Sends at an even pace regardless of response times. Returns sorted milliseconds until the last byte. Rejects on a
+ * missing response or one other than 2xx.
  */
 export async function pace(request: Request, { rate, seconds }: { rate: number; seconds: number }): Promise<number[]> {
   const connections = new Connections(request);
@@ -13,11 +13,11 @@ export async function pace(request: Request, { rate, seconds }: { rate: number; 
   try {
     const start = performance.now();
     while (answers.length < rate * seconds) {
-      // Timers tick in whole milliseconds, so a late request shortens the next wait and the pace holds.
+      // Corrects the drift of timers in whole milliseconds.
       const wait = start + (answers.length * 1_000) / rate - performance.now();
       if (wait > 0) await pause(wait);
       const answer = connections.time();
-      // The code below handles the error once all answers are in; until then it must not count as unhandled.
+      // Handled below; until then it must not count as unhandled.
       answer.catch(() => {});
       answers.push(answer);
     }
@@ -27,7 +27,7 @@ export async function pace(request: Request, { rate, seconds }: { rate: number; 
   }
 }
 
-/** Kept-alive connections with at most one request each. It opens a new one if all are busy, as a browser does. */
+/** Opens a new connection if all are busy, as a browser does. */
 class Connections {
   readonly #url: URL;
   readonly #bytes: Buffer;
@@ -56,7 +56,6 @@ class Connections {
 
   #open(): Promise<Socket> {
     const socket = connect({ port: Number(this.#url.port), host: this.#url.hostname, noDelay: true });
-    // Ten seconds of silence end the connection, and with it the measurement.
     socket.setTimeout(10_000, () => socket.destroy());
     this.#all.push(socket);
     return once(socket, 'connect').then(() => socket);
@@ -69,7 +68,7 @@ function toBytes({ method, headers, body }: Request, { pathname, host }: URL): B
   return Buffer.from(`${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`);
 }
 
-/** Resolves at the end of a 2xx answer, by its length or its last chunk. Rejects on anything else. */
+/** Resolves at the end of a 2xx response; rejects on anything else. */
 function answered(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';

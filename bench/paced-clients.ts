@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds on the clock of `performance.now()`; `status` 0: no whole answer came. */
+/** Milliseconds of `performance.now()`; `status` 0: no complete response. */
 export interface TimedResponse {
   readonly at: number;
   readonly took: number;
   readonly status: number;
 }
 
-/** Ask at an even pace, however long answers take, on as many connections as it needs. */
+/** An even pace regardless of response times, on as many connections as it needs. */
 export class PacedClients {
   readonly asked: TimedResponse[] = [];
   readonly #url: string;

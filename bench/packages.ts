@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { debianPackages, type Executable, missingExecutable } from './targets/executable.ts';
 
-/** Installs the peers' packages in the versions of their lock file. */
 export function installPackages(): void {
   const folder = new URL('.', import.meta.url).pathname;
   if (existsSync(`${folder}node_modules`)) return;
@@ -10,7 +9,6 @@ export function installPackages(): void {
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
 }
 
-/** Installs the programs that the bench starts, from Debian's archive. */
 export function installExecutables(): void {
   const missing = (Object.keys(debianPackages) as Executable[]).filter((name) => missingExecutable(name) !== null);
   const packages = [...missing.map((name) => debianPackages[name]), 'libnginx-mod-http-lua', 'lua-nginx-redis'];

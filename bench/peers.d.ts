@@ -1,7 +1,4 @@
-/**
- * The packages that only bench/package.json has, as far as servers/ uses them, so that `npm run check` needs no installation
- * in bench/. These declarations also win over installed packages.
- */
+/** So that `npm run check` needs no installation in bench/. These declarations also win over installed packages. */
 declare module 'fastify' {
   import type { IncomingHttpHeaders } from 'node:http';
 

@@ -8,7 +8,7 @@ const BAR = 16;
 const ROW = 24;
 const HEAD = 44;
 
-/** Bars of CPU time per request, one group per work, with Redis's share apart. Colours follow the reader's scheme. */
+/** CPU per request, with Redis's share apart. Colours follow the reader's scheme. */
 export function toSvg({ results, machine }: Comparison): string {
   const groups = works.map((work) => ({ work, rows: results.filter((result) => result.work === work.name) }));
   const longest = Math.max(...results.map(total));

@@ -3,14 +3,13 @@ import { targets, units } from './targets/all.ts';
 import type { Target } from './targets/target.ts';
 import { type Work, works } from './work.ts';
 
-/** The targets of one run, and the works for each. */
 export type Plan = ReadonlyMap<Target, readonly Work[]>;
 
-/** All chosen targets and works, and the units that they are compared with. */
+/** Includes the units. */
 export function planOf({ only, works: wanted }: Pick<Options, 'only' | 'works'>): Plan {
   const chosen = targets.filter(({ name }) => only === null || only.includes(name));
   const done = new Set(chosen.flatMap((target) => target.works.filter((work) => wanted.includes(work))));
-  // nginx knows no keys and so has no 401; its 429 is the unit of every refusal.
+  // nginx has no keys and so no 401; its 429 is the unit of every refusal.
   if (done.has('unknown')) done.add('refused');
   const plan = targets.map((target): [Target, Work[]] => {
     const own = works.filter(({ name }) => target.works.includes(name));

@@ -13,7 +13,7 @@ import { requestOf, works } from './work.ts';
 const SECONDS = 10;
 const SHOWN = 30;
 
-/** The parts of V8's .cpuprofile that this module reads; times are microseconds of the system's monotonic clock. */
+/** Parts of V8's .cpuprofile; times are microseconds of the system's monotonic clock. */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly startTime: number;
@@ -32,7 +32,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Runs storegate with V8's profiler under load and prints its use of time. The profile stays for a flame graph. */
+/** The profile file stays for a flame graph. */
 export async function profile(options: Options, say: (line: string) => void): Promise<void> {
   const target = options.only?.includes(storegateRedis.name) ? storegateRedis : storegate;
   const folder = mkdtempSync(join(tmpdir(), 'storegate-profile-'));
@@ -57,12 +57,12 @@ export async function profile(options: Options, say: (line: string) => void): Pr
   say(`The whole profile, for the performance panel of a browser's developer tools: ${file}`);
 }
 
-/** V8 stamps samples with the clock that `process.hrtime` reads. */
+/** The clock of V8's samples. */
 function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Self time per function within `span`, as a share of all time that was not idle. */
+/** Self time per function within `span`, as a share of time that was not idle. */
 function summarize(cpuProfile: CpuProfile, span: Span): string {
   const times = selfTimes(cpuProfile, span);
   const idle = times.get('(idle)') ?? 0;

@@ -2,11 +2,10 @@ import { Redis } from 'ioredis';
 import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
 
-/** The number of calls to Redis so far. */
 export interface RedisCalls {
-  /** Scripts and functions, by which a limiter decides, one round trip each. */
+  /** Calls of scripts and functions, one round trip each. */
   readonly decisions: number;
-  /** Every command, including those inside scripts. */
+  /** Includes commands inside scripts. */
   readonly commands: number;
 }
 
@@ -19,7 +18,7 @@ export interface RedisServer {
   close(): void;
 }
 
-/** Starts a separate Redis, in memory only. */
+/** In memory only. */
 export async function startRedis(children: Children): Promise<RedisServer> {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
@@ -40,7 +39,7 @@ function countCalls(stats: string): RedisCalls {
   let decisions = 0;
   let commands = 0;
   for (const [, command, calls] of stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)) {
-    // The bench itself sends this command, so it is no work of a target.
+    // The bench itself sends this command.
     if (command === 'info') continue;
     commands += Number(calls);
     if (/^(eval|evalsha|fcall)(_ro)?$/.test(command!)) decisions += Number(calls);

@@ -1,10 +1,10 @@
 /**
- * What requests notice of a reload: asks a gateway at an even pace while its small contract becomes a large one. One command:
+ * Latency during a reload from a small to a large contract:
  *
  *     node --disable-warning=ExperimentalWarning bench/reload.ts --contract /tmp/documents/kubernetes.json
  *
- * `--workers 2` needs a Redis. The large contract gets one path more, which is asked; the other processor, if there is one, has
- * the backend and this program.
+ * `--workers 2` needs a Redis. The requested path is added to the large contract; backend and this program run on
+ * another processor, if there is one.
  */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const [rate, reloads, workers] = [values.rate, values.reloads, values.workers].m
 
 type Json = Record<string, unknown>;
 
-/** Seconds of requests before a reload, and behind it, while the rest is compiled. */
+/** Seconds of requests before and after a reload. */
 const AROUND = 10;
 const WARM_UP = 5;
 const asked = { get: { responses: { '200': { description: 'Done.' } } } };
@@ -82,7 +82,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Lets bodies pass that nobody can check: a contract that has some is refused otherwise. */
+/** Removes bodies that cannot be checked; the contract would be refused. */
 function unchecked(item: unknown): unknown {
   return mapMembers(item as Json, (member) =>
     member !== null && typeof member === 'object' && 'requestBody' in member
@@ -95,7 +95,7 @@ function mapMembers(object: Json, change: (value: unknown) => unknown): Json {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-/** As editors do, so that nobody reads half a file. */
+/** Atomic, as in editors. */
 function put(file: string, which: keyof typeof texts): void {
   writeFileSync(`${file}.new`, texts[which]);
   renameSync(`${file}.new`, file);
@@ -105,7 +105,7 @@ async function isThere(url: string, headers: Record<string, string>): Promise<bo
   return (await fetch(url, { headers })).status === 200;
 }
 
-/** Sends requests until a condition holds; their times, sorted. */
+/** Returns sorted times. */
 async function until(holds: () => Promise<boolean>, request: Request): Promise<number[]> {
   const times: number[] = [];
   let over = false;

@@ -6,7 +6,6 @@ import type { Spread } from './statistics.ts';
 import { units } from './targets/all.ts';
 import { type Work, works } from './work.ts';
 
-/** The parts of a run that RESULTS.md has, as Markdown. */
 export function toResults(comparison: Comparison): string {
   const parts = [
     conditions(comparison),
@@ -17,7 +16,6 @@ export function toResults(comparison: Comparison): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** The whole run as Markdown, without a heading of its own. */
 export function toMarkdown(comparison: Comparison): string {
   const parts = [
     conditions(comparison),
@@ -60,7 +58,7 @@ function cpuTable({ results }: Comparison, work: Work): string[] {
   ];
 }
 
-/** Medians, with the range of the rounds. The JSON file has the rest. */
+/** Medians, with the range of the rounds. */
 function shortTable({ results }: Comparison, work: Work): string[] {
   const rows = results.filter((result) => result.work === work.name);
   if (rows.length === 0) return [];
@@ -75,7 +73,7 @@ function shortTable({ results }: Comparison, work: Work): string[] {
   return [`### ${work.title}`, table(['', 'CPU µs', 'range', '×', 'Redis µs'], cells)];
 }
 
-/** CPU of today's storegate as a multiple of the commit's, for each round under the same conditions. */
+/** CPU as a multiple of the commit's, per round. */
 function beforeTable({ results }: Comparison): string {
   const rows = results.flatMap((now) => {
     const then = results.find(({ target, work }) => work === now.work && target.startsWith(`${now.target}@`));
@@ -102,7 +100,7 @@ function cpuRow(row: Result, unit: number | null): string[] {
   ];
 }
 
-/** nginx's figure for a work: that of its bare proxy, or of its own 429 for refusals. */
+/** That of its bare proxy, or of its own 429 for refusals. */
 export function unitOf(results: readonly Result[], work: Work['name']): number | null {
   const row =
     results.find((result) => result.work === work && units.some(({ name }) => name === result.target)) ??
@@ -158,7 +156,7 @@ function cells({ median, min, max }: Spread): string[] {
   return [median, min, max].map((value) => value.toFixed(1));
 }
 
-/** Pads columns, so that the plain text is readable; all but the first two are figures. */
+/** All columns except the first two are figures. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)));
   const line = (row: readonly string[]) =>

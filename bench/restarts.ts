@@ -1,12 +1,11 @@
 /**
- * Requests lost by rolling restarts of two gateways. One command:
+ * Requests lost by rolling restarts of two gateways:
  *
  *     node --disable-warning=ExperimentalWarning bench/restarts.ts --requests 1000000 --restarts 20
  *
- * Each round restarts one gateway after the other with SIGTERM. With `--workers 2` or more, it also ends one worker of each.
- * The gateways are behind HAProxy, which never sends a request twice. With `--direct`, clients open a new connection to the
- * gateways in turn for each request, do not look whether a gateway is ready, and try the other gateway only if the connection
- * is refused. `--busy 4` runs four processes beside it that do nothing but count.
+ * Each round restarts both with SIGTERM; with `--workers 2` or more, it also ends one worker of each. HAProxy balances
+ * without retries. With `--direct`, clients open a connection per request, alternate between the gateways regardless of
+ * readiness, and try the other only if the connection is refused. `--busy 4` adds four busy processes.
  */
 
 import { execFileSync } from 'node:child_process';

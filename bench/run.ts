@@ -14,7 +14,7 @@ function describe(error: unknown): string {
   return error.name === 'WrongAnswer' ? error.message : (error.stack ?? error.message);
 }
 
-/** Imports the modules that need the peers' packages only after installing these. */
+/** Imports modules that need the peers' packages only after installing these. */
 async function run(options: Options): Promise<void> {
   if (options.mode === 'help') return console.log(usage);
   installPackages();

@@ -12,12 +12,11 @@ import { prepare, WrongAnswer } from './verify.ts';
 import { requestOf, works } from './work.ts';
 
 const KEYS = 1_000_000;
-/** Seconds between two printed lines. */
 const SECONDS = 10;
 
 /**
- * Sends requests with a million keys in turn at full speed through HTTP, against embedded state. The figures of a
- * healthy gateway level off once it has seen every key.
+ * A million keys in turn at full speed against embedded state. The figures of a healthy gateway level off once it has
+ * seen every key.
  */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   const get = works.find(({ name }) => name === 'get')!;
@@ -54,8 +53,8 @@ export async function soak(options: Options, say: (line: string) => void): Promi
 }
 
 /**
- * Writes copies of the admitted key, each with its own secret, directly into the gateway's file, because a million
- * calls of the command line would take hours. The secrets go into a file for the load generator.
+ * Writes copies of the admitted key directly into the gateway's file, because a million commands would take hours. The
+ * load generator reads the secrets.
  */
 function makeKeys(data: string, file: string): void {
   const db = new DatabaseSync(join(data, 'state.db'));
@@ -73,7 +72,7 @@ function makeKeys(data: string, file: string): void {
   writeFileSync(file, secrets.join(''), { mode: 0o600 });
 }
 
-/** All keys have one length, so that the file needs no index. `first` is the key to continue with. */
+/** All keys have one length, so that the file needs no index. `first`: the key to continue with. */
 function takeTurns(file: string, first: number): string {
   const { length } = makeSecret('bench');
   return `

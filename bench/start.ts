@@ -1,9 +1,10 @@
 /**
- * CPU of starting a process: a gateway until it is ready, and commands from their begin to their end. One command:
+ * CPU of starting a process: a gateway until it is ready, and whole commands.
  *
  *     node --disable-warning=ExperimentalWarning bench/start.ts --before main --runs 10
  *
- * Embedded state in an empty folder, shipped settings and contract, warm compile cache. `--before` starts those of a commit too, in turn.
+ * Embedded state in an empty folder, shipped settings and contract, warm compile cache. `--before` measures a commit,
+ * too.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -31,7 +32,7 @@ const NAMES = Object.keys(COMMANDS) as Name[];
 interface Checkout {
   readonly name: string;
   readonly folder: string;
-  /** Milliseconds of each run. */
+  /** Milliseconds. */
   readonly figures: Map<Name, number[]>;
 }
 
@@ -74,7 +75,7 @@ async function measure(name: Name, project: string): Promise<number> {
     await finished(exit);
     return ended() - before;
   }
-  // The first line of its log: it is ready.
+  // The first log line means ready.
   await Promise.race([once(child.stdout!, 'data'), finished(exit)]);
   const milliseconds = cpuTime(child.pid!) / 1_000;
   child.kill();
@@ -93,7 +94,7 @@ async function finished(exit: Promise<unknown[]>): Promise<void> {
   if (code !== 0) throw new Error(`the process ended with ${signal ?? `code ${code}`}`);
 }
 
-/** CPU of all processes that this one has started and that have ended, in milliseconds: fields 16 and 17 of proc(5) stat. */
+/** Milliseconds of all ended children: fields 16 and 17 of proc(5) stat. */
 function ended(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,12 +1,11 @@
 /**
- * What callers notice of a store that fails: asks a gateway at an even pace before the fault, while it lasts, and when it is over. One
- * command, about six minutes:
+ * Effects of a failing backend on clients at an even pace: before, during and after the fault. About six minutes:
  *
  *     node --disable-warning=ExperimentalWarning bench/stores.ts
  *
- * The stores are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and `--seconds` (of each part) choose less;
- * `--project` measures another checkout. "first callers" are those who asked before the gateway had told the store away; where it never
- * says so, all who asked during the fault.
+ * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and `--seconds` (per part)
+ * reduce the run; `--project` measures another checkout. "first callers" sent their requests before the gateway
+ * reported the backend down, or during the whole fault if it never did.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -30,12 +29,12 @@ const { values } = parseArgs({
 });
 const faults = values.faults.split(',') as Fault[];
 const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
-/** Milliseconds between two looks whether a store is away. */
+/** Milliseconds. */
 const LOOK = 10;
-/** Milliseconds after which the end of a fault is no longer waited for. */
+/** Milliseconds. */
 const BACK_WITHIN = 60_000;
 
-/** When something was, on the clock of `performance.now()`; `null`: never. */
+/** On the clock of `performance.now()`; `null`: never. */
 interface Moments {
   readonly failed: number;
   readonly away: number | null;
@@ -83,7 +82,7 @@ async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promis
   const failed = performance.now();
   await store.fail(fault);
   const away = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
-  // While it is away as long as before it failed.
+  // The same time as before the failure.
   await pause(Math.max(0, (away ?? failed) + seconds * 1_000 - performance.now()));
   const mended = performance.now();
   await store.recover();
@@ -99,7 +98,7 @@ async function moment(holds: () => Promise<boolean>, latest: number): Promise<nu
   return performance.now();
 }
 
-/** `null`: the gateway does not tell. */
+/** `null`: unknown. */
 async function upOf(store: string, adminUrl: string): Promise<number | null> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const line = text.split('\n').find((one) => one.startsWith('storegate_store_up{') && one.includes(`"${store}"`));
@@ -135,7 +134,7 @@ function printOutage(
   }
 }
 
-/** `0`: no whole answer came. */
+/** `0`: no complete response. */
 function codesOf(failed: readonly TimedResponse[]): string {
   const counts = [...Map.groupBy(failed, ({ status }) => status)].map(
     ([status, { length }]) => `${length} x ${status}`,

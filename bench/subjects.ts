@@ -3,19 +3,19 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The cost of many subjects in the embedded state itself; through HTTP a million of them would take minutes. */
+/** Measured in the embedded state itself; a million subjects would take minutes through HTTP. */
 export interface SubjectFigures {
   readonly subjects: number;
-  /** Bytes of heap per subject while all are active. */
+  /** While all are active. */
   readonly bytesPerSubject: number;
   /** Share of that memory still held after all have left. */
   readonly keptAfterLeaving: number;
-  /** CPU microseconds of one admission among a thousand subjects, and among all. */
+  /** CPU microseconds among a thousand subjects, and among all. */
   readonly admissionOfFew: number;
   readonly admissionOfMany: number;
 }
 
-/** Measures in a separate process with a separate heap. */
+/** In a separate process with a separate heap. */
 export async function measureSubjects(node: string, say: (line: string) => void): Promise<SubjectFigures> {
   say('a million subjects in the embedded state');
   const script = new URL('subjects-in-process.ts', import.meta.url).pathname;

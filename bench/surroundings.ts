@@ -11,7 +11,6 @@ export interface Started {
   readonly running: Running;
 }
 
-/** Starts the servers that every run needs, calls `work` with them, and always ends everything. */
 export async function withSurroundings<T>(node: string, work: (surroundings: Surroundings) => Promise<T>): Promise<T> {
   for (const name of ['nginx', 'wrk'] as const) {
     const missing = missingExecutable(name);
@@ -27,7 +26,7 @@ export async function withSurroundings<T>(node: string, work: (surroundings: Sur
     surroundings = { children, backend, redis, node, keys };
     return await work(surroundings);
   } catch (error) {
-    // An ended child is the most likely reason of any failure.
+    // An exited child is the most likely reason of any failure.
     for (const death of children.deaths) console.error(death);
     throw error;
   } finally {
@@ -36,7 +35,6 @@ export async function withSurroundings<T>(node: string, work: (surroundings: Sur
   }
 }
 
-/** Starts all targets that can run here and calls `skip` for the others. */
 export async function startAll(
   targets: readonly Target[],
   surroundings: Surroundings,

@@ -1,10 +1,10 @@
 /**
- * What TLS costs, side by side in one run:
+ * CPU of TLS 1.3, for storegate and for nginx as a bare proxy:
  *
  *     node --disable-warning=ExperimentalWarning bench/tls.ts [seconds]
  *
- * CPU of a GET on kept-alive connections, of storegate and of nginx as a bare proxy, each plain and with TLS 1.3; and of a GET on
- * a connection of its own: plain, with a full handshake, with a resumed session.
+ * A GET on kept-alive connections, plain and with TLS; and a GET per connection: plain, full handshake, resumed
+ * session.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -25,7 +25,7 @@ import type { Surroundings } from './targets/target.ts';
 const SECONDS = Number(process.argv[2] ?? 2);
 const ROUNDS = 5;
 const CONNECTIONS = 64;
-/** Connections of a round, and how many at a time. */
+/** Connections of a round, and concurrent ones. */
 const NEW = 600;
 const AT_ONCE = 16;
 
@@ -36,7 +36,7 @@ interface Measured {
   readonly pid: number;
 }
 
-/** A certificate for `localhost` that nobody trusts, with the keys that most have now. */
+/** Self-signed for `localhost`. */
 function certificate(folder: string): { cert: string; key: string } {
   const pair = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
@@ -66,7 +66,7 @@ async function startAll(surroundings: Surroundings): Promise<Measured[]> {
   return all;
 }
 
-/** Microseconds of CPU for each of the requests that `send` answers to have sent. */
+/** Microseconds of CPU per request; `send` returns the number of requests. */
 async function cost(pid: number, send: () => Promise<number>): Promise<number> {
   const before = cpuTime(pid);
   const requests = await send();
@@ -86,7 +86,6 @@ async function kept({ url, key, pid }: Measured, folder: string): Promise<number
   });
 }
 
-/** One request on a connection of its own. */
 async function once1({ url, key }: Measured, session: Buffer | null): Promise<Buffer | null> {
   const { protocol, port } = new URL(url);
   const to = { host: '127.0.0.1', port: Number(port) };
@@ -134,7 +133,7 @@ await withSurroundings(process.execPath, async (surroundings) => {
     ['storegate, TLS: GET, resumed session', () => fresh(secure, true)],
   ]);
   const costs = new Map<string, number[]>([...works.keys()].map((name) => [name, []]));
-  // The first round is for compilers.
+  // The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, work] of works) {
       const found = await work();

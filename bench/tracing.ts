@@ -1,10 +1,10 @@
 /**
- * What spans cost. One command:
+ * CPU of spans, in microseconds per request:
  *
  *     node --expose-gc bench/tracing.ts
  *
- * Prints microseconds of CPU that the gateway's part of one request takes for them, beside each other in one run, rounds in turn: its ids, the fields
- * for the store, and what is made of its event when it has ended. The receiver is a process of its own, and takes all.
+ * Covers the ids, the fields for the backend, and the processing of the event at the end. Rounds in turn; the receiver
+ * is another process.
  */
 
 import { fork } from 'node:child_process';
@@ -22,7 +22,7 @@ import { requestEvent } from '../test/support/request-event.ts';
 import { spread } from './statistics.ts';
 
 const REQUESTS = 100_000;
-/** Requests between two turns of the event loop, and milliseconds there: some 2000 requests a second on one processor. */
+/** Requests per turn of the event loop, and milliseconds there: some 2000 requests a second. */
 const BURST = 200;
 const ROUNDS = 5;
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -54,7 +54,7 @@ async function compare(): Promise<void> {
   });
   const became = { failed: 0, dropped: 0, exported: 0 };
   const tracing = (await openTracing(
-    // What is sampled is sent, so that all of its way is measured.
+    // All sampled spans are sent, so that the whole path is measured.
     { ...settings, batch: { ...settings.batch, maxQueueSize: 1_000_000, scheduleDelay: 50 } },
     {
       worker: null,
@@ -101,7 +101,6 @@ function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }
   };
 }
 
-/** The same without tracing. */
 function withoutReceiver(): () => void {
   const client = knownClient();
   const template = exchangeOf('GET', { Host: 'store' });
@@ -118,7 +117,7 @@ async function microseconds(one: () => void, requests: number): Promise<number> 
     for (let i = 0; i < BURST; i++) one();
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  // What was made has to be sent.
+  // Lets pending spans be sent.
   await new Promise((resolve) => setTimeout(resolve, 500));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / requests;

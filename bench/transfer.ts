@@ -1,10 +1,9 @@
 /**
- * What it takes to move a whole state: time, CPU and memory of each command, without those of Redis. One command:
+ * Time, CPU and memory (maximum resident set) of the commands that move a state, without Redis:
  *
  *     node --disable-warning=ExperimentalWarning bench/transfer.ts --keys 1000000
  *
- * Each key has counters and a last use, one in a hundred has strikes, one in a thousand is banned. Each command is a process of
- * its own; memory is the most that it held at once (its maximum resident set).
+ * Each key has counters and a last use, one in a hundred has strikes, one in a thousand is banned.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'storegate-moving-'));
 const main = resolve(import.meta.dirname, '../src/main.js');
 const at = (name: string) => join(folder, name);
 
-/** Prints the seconds of CPU and the memory of a command as its last line. */
+/** The command prints CPU seconds and memory as its last line. */
 const REPORT_USAGE = `process.on('exit', () => {
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
   process.stderr.write('\\n' + (userCPUTime + systemCPUTime) / 1e6 + ' ' + maxRSS + '\\n');

@@ -14,10 +14,7 @@ interface Answer {
   readonly body: string;
 }
 
-/**
- * Sends one request of a work and checks all of its answer. Returns the value of X-RateLimit-Remaining, or `null` if
- * the target does not count. Throws WrongAnswer.
- */
+/** Returns X-RateLimit-Remaining, or `null` if the target does not count. Throws WrongAnswer. */
 export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
   const request = requestOf(work, running.url, running.keys);
   const asked = () => ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
@@ -40,12 +37,12 @@ function wrong(target: Target, work: Work, what: string): WrongAnswer {
   return new WrongAnswer(`${target.name}, ${work.title}: ${what}`);
 }
 
-/** The most requests in a round that a target may admit instead of refusing: nginx's limit_req admits one a minute. */
+/** nginx's limit_req admits at least one request a minute. */
 export function letsThrough(target: Target, work: Work): number {
   return work.key === 'refused' && !target.counts ? 2 : 0;
 }
 
-/** Prepares the target for a work: uses up the refused key and sends the unknown one. Then two probes must agree. */
+/** Uses up the refused key and sends the unknown one. Then two probes must agree. */
 export async function prepare(target: Target, running: Running, work: Work): Promise<void> {
   if (!isAdmitted(work)) for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
   const first = await probe(target, running, work);

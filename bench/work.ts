@@ -1,16 +1,13 @@
-/** One kind of request for a target. */
 export interface Work {
   readonly name: 'get' | 'post' | 'refused' | 'unknown';
   readonly title: string;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
-  /** The key of the target to send. */
   readonly key: keyof Keys;
-  /** Every answer must have one of these. */
+  /** Every response must have one of these. */
   readonly statuses: readonly number[];
 }
 
-/** One key without a limit, one over its limit, and one that does not exist. */
 export interface Keys {
   readonly admitted: string;
   readonly refused: string;
@@ -19,7 +16,7 @@ export interface Keys {
 
 export const PATH = '/pets';
 
-/** A new pet of exactly 200 bytes: its name is as long as the contract allows, partly beyond ASCII. */
+/** A pet of exactly 200 bytes: its name is as long as the contract allows, partly beyond ASCII. */
 const NEW_PET = newPet(200);
 
 export const works: readonly Work[] = [
@@ -43,7 +40,7 @@ export const works: readonly Work[] = [
   { name: 'unknown', title: '401, unknown key', method: 'GET', body: null, key: 'unknown', statuses: [401] },
 ];
 
-/** A request on the wire, the same for every target. */
+/** The same for every target. */
 export interface Request {
   readonly method: string;
   /** Absolute. */

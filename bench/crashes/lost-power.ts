@@ -14,14 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder on a disk that loses what was not synced; see lost-power.c. */
+/** A folder that loses what was not synced; see lost-power.c. */
 export class LostPower {
   readonly #folder: string;
   readonly #beside = mkdtempSync(join(tmpdir(), 'storegate-lost-power-'));
   readonly #library: string;
   readonly #isDeaf: boolean;
 
-  /** `isDeaf`: no sync ever reaches the disk, which shows that this loses anything at all. */
+  /** `isDeaf`: no sync takes effect, which validates the measurement. */
   constructor(folder: string, isDeaf: boolean) {
     this.#folder = folder;
     this.#isDeaf = isDeaf;
@@ -30,7 +30,7 @@ export class LostPower {
     execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-Wall', '-Werror', '-o', this.#library, source, '-ldl']);
   }
 
-  /** Why it cannot be; `null` if it can. */
+  /** The missing requirement; `null`: none. */
   static get missing(): string | null {
     if (process.platform !== 'linux') return 'power can be lost on Linux only: that needs LD_PRELOAD and inodes';
     try {
@@ -41,7 +41,6 @@ export class LostPower {
     }
   }
 
-  /** For the environment of the process that uses the folder. */
   get env(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: this.#library,
@@ -55,14 +54,13 @@ export class LostPower {
     return join(this.#beside, 'disk');
   }
 
-  /** All that the folder has now is on the disk. */
   begin(): void {
     rmSync(this.#disk, { recursive: true, force: true });
     for (const kind of ['i', 'd']) mkdirSync(join(this.#disk, kind), { recursive: true });
     this.#keep(this.#folder);
   }
 
-  /** Gives the folder what is on the disk, once no process uses it any more. Answers how many bytes and names that cost. */
+  /** Restores the synced state once no process uses the folder. Returns the lost bytes and names. */
   lose(): { readonly bytes: number; readonly names: number } {
     const before = sizeOf(this.#folder);
     const copy = join(this.#beside, 'copy');
@@ -96,7 +94,7 @@ export class LostPower {
       const [file, ...words] = line.split(' ');
       const path = join(to, words.join(' '));
       if (existsSync(join(this.#disk, 'd', file!))) this.#restore(file!, path);
-      // A name that is on the disk before its bytes are.
+      // A name that was synced before its bytes.
       else if (!existsSync(join(this.#disk, 'i', file!))) writeFileSync(path, '', { mode: 0o600 });
       else copyFileSync(join(this.#disk, 'i', file!), path);
     }

@@ -1,11 +1,11 @@
 /**
- * Kills the master of a Sentinel set again and again, and tells whether every client of the gateways came back. One command:
+ * Kills the master of a Sentinel set repeatedly and checks that every client of the gateways reconnects:
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/failovers.ts --failovers 32
  *
- * A master, two replicas and three Sentinels, `--distance` milliseconds away from `--gateways` gateways. Each gateway has two
- * clients, one for requests and one that listens, and looks up a key all the time. The dead master comes up again as an empty
- * master. Ends with 1 if a client stays away, or if a gateway takes the key for unknown (401).
+ * A master, two replicas and three Sentinels, `--distance` milliseconds from `--gateways` gateways with two clients
+ * each. The killed master restarts empty. Exits with 1 if a client stays disconnected or a gateway refuses the key
+ * (401).
  */
 
 import { parseArgs } from 'node:util';

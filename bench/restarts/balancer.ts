@@ -11,14 +11,13 @@ export interface Balanced {
 
 export interface Balancer {
   readonly port: number;
-  /** Whether it sends requests to that gateway. */
   isUp(name: string): Promise<boolean>;
 }
 
-/** Milliseconds between two of its questions whether a gateway is ready. */
+/** Milliseconds between two health checks. */
 export const CHECK = 250;
 
-/** HAProxy, with everything switched off that would send a request again: what a gateway loses, its caller loses. */
+/** HAProxy without retries, so that every request lost by a gateway is visible. */
 export async function startBalancer(children: Children, gateways: readonly Balanced[]): Promise<Balancer> {
   const [port, stats] = [await freePort(), await freePort()];
   const file = join(children.folder, 'balancer.cfg');

@@ -1,31 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection, OK } from '../connection.ts';
 
-/** In milliseconds: every eighth client of a balancer waits up to this long between two requests, so that a stop finds idle connections. */
+/** Milliseconds: every eighth client of a balancer pauses up to this long, so that a stop finds idle connections. */
 const PAUSE = 400;
-/** What a connection attempt ends in where no process listens. Nothing was sent: a balancer tries the next gateway. */
+/** Nothing was sent: a balancer tries the next gateway. */
 const REFUSED = 'ECONNREFUSED';
 
 export interface ClientsOptions {
   /**
-   * One port is a balancer's: each client keeps its connection. Several ports are the gateways' own: each request has a new
-   * connection, to the gateways in turn, and to the next gateway if the first refuses the connection.
+   * One port is a balancer's, with kept-alive connections. Several are the gateways' own, with a connection per
+   * request; if it is refused, the next gateway is tried.
    */
   readonly ports: readonly number[];
   readonly key: string;
   readonly connections: number;
-  /** The clients end when they have sent this many requests and `ended` returns true. */
+  /** The clients end after this many requests once `ended` returns true. */
   readonly requests: number;
   readonly ended: () => boolean;
 }
 
-/** Clients that send one request after the other, and never send one twice. */
+/** One request after the other, without retries. */
 export class Clients {
   sent = 0;
   answered = 0;
-  /** Connections that were refused before anything was sent. */
+  /** Connections refused before anything was sent. */
   refused = 0;
-  /** Requests without a 200, by what came instead. */
+  /** Requests without a 200, by result. */
   readonly lost = new Map<string, number>();
   readonly #options: ClientsOptions;
   readonly #request: string;

@@ -1,6 +1,4 @@
-/**
- * A setting that the bench passes to its peers. Throws if it is missing, because a guess would change what is measured.
- */
+/** Throws if it is missing: a default would change what is measured. */
 function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set`);
@@ -13,5 +11,5 @@ export const admittedKey = required('ADMITTED_KEY');
 export const refusedKey = required('REFUSED_KEY');
 export const redisUrl = () => required('REDIS_URL');
 
-/** Connections to the backend, as many as storegate's default. */
+/** Storegate's default. */
 export const CONNECTIONS = 128;

@@ -11,7 +11,7 @@ createServer((request, response) => {
   pool.dispatch(options as Dispatcher.DispatchOptions, answerWith(response));
 }).listen(port, '127.0.0.1');
 
-/** undici writes `host` itself; the other headers, even the length of the body, are the client's. */
+/** undici writes `host` itself. */
 function passedOn(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {

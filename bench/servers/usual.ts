@@ -7,8 +7,8 @@ import { limit } from './usual/limit.ts';
 import { measure } from './usual/measure.ts';
 import { validate } from './usual/validate.ts';
 
-// No bound: with fixRequestBody the stack loses a connection for each caller that leaves in the middle of a POST, and a
-// round ends with such callers. With a bound of 128, it stops answering after some fifty rounds.
+// No bound: with fixRequestBody the stack leaks a connection for each client that disconnects during a POST, as at the
+// end of a round, and a bound of 128 is soon exhausted.
 const agent = new Agent({ keepAlive: true });
 
 express()

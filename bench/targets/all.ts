@@ -13,7 +13,7 @@ import type { Target } from './target.ts';
 import { undici } from './undici.ts';
 import { usual } from './usual.ts';
 
-/** All targets, in the order of the table. */
+/** In the order of the table. */
 export const targets: readonly Target[] = [
   nginx,
   nginxLimit,
@@ -33,5 +33,5 @@ export const targets: readonly Target[] = [
   usual,
 ];
 
-/** The targets whose figures are the units of all others. */
+/** Their figures are the units of all others. */
 export const units: readonly Target[] = [nginx, nginxLimit];

@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The Debian packages of the programs that the bench starts. */
 export const debianPackages = {
   wrk: 'wrk',
   nginx: 'nginx',
@@ -12,7 +11,7 @@ export const debianPackages = {
 
 export type Executable = keyof typeof debianPackages;
 
-/** `null` if it is on the path, else what is missing and how to install it. */
+/** `null` if it is on the path, else how to install it. */
 export function missingExecutable(name: Executable): string | null {
   return isOnPath(name) ? null : `${name} is missing (apt-get install ${debianPackages[name]})`;
 }

@@ -1,6 +1,5 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** The most widely used proxy for Node.js, alone. */
 export const express: Target = {
   name: 'express',
   title: 'Express + http-proxy-middleware',

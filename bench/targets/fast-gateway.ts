@@ -1,6 +1,5 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** A gateway framework, here with one bare route. */
 export const fastGateway: Target = {
   name: 'fast-gateway',
   title: 'fast-gateway',

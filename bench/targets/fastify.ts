@@ -1,6 +1,5 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** Fastify's proxy alone. */
 export const fastify: Target = {
   name: 'fastify',
   title: '@fastify/http-proxy',

@@ -2,7 +2,7 @@ import { freePort } from '../../test/support/free-port.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import { nothingMissing, type Target } from './target.ts';
 
-/** The unit for refusals: nginx's own 429. It admits one request a minute, the least that it can. */
+/** The unit for refusals. It admits one request a minute, its minimum. */
 export const nginxLimit: Target = {
   name: 'nginx-limit',
   title: 'nginx limit_req',

@@ -1,6 +1,6 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** The cheapest refusal in Node.js: one prepared answer for every caller, with the headers of ours. */
+/** The cheapest refusal in Node.js: one prepared response with the same headers. */
 export const refusal: Target = {
   name: 'refusal',
   title: 'one prepared refusal in node:http',

@@ -11,23 +11,19 @@ const run = promisify(execFile);
 const today = new URL('../../', import.meta.url).pathname;
 
 export interface StoregateOptions {
-  /** Whether it counts in Redis. */
   readonly redis?: boolean;
-  /** Processes that carry requests. */
   readonly workers?: number;
-  /** Whether it keeps the shipped log, a line per request. */
+  /** The shipped log, a line per request. */
   readonly log?: boolean;
-  /** `http.drainDelay`; as shipped without it. */
+  /** Default: as shipped. */
   readonly drainDelay?: string;
-  /** More settings of `http`, one a line; as shipped without them. */
+  /** Lines of `http`. */
   readonly door?: readonly string[];
-  /** More lines of gateway.yaml; none by default. */
+  /** Lines of gateway.yaml. */
   readonly more?: readonly string[];
-  /** More options of Node.js, such as a profiler. */
   readonly nodeOptions?: readonly string[];
-  /** The checkout to run; today's by default. */
+  /** Default: this checkout. */
   readonly project?: string;
-  /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Called with the data folder before the gateway starts. */
   readonly prepare?: (data: string) => void;
@@ -45,7 +41,7 @@ const PLANS = `plans:
       - { limit: 1, per: day }
 `;
 
-/** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
+/** The shipped limit of failed keys would turn every 401 into a 429. */
 const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: StoregateOptions) => {
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
   // Older checkouts have other names.
@@ -53,13 +49,13 @@ const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: 
     ? ['http', 'authFailureLimit: { failures: 1000000, window: 1s }']
     : ['door', 'guard: { failures: 1000000, span: 1s }'];
   const lines = [limit, ...door];
-  // As nginx beside it (nginx.ts). Older checkouts have no such limit.
+  // As in nginx.ts. Older checkouts have no such limit.
   if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
   return `${section}:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
 };
 
-/** A gateway that can be started, ended and started again at the same addresses. */
+/** Restartable at the same addresses. */
 export interface PreparedStoregate {
   readonly command: Command;
   readonly url: string;
@@ -76,7 +72,7 @@ export async function startStoregate(
   return { url, keys, ...(await surroundings.children.start(command)) };
 }
 
-/** Exactly what `npm start` starts; only addresses, limits and the log differ from the shipped settings. */
+/** Runs what `npm start` runs; only addresses, limits and the log differ from the shipped settings. */
 export async function prepareStoregate(
   name: string,
   surroundings: Surroundings,
@@ -106,7 +102,7 @@ export async function prepareStoregate(
   };
 }
 
-/** The parts of the project's `start` script: flags of Node.js, script and command. */
+/** From the project's `start` script. */
 function startScript(project: string): [flags: string[], script: string, command: string[]] {
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [node, ...words] = scripts.start.split(' ');

@@ -1,6 +1,6 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** The simplest proxy in Node.js: no keys, no limits, no checks. */
+/** The simplest proxy in Node.js. */
 export const undici: Target = {
   name: 'undici',
   title: 'undici dispatch in node:http',

@@ -1,7 +1,7 @@
 import { missingExecutable } from './executable.ts';
 import { startServer, type Target } from './target.ts';
 
-/** The stack that a team would build from the best-known packages for the same job. */
+/** The stack of best-known packages for the same job. */
 export const usual: Target = {
   name: 'usual',
   title: 'the usual Express stack',

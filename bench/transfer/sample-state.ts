@@ -10,7 +10,7 @@ const WINDOWS = [
   { name: 'day', kind: 'fixed', limit: 1_000, span: 24 * HOUR },
 ] as const;
 
-/** Writes a file of a state with so many keys, a ledger and a last use for each, and ten thousand audit entries. */
+/** Includes ten thousand audit entries. */
 export async function writeState(path: string, keys: number): Promise<void> {
   const now = Date.now();
   const file = createFile(path, { from: 'embedded', storegate: '0.0.0', at: new Date(now).toISOString() });
@@ -26,7 +26,7 @@ function inBatches(count: number, take: (numbers: number[]) => void): void {
     take(Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => from + i));
 }
 
-/** Ids and hashes are as random as real ones, and the same in every run. */
+/** As random as real ids, and the same in every run. */
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 const idOf = (n: number) => `key_${digest(`id ${n}`).replace(/[-_]/g, 'x').slice(0, 16)}`;
 

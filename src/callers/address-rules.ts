@@ -2,14 +2,13 @@ import type { AddressList, AddressLists } from '../common/address-lists.ts';
 import { wordsOf } from '../common/ip.ts';
 import { CidrRanges } from './cidr-ranges.ts';
 
-/** Allows or refuses requests by client address. */
 export class AddressRules {
   readonly #name: string;
   readonly #lists: AddressLists;
   readonly #allow: CidrRanges | null;
   readonly #deny: CidrRanges | null;
 
-  /** `name`: the setting that holds the lists, for messages to operators. */
+  /** `name`: the setting of the lists, for messages to operators. */
   constructor(name: string, lists: AddressLists) {
     this.#name = name;
     this.#lists = lists;
@@ -17,10 +16,7 @@ export class AddressRules {
     this.#deny = rangesOf(lists.deny);
   }
 
-  /**
-   * The list entry that refuses the address, for operators; `null` if it is allowed. An unreadable address is in no
-   * list.
-   */
+  /** The list entry that refuses the address, for operators; `null`: allowed. An unreadable address is in no list. */
   refusing(address: string): string | null {
     const words = wordsOf(address);
     if (this.#deny !== null && words !== null) {

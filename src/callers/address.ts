@@ -5,7 +5,7 @@ export interface TrustedProxies {
   has(address: string): boolean;
 }
 
-/** `blocks`: CIDR blocks or single addresses, already validated. */
+/** `blocks`: valid CIDR blocks or addresses. */
 export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   const list = new BlockList();
   for (const block of blocks) {
@@ -17,7 +17,7 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   return { has: (address) => blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
-/** Normalizes an address: an IPv4-mapped IPv6 address becomes plain IPv4. */
+/** An IPv4-mapped IPv6 address becomes plain IPv4. */
 export function plainAddress(address: string | undefined): string {
   return address === undefined ? 'unknown' : unmapped(address);
 }
@@ -25,7 +25,7 @@ export function plainAddress(address: string | undefined): string {
 /** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
 const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
 
-/** Reads an X-Forwarded-For entry, which may have brackets or a port; `null` if it is not a valid address. */
+/** `null` if invalid. */
 function reportedAddress(hop: string): string | null {
   const text = hop.trim();
   const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
@@ -35,8 +35,8 @@ function reportedAddress(hop: string): string | null {
 }
 
 /**
- * The addresses of X-Forwarded-For, nearest hop last. Stops at the first invalid entry from the right, because nothing
- * left of it can be trusted. Ignores empty entries (RFC 9110 section 5.6.1).
+ * Nearest hop last. Stops at the first invalid entry from the right, because nothing left of it can be trusted. Ignores
+ * empty entries (RFC 9110 section 5.6.1).
  */
 export function reportedHops(forwardedFor: string): string[] {
   const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
@@ -47,8 +47,8 @@ export function reportedHops(forwardedFor: string): string[] {
 }
 
 /**
- * The client address: the first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
- * have forged everything further left.
+ * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may have forged
+ * everything further left.
  */
 export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   let caller = peer;
@@ -57,7 +57,7 @@ export function callerAddress(peer: string, forwardedFor: string, proxies: Trust
   return caller;
 }
 
-/** The unit that counts as one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). */
+/** The unit of one client: an IPv4 address, or the /64 of an IPv6 subscriber (RFC 6177). */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -5,27 +5,27 @@ import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
 import { spread } from './address-subjects.ts';
 
-/** Imports one class directly. The package index would load 35 more modules, for databases, at every start. */
+/** The package index would load 35 more modules at every start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof Package.RateLimiterMemory;
 
-/** Clients with their own counter within a span. All further clients share SHARED_COUNTERS counters. */
+/** Further clients share SHARED_COUNTERS counters. */
 const OWN_COUNTERS = 50_000;
 const SHARED_COUNTERS = 1_024;
 
-/** Counts units per client in one window. A client is an address, an IPv6 /64, or a key id. */
+/** A client is an address, an IPv6 /64, or a key id. */
 export interface CallerWindow {
-  /** Charges units; `exhausted` once the client exceeds its window. */
+  /** `exhausted`: the client exceeds its window. */
   take(caller: string, units?: number): Promise<Readings & { readonly exhausted: boolean }>;
-  /** Reads the client's window without charging it. */
+  /** Does not charge the window. */
   look(caller: string): Promise<Readings>;
-  /** Number of counters. Reading it copies all counters. */
+  /** Copies all counters. */
   readonly size: number;
 }
 
 /**
- * `window` begins with the first request of each client. Each counter lasts one span, so memory is bounded by twice
+ * `window` begins with the first request of each client. Counters last one span, so memory is bounded by twice
  * `ownCounters` plus the shared counters.
  */
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): CallerWindow {
@@ -34,7 +34,7 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
   let began = 0;
   let opened = 0;
 
-  /** The client's own counter if it has one or there is room; otherwise a shared counter. */
+  /** A shared counter if there is no room for an own one. */
   async function counterOf(address: string, now: number): Promise<string> {
     const caller = networkOf(address);
     if (now - began >= span) {

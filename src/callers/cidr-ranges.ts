@@ -2,17 +2,13 @@ import { type CidrRange, lastAddress, parseCidr, type Words } from '../common/ip
 
 export interface MatchedRange {
   readonly block: string;
-  /** Index of its list. */
   readonly list: number;
 }
 
 /** More lists than settings can have. */
 const MAX_LISTS = 1_024;
 
-/**
- * Lists of address blocks, searched in about fifteen steps whatever their size. Two blocks are either disjoint or
- * nested, so the outermost blocks in order are enough.
- */
+/** Blocks are either disjoint or nested, so binary search over the outermost blocks is enough. */
 export class CidrRanges {
   readonly #ipv4: Ipv4Ranges;
   readonly #ipv6: Ipv6Ranges;
@@ -33,7 +29,7 @@ export class CidrRanges {
     this.#ipv6 = new Ipv6Ranges(ipv6);
   }
 
-  /** The largest block that contains the address; `null` if no block does. */
+  /** The largest block with the address; `null`: none. */
   find(address: Words): MatchedRange | null {
     return address.length === 1 ? this.#ipv4.find(address[0]!) : this.#ipv6.find(address);
   }
@@ -47,7 +43,6 @@ function keyOf({ first, bits }: CidrRange, list: number): number {
   return (first[0]! * 64 + bits) * MAX_LISTS + list;
 }
 
-/** Number of IPv4 addresses in a key's block. */
 const sizeOf = (key: number): number => 2 ** (32 - (Math.floor(key / MAX_LISTS) % 64));
 const firstOf = (key: number): number => Math.floor(key / (64 * MAX_LISTS));
 
@@ -104,7 +99,6 @@ class Ipv6Ranges {
   }
 }
 
-/** Number of leading items that satisfy `isBefore`. */
 function countUpTo(count: number, isBefore: (i: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -1,11 +1,11 @@
-/** Addresses in `deny` are refused. If `allow` has lists, only addresses in one of them are accepted. */
+/** `deny` wins. If `allow` has lists, all other addresses are refused. */
 export interface AddressLists {
   readonly allow: readonly AddressList[];
   readonly deny: readonly AddressList[];
 }
 
 export interface AddressList {
-  /** File that the entries come from; `null` if they come from the settings. */
+  /** `null`: from the settings. */
   readonly file: string | null;
   readonly entries: readonly string[];
 }

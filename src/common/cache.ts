@@ -1,6 +1,6 @@
 /**
- * A bounded cache that drops entries not read recently. It has two generations, and a read moves an entry to the young
- * one. It holds between `size` and twice `size` entries, and no call moves more than one entry.
+ * Drops entries not read recently, in two generations. Holds between `size` and twice `size` entries, and no call moves
+ * more than one.
  */
 export class Cache<V> {
   readonly #size: number;
@@ -11,18 +11,18 @@ export class Cache<V> {
     this.#size = size;
   }
 
-  /** Number of entries; an entry in both generations counts twice. */
+  /** An entry in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
-  /** Every key; a key may occur twice. Entries may be added and removed during the iteration. */
+  /** A key may occur twice. Entries may be added and removed during the iteration. */
   *keys(): Iterable<string> {
     yield* this.#young.keys();
     yield* this.#old.keys();
   }
 
-  /** Like `get`, but does not mark the entry as read. */
+  /** Does not mark the entry as read. */
   peek(key: string): V | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }

@@ -1,19 +1,18 @@
-/** First and longest wait between two probes, milliseconds. */
+/** Milliseconds. */
 const FIRST_PROBE_WAIT = 100;
 const LONGEST_PROBE_WAIT = 1_000;
 
 export interface CircuitBreakerOptions {
-  /** Consecutive misses that open the breaker. */
   readonly failureThreshold: number;
-  /** Resolves when the service is up; rejects while it is down. */
+  /** Rejects while the service is down. */
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;
   readonly closed: () => void;
 }
 
 /**
- * Keeps requests from waiting for a service that is down. After `misses` consecutive misses it opens, and requests skip
- * the service. A background probe with growing intervals closes it when the service is up.
+ * After `failureThreshold` consecutive failures requests skip the service. A background probe with growing intervals
+ * closes the breaker.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -35,7 +34,7 @@ export class CircuitBreaker {
     this.#misses = 0;
   }
 
-  /** Requests that shared one failed call pass the same `reason`, which counts as one miss. */
+  /** Requests that shared one failed call pass the same `reason`, which counts once. */
   recordFailure(reason: unknown): void {
     if (this.#isOpen || reason === this.#lastMiss) return;
     this.#lastMiss = reason;
@@ -43,7 +42,6 @@ export class CircuitBreaker {
     if (this.#misses >= this.#options.failureThreshold) this.open(reason);
   }
 
-  /** Opens at once because the service is known to be down. */
   open(reason: unknown): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -68,7 +66,6 @@ export class CircuitBreaker {
     try {
       await this.#options.probe();
     } catch {
-      // Still down: probe again later.
       if (this.#timer) this.#probeLater();
       return;
     }

@@ -1,4 +1,4 @@
-/** Repeated work that runs one at a time. Calls made during a run share the next run. */
+/** Runs one at a time. Calls made during a run share the next run. */
 export class CoalescedWork {
   readonly #work: () => Promise<void>;
   /** Never rejects. */
@@ -20,7 +20,6 @@ export class CoalescedWork {
     return this.#next;
   }
 
-  /** Resolves once nothing is running or waiting. */
   async idle(): Promise<void> {
     await this.#next?.catch(() => {});
     await this.#running;

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/**
- * A short fingerprint of 12 digits that people can compare. Not collision-resistant: do not use it where a collision
- * would help an attacker.
- */
+/** For people to compare. Not collision-resistant: do not use it where a collision would help an attacker. */
 export const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

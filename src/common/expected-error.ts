@@ -1,6 +1,4 @@
-/**
- * An error that is not a bug: the operator can correct its cause. The message is complete, so the stack is not shown.
- */
+/** Not a bug: the operator can correct its cause. The message is complete, so the stack is not shown. */
 export abstract class ExpectedError extends Error {
   abstract override readonly name: string;
 }

@@ -3,10 +3,7 @@ export function withoutFields(fields: readonly string[], names: readonly string[
   return fields.filter((_, i) => !names.includes(fields[i - (i % 2)]!.toLowerCase()));
 }
 
-/**
- * The value of a field in a flat list (name, value, name, value, …) by its lower-case name. Several lines form one list
- * (RFC 9110 section 5.3). Returns `undefined` if the field is missing.
- */
+/** `fields` is flat (name, value, …), `name` in lower case. Several lines form one list (RFC 9110 section 5.3). */
 export function fieldIn(fields: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < fields.length; i += 2) {

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Syncs the entries of `folder` to disk; only then is a new, renamed or removed file durable. */
+/** Only then is a new, renamed or removed file durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -11,7 +11,6 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Synchronous version, for example for the start. */
 export function syncFolderNow(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

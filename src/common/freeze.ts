@@ -1,7 +1,4 @@
-/**
- * Deep-freezes a value and returns it. The writing methods of a Map throw, because freezing alone does not protect its
- * entries.
- */
+/** The writing methods of a Map throw, because freezing alone does not protect its entries. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   if (value instanceof Map) {

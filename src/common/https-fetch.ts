@@ -3,9 +3,8 @@ import { request } from 'node:https';
 import { Readable } from 'node:stream';
 import type { PeerCertificate } from 'node:tls';
 
-/** TLS trust and client certificate in PEM. Node's own fetch has options for neither. */
+/** In PEM. Node's own fetch has no TLS options. */
 export interface FetchTls {
-  /** Certificate authority, if Node's built-in list does not have it. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -20,7 +19,7 @@ interface HttpsRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Like `fetch` without redirects. Sends nothing to an untrusted server. */
+/** Follows no redirects, and sends nothing to an untrusted server. */
 export function httpsFetch(
   url: string,
   { ca, cert, key, known }: FetchTls,

@@ -1,9 +1,7 @@
-/** An address as 32-bit numbers: one for IPv4, four for IPv6. */
+/** 32-bit numbers: one for IPv4, four for IPv6. */
 export type Words = readonly number[];
 
-/**
- * Returns `null` if the text is not a valid address. Ignores a zone (`%eth0`), and reads `::ffff:192.0.2.7` as IPv4.
- */
+/** `null` if invalid. Ignores a zone (`%eth0`), and reads `::ffff:192.0.2.7` as IPv4. */
 export function wordsOf(address: string): Words | null {
   const zone = address.indexOf('%');
   return read(address, zone === -1 ? address.length : zone);
@@ -12,7 +10,6 @@ export function wordsOf(address: string): Words | null {
 /** Matches every spelling of an IPv4-mapped address (RFC 4291 section 2.5.5.2), and some other addresses. */
 const MAPPED = /^[0:]+:ffff:/i;
 
-/** Turns an IPv4-mapped address into plain IPv4 and leaves others unchanged. */
 export function unmapped(address: string): string {
   if (!MAPPED.test(address)) return address;
   const words = wordsOf(address);
@@ -21,16 +18,12 @@ export function unmapped(address: string): string {
   return [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255].join('.');
 }
 
-/** All addresses that share the first `bits` bits of `first`. */
 export interface CidrRange {
   readonly first: Words;
   readonly bits: number;
 }
 
-/**
- * Reads `10.0.0.0/8` or a single address. Returns `null` if it is not valid, and for `10.0.0.1/8`, because it is
- * ambiguous: it could mean one address or sixteen million.
- */
+/** `null` if invalid, also for `10.0.0.1/8`, which could mean one address or sixteen million. */
 export function parseCidr(text: string): CidrRange | null {
   const slash = text.indexOf('/');
   const end = slash === -1 ? text.length : slash;
@@ -49,13 +42,12 @@ export function lastAddress({ first, bits }: CidrRange): Words {
   return first.map((word, i) => (word | hostBits(bits, i)) >>> 0);
 }
 
-/** The bits of a word that differ within a block. */
 function hostBits(bits: number, word: number): number {
   const inWord = Math.min(Math.max(bits - 32 * word, 0), 32);
   return inWord === 32 ? 0 : 0xffff_ffff >>> inWord;
 }
 
-/** Reads one to three digits without a leading zero; otherwise returns a number that is not a valid length. */
+/** Returns an invalid length for a leading zero or more than three digits. */
 function lengthIn(text: string, from: number): number {
   const digits = text.length - from;
   if (digits < 1 || digits > 3 || (digits > 1 && text.charCodeAt(from) === 0x30)) return -1;
@@ -73,7 +65,7 @@ function read(text: string, end: number): Words | null {
   return ipv4 === -1 ? readIPv6(text, end) : [ipv4];
 }
 
-/** Four numbers up to 255 without leading zeros (RFC 6943 section 3.1.1); -1 if they are not valid. */
+/** Without leading zeros (RFC 6943 section 3.1.1); -1 if invalid. */
 function readIPv4(text: string, from: number, end: number): number {
   let word = 0;
   let at = from;
@@ -128,7 +120,7 @@ function readIPv6(text: string, end: number): Words | null {
   return wordsIn(groups, gap);
 }
 
-/** `gap`: index of the omitted zeros; -1 if none are omitted. */
+/** `gap`: index of the omitted zeros, or -1. */
 function wordsIn(groups: readonly number[], gap: number): Words | null {
   const missing = 8 - groups.length;
   if (gap === -1 ? missing !== 0 : missing < 1) return null;

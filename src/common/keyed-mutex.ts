@@ -1,8 +1,7 @@
-/** Runs work of one name in order, one at a time; work of different names runs concurrently. */
+/** Serializes work of one name. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` after all earlier work of this name has settled. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
     const turn = before ? before.then(work) : work();

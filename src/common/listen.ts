@@ -8,10 +8,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** The server cannot listen on an address; the message has the address and the cause. */
 export class ListenError extends ExpectedError {
   override name = 'ListenError';
-  /** Whether another program uses the address. */
   readonly taken: boolean;
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
@@ -23,7 +21,7 @@ export class ListenError extends ExpectedError {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Lets several sockets share the address; the system spreads connections over them. Not available on macOS. */
+  /** Several sockets share the address. Not available on macOS. */
   readonly reusePort?: boolean;
 }
 

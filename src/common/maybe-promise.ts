@@ -1,2 +1,1 @@
-/** A value available at once, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;

@@ -1,14 +1,10 @@
-/** Most characters of a scope name, and most scopes of a key or an operation. */
 export const MAX_SCOPE_LENGTH = 64;
 export const MAX_SCOPES = 32;
 
-/**
- * A scope-token of RFC 6749 section 3.3 without commas and semicolons, which often separate lists: `a,b` must not
- * become one scope.
- */
+/** A scope-token of RFC 6749 section 3.3 without commas and semicolons, which often separate lists. */
 const SCOPE = /^[!#-+\--:<-[\]-~]{1,64}$/;
 
-/** Form of a scope name, as the end of a sentence. */
+/** The end of a sentence. */
 export const SCOPE_FORM = `1 to ${MAX_SCOPE_LENGTH} visible characters of ASCII without quotes, commas, semicolons and backslashes`;
 
 export const isScope = (name: string): boolean => SCOPE.test(name);

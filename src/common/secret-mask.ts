@@ -1,6 +1,6 @@
 /**
- * A key or a prefix of one, in any letter case. With 16 or more random characters every prefix counts. With 8 to 15 it
- * needs a digit or mixed case, because other words of that length are often names.
+ * A key or a prefix of one, in any letter case. A prefix with 8 to 15 random characters needs a digit or mixed case,
+ * because other words of that length are often names.
  */
 const LIKE_A_KEY =
   /[sS][gG]_[A-Za-z]{1,12}_(?:[0-9A-Za-z]{16,}|(?=[A-Za-z]*[0-9]|[a-z]+[A-Z]|[A-Z]+[a-z])[0-9A-Za-z]{8,15})(?:_[0-9A-Za-z]*)?/g;
@@ -10,7 +10,7 @@ export function holdsSecret(text: string): boolean {
 }
 
 export function maskSecrets(text: string): string {
-  // Runs for every log line: two fast searches avoid the slow one in nearly all cases.
+  // Runs for every log line: two fast searches nearly always avoid the slow one.
   if (!text.includes('g_') && !text.includes('G_')) return text;
   return text.replaceAll(LIKE_A_KEY, 'sg_…');
 }

@@ -1,9 +1,9 @@
-/** The largest share of one owner, so that it cannot take all the memory. */
+/** The largest share of one owner. */
 const SHARE = 1 / 4;
 
-/** Bytes of memory that owners share. */
+/** In bytes. */
 export class SharedBudget {
-  /** Maximum in bytes; a lower value applies to later calls only. */
+  /** A lower value applies to later calls only. */
   most: number;
   #held = 0;
   readonly #heldBy = new Map<string, number>();

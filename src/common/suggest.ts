@@ -1,4 +1,4 @@
-/** The closest known word within `slips` edits; `null` if none is near. */
+/** The closest word within `slips` edits, or `null`. */
 export function suggest(word: string, known: readonly string[], slips = Number.POSITIVE_INFINITY): string | null {
   if (word.length > 64) return null;
   const most = ({ length }: string) => Math.min(slips, Math.max(1, Math.floor(length / 3)));
@@ -10,7 +10,7 @@ export function suggest(word: string, known: readonly string[], slips = Number.P
   return near[0]?.candidate ?? null;
 }
 
-/** Letters to add, drop, change or swap with their neighbour (optimal string alignment). */
+/** Optimal string alignment. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i += 1) {

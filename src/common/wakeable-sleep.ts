@@ -1,9 +1,9 @@
-/** Sleeps of one loop that other code can end early. */
+/** For a single loop. */
 export class WakeableSleep {
   #wake: () => void = () => {};
   #isDue = false;
 
-  /** Sleeps `wait` milliseconds; ends at once if woken since the last sleep. */
+  /** `wait` in milliseconds; ends at once if woken since the last sleep. */
   async sleep(wait: number): Promise<void> {
     if (!this.#isDue) await this.#take(wait, (wake) => (this.#wake = wake));
     this.#isDue = false;

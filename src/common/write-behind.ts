@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import { WakeableSleep } from './wakeable-sleep.ts';
 
-/** Milliseconds until a failed write is retried. */
+/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
 export interface WriteBehindOptions<T> {
-  /** Writes an item. Returns `false` to retry it later. */
+  /** Returns `false` to retry the item later. */
   readonly write: (item: T) => Promise<boolean>;
-  /** Maximum queue length; later items are lost. */
+  /** Beyond it items are lost. */
   readonly maxItems: number;
-  /** Items written before the loop pauses, and the pause in milliseconds. */
+  /** Items between pauses, and the pause in milliseconds. */
   readonly batchSize: number;
   readonly pause: number;
-  /** Called with the number of lost items: at once for the first, then in total when the queue is empty. */
+  /** The number of lost items: at once for the first, then in total when the queue is empty. */
   readonly onDropped: (count: number) => void;
 }
 
-/** A bounded queue that writes items in order, one at a time, and retries each until it succeeds. */
+/** A bounded queue that writes items in order and retries each until it succeeds. */
 export class WriteBehind<T> {
   readonly #options: WriteBehindOptions<T>;
   readonly #waiting: T[] = [];
@@ -24,7 +24,7 @@ export class WriteBehind<T> {
   #writing: Promise<void> | null = null;
   #lost = 0;
   #isFull = false;
-  /** When a closed queue gives up, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   #giveUpAt: number | null = null;
 
   constructor(options: WriteBehindOptions<T>) {
@@ -44,7 +44,7 @@ export class WriteBehind<T> {
     return true;
   }
 
-  /** Writes queued items until a write fails or `patience` milliseconds have passed. The remaining items are lost. */
+  /** Stops at the first failed write or after `closeTimeout` milliseconds. The remaining items are lost. */
   async close(closeTimeout = Number.POSITIVE_INFINITY): Promise<void> {
     this.#giveUpAt ??= performance.now() + closeTimeout;
     this.#sleep.wake();

@@ -1,8 +1,8 @@
 import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 
 /**
- * Every error code of the gateway. A code never changes its meaning, and a removed code is never reused. `title` says what happened and
- * `advice` what the client can do, one sentence each: together they are the default message.
+ * A code never changes its meaning, and a removed code is never reused. `title` and `advice` are one sentence each:
+ * together they are the default message.
  */
 export const CATALOGUE = {
   malformed_request: {
@@ -185,7 +185,6 @@ export const CATALOGUE = {
 
 export type Code = keyof typeof CATALOGUE;
 
-/** The catalogue in the order of its status codes. */
 export const ERROR_CODES = Object.entries(CATALOGUE)
   .map(([code, entry]) => ({ code: code as Code, ...entry }))
   .sort((a, b) => a.status - b.status);

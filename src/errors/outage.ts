@@ -1,13 +1,13 @@
 import type { Code } from './catalogue.ts';
 
 /**
- * A backend or the state is unavailable or misconfigured. The request is not at fault; a policy or the code decides the response.
- * `cause` goes to the log, never to a client. Anything else that is thrown, except a Refusal, is a bug.
+ * A backend or the state is unavailable or misconfigured; the request is not at fault. `cause` goes to the log, never
+ * to a client. Anything else that is thrown, except a Refusal, is a bug.
  */
 export class Outage extends Error {
   override name = 'Outage';
   readonly code: Code;
-  /** More headers of the response, flat: name, value, … */
+  /** Flat: name, value, … */
   readonly headers: readonly string[];
 
   constructor(code: Code, { cause, headers = [] }: { cause?: unknown; headers?: readonly string[] } = {}) {

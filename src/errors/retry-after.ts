@@ -1,9 +1,9 @@
-/** Retry-After in delay-seconds (RFC 9110 section 10.2.3): never early, never 0. Times are Unix milliseconds. */
+/** Delay-seconds (RFC 9110 section 10.2.3): never early, never 0. Times are Unix milliseconds. */
 export function retryAfter(retryAt: number, now: number): string[] {
   return ['Retry-After', `${wholeSeconds(retryAt - now)}`];
 }
 
-/** Milliseconds as whole seconds, rounded up; at least 1. */
+/** Rounded up; at least 1. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }

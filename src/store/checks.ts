@@ -1,12 +1,14 @@
 import { type Fault, invalidRequest } from './errors.ts';
 
-/** The requirement that a value misses; the message completes the sentence "the value …". */
+/** The message completes the sentence "the value …". */
 class Unfit extends Error {}
 
-/** Returns the value as the store keeps it. @throws Unfit */
+/**
+ * @throws Unfit
+ */
 type Check<T> = (value: unknown) => T;
 
-/** The fields of one part of a request. Other fields are ignored. */
+/** Other fields are ignored. */
 export type Shape = Readonly<Record<string, Check<unknown>>>;
 type Optional<S extends Shape> = { [Name in keyof S]: undefined extends ReturnType<S[Name]> ? Name : never }[keyof S];
 export type Values<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: ReturnType<S[Name]> } & {
@@ -19,7 +21,7 @@ export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value) => (value === undefined ? undefined : check(value));
 }
 
-/** An integer of a JSON body. As in JSON Schema, `3.0` is an integer. A number that is too large to be exact is not. */
+/** As in JSON Schema, `3.0` is an integer. A number that is too large to be exact is not. */
 export function integer(least: bigint, greatest: bigint): Check<bigint> {
   return (value) => {
     const exact = Number.isSafeInteger(value) ? BigInt(value as number) : value;
@@ -52,7 +54,7 @@ export function oneOf<T>(...allowed: readonly T[]): Check<T> {
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** A date-time of RFC 3339, section 5.6, returned as the client wrote it. */
+/** RFC 3339 section 5.6, returned as the client wrote it. */
 export const dateTime: Check<string> = (value) => {
   const written = text(1, 64)(value);
   const day = DATE_TIME.exec(written)?.[1];
@@ -62,19 +64,19 @@ export const dateTime: Check<string> = (value) => {
   return written;
 };
 
-/** An integer in a path or a query: `7`, and neither `+7` nor `07`. */
+/** In a path or a query: `7`, and neither `+7` nor `07`. */
 export function written(check: Check<bigint>): Check<bigint> {
   return (value) => check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
 }
 
-/** Up to 100 identifiers separated by commas, as the contract writes arrays in a query (`style: form, explode: false`). */
+/** Comma-separated, as in the contract (`style: form, explode: false`). */
 export const ids: Check<readonly bigint[]> = (value) => {
   const parts = text(1, Number.POSITIVE_INFINITY)(value).split(',');
   if (parts.length > 100) throw new Unfit('must have at most 100 values');
   return parts.map(written(int64));
 };
 
-/** A cursor is the identifier of the first entry of a page, encoded so that clients do not compute with it. */
+/** The identifier of the first entry of a page, encoded so that clients do not compute with it. */
 const cursor: Check<bigint> = (value) => {
   const id = Buffer.from(text(1, 64)(value), 'base64url').toString();
   if (!/^-?\d{1,19}$/.test(id) || toCursor(BigInt(id)) !== value) throw new Unfit('is not a cursor of this list');
@@ -83,10 +85,11 @@ const cursor: Check<bigint> = (value) => {
 
 export const toCursor = (id: bigint): string => Buffer.from(String(id)).toString('base64url');
 
-/** The query fields of every list. */
 export const paging = { limit: optional(written(integer(1n, 100n))), cursor: optional(cursor) };
 
-/** @throws StoreError `invalid_request` with one fault for each field that does not fit. */
+/**
+ * @throws StoreError `invalid_request` with one fault for each invalid field.
+ */
 export function readFields<S extends Shape>(place: Fault['in'], source: unknown, shape: S): Values<S> {
   if (typeof source !== 'object' || source === null || Array.isArray(source))
     throw invalidRequest(place, [{ pointer: '', message: 'must be an object' }]);
@@ -105,7 +108,7 @@ export function readFields<S extends Shape>(place: Fault['in'], source: unknown,
   return values as Values<S>;
 }
 
-/** Reads the parameters of a query. A parameter given twice is a fault, because either value could be meant. */
+/** A parameter given twice is a fault, because either value could be meant. */
 export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Values<S> {
   const repeated = () => {
     throw new Unfit('must be given only once');

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { int64Range } from './checks.ts';
 import { StoreError, toJson } from './errors.ts';
 
-/** Every file of the store has this mark ("SGst"), which tells it from a database of another program. */
+/** "SGst" marks files of the store. */
 const APPLICATION_ID = 0x53477374n;
 
 const SCHEMA = `CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER /* NULL: the last int64 is assigned */) STRICT;
@@ -20,11 +20,11 @@ const SCHEMA = `CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER /* N
   ) STRICT;
   CREATE INDEX orders_by_pet ON orders (pet_id);`;
 
-/** Opens the database in `file`, or creates it. All integers are `bigint`. @throws Error with one sentence if it cannot be used. */
+/** Creates a missing file. All integers are `bigint`. @throws Error with one sentence if it cannot be used. */
 export function openDatabase(file: string): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    // The wait for another process that holds the file is short, because statements run on the event loop.
+    // Short, because statements run on the event loop.
     db = new DatabaseSync(file, { readBigInts: true, timeout: 250, enableForeignKeyConstraints: true });
     db.exec('PRAGMA journal_mode = WAL');
     transaction(db, () => claim(db!));
@@ -35,7 +35,6 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** Makes the tables in an empty database. */
 function claim(db: DatabaseSync): void {
   const { id } = db.prepare('SELECT application_id AS id FROM pragma_application_id').get()!;
   const { version } = db.prepare('SELECT user_version AS version FROM pragma_user_version').get()!;
@@ -46,7 +45,7 @@ function claim(db: DatabaseSync): void {
   if (isEmpty) db.exec(`${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-/** Runs `work` in one transaction. The write lock is taken before `work` reads. */
+/** The write lock is taken before `work` reads. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -59,7 +58,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Identifiers in rising order from `first`. The database keeps them, so none is assigned twice. @throws StoreError `ids_exhausted` */
+/** Rising from `first` and persistent, so none is assigned twice. @throws StoreError `ids_exhausted` */
 export function openSequence(db: DatabaseSync, name: string, first: bigint): () => bigint {
   db.prepare('INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, first);
   const take = db.prepare(
@@ -72,10 +71,10 @@ export function openSequence(db: DatabaseSync, name: string, first: bigint): () 
   };
 }
 
-/** A part of a list that is ordered by identifier: at most `size` entries, the first not less than `from`. */
+/** At most `size` entries, the first not less than `from`. */
 export type Page = { readonly from: bigint; readonly size: bigint };
 
-/** The statements of one table. `shown` lists its columns, the identifier first; `flag` is a boolean field. */
+/** `shown` lists the columns, the identifier first; `flag` is a boolean field. */
 export function openTable<E>(db: DatabaseSync, table: string, kind: string, shown: string, flag?: keyof E) {
   const columns = new Map(shown.split(', ').map((column) => column.split(' AS ').toReversed() as [string, string]));
   const fields = [...columns.keys()];
@@ -103,7 +102,6 @@ export function openTable<E>(db: DatabaseSync, table: string, kind: string, show
   }
 
   return {
-    /** The entries of a page that fit all given filters. */
     list(page: Page, filters: object = {}): E[] {
       const given = Object.entries(filters).filter(([, value]) => value !== undefined);
       const conditions = given.map(([name]) =>

@@ -1,7 +1,7 @@
-/** One fault of a request: its place, a JSON pointer (RFC 6901) into it, and a message. */
+/** `pointer`: a JSON pointer (RFC 6901). */
 export type Fault = { readonly in: 'path' | 'query' | 'body'; readonly pointer: string; readonly message: string };
 
-/** Ends a request with the Error object of the contract. A code never changes its meaning. */
+/** A code never changes its meaning. */
 export class StoreError extends Error {
   override name = 'StoreError';
   readonly status: number;
@@ -16,7 +16,7 @@ export class StoreError extends Error {
   }
 }
 
-/** 400 with every fault, so that a client can correct all of them at once. */
+/** Every fault, so that a client can correct all of them at once. */
 export function invalidRequest(place: Fault['in'], faults: readonly Omit<Fault, 'in'>[]): StoreError {
   const text = faults.map(({ pointer, message }) => `${place}${pointer && ` ${pointer}`} ${message}`).join('; ');
   const details = faults.map((fault) => ({ in: place, ...fault }));
@@ -28,17 +28,17 @@ const INTEGER = /^-?\d{1,19}$/;
 const exact = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
   typeof value === 'number' && INTEGER.test(source) ? BigInt(source) : value;
 
-/** Reads JSON (RFC 8259) in UTF-8 without losing a digit: integers become `bigint`. @throws StoreError `invalid_request` */
+/** RFC 8259 in UTF-8; integers become `bigint`. @throws StoreError `invalid_request` */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), exact);
   } catch {
-    // Every error of the decoder and the parser depends on the bytes alone, also for a nesting that is too deep.
+    // Every error of decoder and parser depends on the bytes alone, also for too deep nesting.
     throw invalidRequest('body', [{ pointer: '', message: 'must be JSON in UTF-8' }]);
   }
 }
 
-/** Writes JSON in which a `bigint` is a number with all its digits. Fields that are `undefined` are left out. */
+/** A `bigint` is written with all its digits. Omits `undefined`. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each));
 }

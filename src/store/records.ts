@@ -23,10 +23,7 @@ type Category = Values<typeof category> & Pick<Pet, 'id'>;
 type Item = Pick<Pet, 'status'> & { readonly petId: bigint; readonly quantity: bigint };
 type Order = { readonly id: bigint; petId: bigint; quantity: bigint; shipDate?: string | undefined; complete: boolean };
 
-/**
- * All records of the store, and the rules between them. Each list is at `path`, an entry at `path/{idName}`, and `body` has its fields.
- * `firstId` counts in a new database only. What changes something runs in a transaction, so that the last piece is sold once.
- */
+/** `firstId` applies to a new database only. Changes run in transactions, so that the last piece is sold once. */
 export function createRecords(db: DatabaseSync, firstId: bigint) {
   const categories = openTable<Category>(db, 'categories', 'category', 'id, name, description');
   const pets = openTable<Pet>(db, 'pets', 'pet', 'id, name, category_id AS categoryId, status');
@@ -38,14 +35,16 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
   const nextOrder = openSequence(db, 'orders', firstId);
   const change = db.prepare('UPDATE pets SET stock = stock + :units WHERE id = :petId AND stock + :units >= 0');
 
-  /** Takes from the stock. @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays as it is. */
+  /**
+   * @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays unchanged.
+   */
   function take(petId: bigint, quantity: bigint): void {
     if (change.run({ petId, units: -quantity }).changes === 1n) return;
     refuse(!items.has(petId), 422, 'unknown_pet', `There is no pet ${petId}.`);
     throw new StoreError(409, 'insufficient_stock', `Only ${items.get(petId).quantity} left of pet ${petId}.`);
   }
 
-  /** Clients may choose identifiers of orders, including those that the sequence has not reached yet. */
+  /** Clients may choose identifiers of orders, including future ones of the sequence. */
   function nextFreeOrder(): bigint {
     let id = nextOrder();
     while (orders.has(id)) id = nextOrder();
@@ -56,7 +55,9 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
     if (isRefused) throw new StoreError(status, code, message);
   }
 
-  /** A pet as it is kept. @throws StoreError `unknown_category` */
+  /**
+   * @throws StoreError `unknown_category`
+   */
   function known({ status = 'available', ...fields }: Values<typeof pet>): Omit<Pet, 'id'> {
     const message = `There is no category ${fields.categoryId}.`;
     refuse(!categories.has(fields.categoryId), 422, 'unknown_category', message);
@@ -96,7 +97,10 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
         take(petId, quantity);
         return orders.insert({ id: id ?? nextFreeOrder(), petId, quantity, shipDate, complete });
       },
-      /** Fields left out keep their value. The order returns its stock first, so a larger quantity needs only the difference. */
+      /**
+       * Omitted fields keep their value. The order returns its stock first, so a larger quantity needs only the
+       * difference.
+       */
       replace(id: bigint, { id: inBody = id, ...fields }: Values<typeof order>): Order {
         refuse(inBody !== id, 422, 'id_mismatch', `The body says order ${inBody}, the path says order ${id}.`);
         const before = orders.get(id);

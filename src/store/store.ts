@@ -13,20 +13,19 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
 export interface StoreOptions {
-  /** The SQLite file, created if it is missing, or `:memory:` for a store that ends with the process. */
+  /** Created if missing; `:memory:` ends with the process. */
   readonly file: string;
-  /** The first identifier of categories, pets and orders in a new database, any int64; 1 if left out. */
+  /** Any int64, for a new database. */
   readonly firstId?: bigint;
-  /** Gets the cause of each 500; by default a warning of the process. Clients get no detail. */
+  /** The cause of each 500; by default a process warning. */
   readonly failed?: (error: Error) => void;
 }
 
 type Reply = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
 
-/** A service for pets, categories, orders and stock: an HTTP server over one database. */
 export type Store = ReturnType<typeof createStore>;
 
-/** Opens the database; nothing listens yet. @throws Error with one sentence if the database cannot be used. */
+/** Does not listen yet. @throws Error with one sentence if the database cannot be used. */
 export function createStore({ file, firstId = 1n, failed = process.emitWarning }: StoreOptions) {
   const db = openDatabase(file);
   const records = createRecords(db, firstId);
@@ -36,7 +35,8 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
     const exchanged = exchange(request, response).finally(() => inFlight.delete(exchanged));
     inFlight.add(exchanged);
     request.once('close', () => {
-      // The store answered before the body had arrived and before it was closing, so nothing else ends this connection.
+      // The response was sent before the body had arrived and before the store was closing, so nothing else ends this
+      // connection.
       if (!server.listening && response.writableFinished) request.socket.destroySoon();
     });
   }).on('clientError', refuseMalformed);
@@ -47,7 +47,7 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
       // SQLITE_BUSY and its extended codes: another process held the file for too long.
       if ((Object(error).errcode & 0xff) === 5)
         return new StoreError(503, 'store_busy', 'The store is busy. Try again in a moment.', { 'Retry-After': '1' });
-      // If a client leaves in the middle of its body, the store has no fault.
+      // A client that disconnects during its body is not a failure of the store.
       if (request.complete || !request.destroyed) failed(error as Error);
       return new StoreError(500, 'internal_error', 'Something went wrong in the store.');
     });
@@ -58,13 +58,13 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
       ...(bytes && { 'Content-Type': 'application/json', 'Content-Length': bytes.length }),
     });
     response.end(bytes);
-    // Drops the rest of a refused body as it comes: closing while the client still writes could lose the answer.
+    // Drops the rest of a refused body: closing while the client still writes could lose the response.
     request.resume();
   }
 
   async function answer(request: IncomingMessage): Promise<Reply> {
     const { method = '', url = '' } = request;
-    // A request target starts with a slash, or is a whole URL (RFC 9112, section 3.2).
+    // A request target starts with a slash, or is a whole URL (RFC 9112 section 3.2).
     const target = URL.parse(url.startsWith('/') ? `http://store${url}` : url);
     if (target === null) throw new StoreError(400, 'malformed_request', 'The target of the request is not a path.');
     const answers = answersAt(target, Object.values(records));
@@ -105,11 +105,11 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields are those that the shape has read, and entries go out as they are
 type Act = (...given: any[]) => any;
-/** A list at `path`, with each entry at `path/{idName}`. A path does not take the method of a missing function. */
+/** A path does not take the method of a missing function. */
 type Resource = Record<'list' | 'get' | 'replace', Act> &
   Partial<Record<'add' | 'remove', Act>> & { path: string; idName: string; filters?: Shape; body: Shape };
 
-/** The answer of each method at a path. GET also serves HEAD. @throws StoreError `not_found` */
+/** GET also serves HEAD. @throws StoreError `not_found` */
 function answersAt(target: URL, resources: readonly Resource[]): Record<string, (body: unknown) => Reply> {
   const { pathname } = target;
   if (pathname === '/health') return { GET: () => ({ status: 200, body: { status: 'ok' } }) };
@@ -139,7 +139,7 @@ function answersAt(target: URL, resources: readonly Resource[]): Record<string, 
   };
 }
 
-/** One page of a list. The body is an array, so two headers name the next page if there is one: `Link` and `X-Next-Cursor`. */
+/** The body is an array, so the headers `Link` and `X-Next-Cursor` name the next page. */
 function pageOf({ list, filters: shape }: Resource, { pathname, searchParams }: URL): Reply {
   const { limit = 20n, cursor: from = int64Range.least, ...filters } = readQuery(searchParams, { ...paging, ...shape });
   // One extra entry shows whether there is a next page, and where it starts.

@@ -15,7 +15,7 @@ const plans: Record<string, { limit: number; limiters: RateLimiterRedis[] }> = {
   tiny: { limit: 1, limiters: [limiter('tiny', 1_000_000_000, MINUTE), limiter('tiny', 1, DAY)] },
 };
 
-/** One call per window, as rate-limiter-flexible offers no more. Both go out at once, which is faster. */
+/** rate-limiter-flexible has one call per window; both run concurrently. */
 export const limit: RequestHandler = async (_request, response, next) => {
   const { id, plan } = response.locals.client;
   const { limit, limiters } = plans[plan]!;

@@ -22,7 +22,6 @@ const isNewPet = ajv.compile({
   properties: { name: { type: 'string', minLength: 1, maxLength: 100 }, categoryId: { type: 'integer' }, status },
 });
 
-/** Checks the parameters and the body of the operations under /pets as an OpenAPI validator does. */
 export const validate: RequestHandler = (request, response, next) => {
   const check = request.method === 'POST' ? isNewPet : isQuery;
   if (check(request.method === 'POST' ? request.body : { ...request.query })) {

@@ -5,26 +5,19 @@ import { join } from 'node:path';
 import { Content } from './content.ts';
 import { entityTag } from './entity-tag.ts';
 
-/** The files of a page. The browser loads nothing from other hosts. */
 export interface Assets {
-  /**
-   * The path of the files, with a trailing slash. It changes with their content, so browsers can cache them forever.
-   */
+  /** With a trailing slash. The path changes with the content, so browsers can cache it forever. */
   readonly base: string;
   /** By full path. */
   readonly contents: ReadonlyMap<string, Content>;
 }
 
-/** The first style sheet of all pages. */
 export const BASE_STYLE = 'styles/base.css';
 
-/** Files of all pages, by their names below `base`. */
+/** Names below `base`. */
 const SHARED = [BASE_STYLE, 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
 
-/**
- * Reads and hashes every file once: the shared ones, and `files`, which maps served names to places on disk. The
- * expensive steps, stripping types and compressing, wait for the first request.
- */
+/** `files` maps served names to places on disk. Stripping types and compressing wait for the first request. */
 export function loadAssets(prefix: string, files: Iterable<readonly [name: string, path: string]>): Assets {
   const sources = [...SHARED, ...files].map(([name, path]) => {
     const source = readFileSync(path);
@@ -35,7 +28,7 @@ export function loadAssets(prefix: string, files: Iterable<readonly [name: strin
   return { base, contents };
 }
 
-/** By name and tag. Pages share files, and each file is stripped and compressed once per process. */
+/** By name and tag, so that each shared file is stripped and compressed once per process. */
 const shared = new Map<string, Content>();
 
 function sharedContent(name: string, source: Buffer, tag: string): Content {
@@ -45,7 +38,7 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
   return content;
 }
 
-/** The names, from `folder` on, of the files below `root`/`folder` with this ending. */
+/** Names begin with `folder`. */
 export function filesIn(root: string, folder: string, ending: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))

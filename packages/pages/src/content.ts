@@ -11,7 +11,7 @@ type Coding = (typeof CODINGS)[number];
 
 const NOTHING = Buffer.alloc(0);
 
-/** The request headers that affect a page; fields of one name are joined with commas. */
+/** Fields of one name are joined with commas. */
 export interface RequestFields {
   readonly ifNoneMatch?: string | undefined;
   readonly acceptEncoding?: string | undefined;
@@ -21,14 +21,11 @@ export interface Page {
   readonly status: 200 | 304 | 308;
   /** Flat: name, value, … */
   readonly headers: readonly string[];
-  /** The content keeps these bytes, so they must not be changed. */
+  /** Shared with the content; do not change it. */
   readonly body: Buffer;
 }
 
-/**
- * A served text. It is created, hashed and compressed on the first request and then kept in every coding, so that later
- * requests do not pay for the length of the text.
- */
+/** Created, hashed and compressed on the first request and then kept in every coding. */
 export class Content {
   readonly #type: string;
   readonly #make: () => string | Buffer;
@@ -36,7 +33,7 @@ export class Content {
   #plain: Buffer | null = null;
   readonly #coded = new Map<Coding, Promise<Buffer>>();
 
-  /** `type` is a text media type; the charset is always UTF-8. `tag` is the entity tag if already known. */
+  /** `type`: a text media type, always in UTF-8. `tag`: the entity tag if already known. */
   constructor(type: string, make: () => string | Buffer, tag: string | null = null) {
     this.#type = type;
     this.#make = make;
@@ -57,17 +54,14 @@ export class Content {
     return `W/${this.#tag}`;
   }
 
-  /** The bytes in a content coding (RFC 9110 section 8.4.1). */
+  /** RFC 9110 section 8.4.1. */
   async coded(coding: Coding): Promise<Buffer> {
     const known = this.#coded.get(coding) ?? compress(coding, this.plain);
     this.#coded.set(coding, known);
     return await known;
   }
 
-  /**
-   * The content in the best coding that the client accepts, or 304 if the client has it. `own`: additional response
-   * headers, flat.
-   */
+  /** 304 if the client has it. `own`: additional response headers, flat. */
   async page({ ifNoneMatch, acceptEncoding }: RequestFields, own: readonly string[]): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
     if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
@@ -79,7 +73,7 @@ export class Content {
   }
 }
 
-/** Whether Accept-Encoding allows a coding, by name or by `*` (RFC 9110 section 12.5.3). */
+/** By name or by `*` (RFC 9110 section 12.5.3). */
 function takes(acceptEncoding = '', coding: Coding): boolean {
   const weights = new Map(
     acceptEncoding
@@ -92,9 +86,7 @@ function takes(acceptEncoding = '', coding: Coding): boolean {
   return weights.has(name) && !/^q=0(?:\.0*)?$/.test(weights.get(name) ?? '');
 }
 
-/**
- * Brotli level 9 takes a tenth of a second for the largest file; level 11 takes four seconds and saves eight percent.
- */
+/** Brotli level 11 takes seconds for the largest file and saves little. */
 function compress(coding: Coding, plain: Buffer): Promise<Buffer> {
   if (coding === 'gzip') return zip(plain, { level: 9 });
   return brotli(plain, {

@@ -5,10 +5,7 @@ export function entityTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 }
 
-/**
- * Whether If-None-Match names `tag`: `*` names every tag, a list is compared weakly (RFC 9110 section 13.1.2). A text
- * that is not a list of entity tags names none.
- */
+/** `*` names every tag, a list is compared weakly (RFC 9110 section 13.1.2). Invalid lists name none. */
 export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;

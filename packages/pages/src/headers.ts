@@ -1,6 +1,4 @@
-/** Fields of answers with pages, flat: name, value, … */
-
-/** Browsers may keep it but revalidate it each time, and get 304 if it has not changed. */
+/** Browsers revalidate the page each time and get 304 if it has not changed. */
 export const REVALIDATE = ['Cache-Control', 'no-cache'];
 
 /** The path of a file changes with its content. */
@@ -10,8 +8,8 @@ export const ASSET_HEADERS = [
 ];
 
 /**
- * A page loads from its origin only, and contains nothing inline except scripts with one of these hashes (`sha256-…`).
- * CSP level 3 does not restrict what scripts set through the CSSOM, so `style-src` needs no exception.
+ * A page loads from its origin only, and has nothing inline except scripts with these hashes (`sha256-…`). CSP level 3
+ * does not restrict the CSSOM, so `style-src` needs no exception.
  */
 export function pageHeaders(scripts: readonly string[] = []): readonly string[] {
   const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');

@@ -21,7 +21,7 @@ function markup(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A sentence in which backticks mark code. */
+/** Backticks mark code. */
 export function withCode(sentence: string): Html[] {
   const parts = sentence.split('`');
   return parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

@@ -2,11 +2,11 @@ import type { Assets } from './assets.ts';
 import { Content, type Page, type RequestFields } from './content.ts';
 import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
 
-/** `null` if there is no page at the path. */
+/** `null`: no page at the path. */
 export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
 
 export interface PageParts {
-  /** The path of the page, with a trailing slash; a request without the slash is redirected. */
+  /** With a trailing slash; a request without it is redirected. */
   readonly path: string;
   /** Called on the first request. */
   readonly html: () => string;
@@ -15,7 +15,7 @@ export interface PageParts {
   readonly assets: Assets;
 }
 
-/** Finds a page, its files, and documents by full path. With `null` for the page, only documents. */
+/** By full path. With `null` for the page, only documents. */
 export function createSite(
   page: PageParts | null,
   documents: Iterable<readonly [path: string, Content]> = [],

@@ -9,7 +9,7 @@ interface ServedText {
   readonly tag: string;
 }
 
-/** The published contract, with every digit of an int64. */
+/** Keeps every digit of an int64. */
 export interface Published {
   readonly json: ServedText;
   readonly yaml: ServedText;
@@ -20,7 +20,6 @@ export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted
   return bothForms(publish(withoutOmitted(root, exempted)));
 }
 
-/** The contract in both served forms. */
 export function bothForms(document: Json): Published {
   return {
     json: servedText(toJson(document)),
@@ -50,7 +49,7 @@ function contentOf(type: string, { bytes, tag }: ServedText): Content {
   return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
 }
 
-/** The document without the operations that were omitted because of mistakes. */
+/** Removes operations that were omitted because of mistakes. */
 function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Readonly<Json> {
   if (exempted.length === 0) return root;
   const document = new Document(root);

@@ -6,15 +6,14 @@ const here = import.meta.dirname;
 const { resolve } = createRequire(import.meta.url);
 
 export interface ReferenceAssets extends Assets {
-  /** Names below `base` of the page's own modules; the entry comes first. */
+  /** Below `base`; the entry comes first. */
   readonly modules: readonly string[];
-  /** Names below `base` of the style sheets, in cascade order. */
+  /** Below `base`, in cascade order. */
   readonly styles: readonly string[];
 }
 
 const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas'];
 
-/** The files of a reference, served below `prefix`. */
 export function referenceAssets(prefix: string): ReferenceAssets {
   const entry = 'browser/main.ts';
   const modules = [entry, ...filesIn(here, 'browser', '.ts').filter((file) => file !== entry)];

@@ -6,18 +6,16 @@ import { publish } from './publish.ts';
 import { createReference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
-  /** Of the admin API. */
   readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document'>;
-  /** The path of the page, with a trailing slash; all its files are below. */
+  /** With a trailing slash; all files are below. */
   readonly prefix: string;
   /** The API path that returns the signed-in operator. */
   readonly api: string;
-  /** The path of the console. */
   readonly console: string;
   readonly errors: readonly ErrorWords[];
 }
 
-/** The reference of the admin API, without a key field. It is rarely opened, so everything is read on first use. */
+/** Without a key field. Rarely opened, so everything is read on first use. */
 export function createOperatorsReference(options: OperatorsReferenceOptions): FindPage {
   const { prefix } = options;
   let find: FindPage | null = null;
@@ -34,7 +32,7 @@ function open({ contract, prefix, api, console, errors }: OperatorsReferenceOpti
   return createReference({ contract, published, paths, page: true, readers: { console }, errors });
 }
 
-/** A copy in which only operations that read, and whose responses end, can be tried. */
+/** Only reads whose responses end can be tried. */
 function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
     const operations = Object.entries(item as Json).map(([method, operation]) => {
@@ -46,7 +44,7 @@ function readsAlone(document: Readonly<Json>): Json {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Whether an operation returns an endless event stream, which the page would wait for. */
+/** The page would wait for an endless event stream. */
 function streams(operation: unknown): boolean {
   return JSON.stringify(operation).includes('"text/event-stream"');
 }

@@ -1,12 +1,10 @@
 import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
 
-/** The field that names the upstream of an operation. */
 const UPSTREAM = 'x-storegate-upstream';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * The published contract: a copy that repeats the gateway's fields of an operation in the fields of other renderers. A
- * field of another renderer that the author wrote is unchanged.
+ * A copy that repeats the gateway's fields in those of other renderers, unless the author wrote them.
  *
  * | gateway | other renderers |
  * |---|---|
@@ -15,8 +13,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
  * | `x-ratelimit-cost` | `x-badges` |
  *
- * `x-storegate-upstream` is omitted. It never marks an operation `x-internal`: every operation is public, even if
- * readers cannot try it.
+ * Omits `x-storegate-upstream`. Never sets `x-internal`: every operation is public, even if readers cannot try it.
  */
 export function publish(root: Readonly<Json>): Json {
   const document = new Document(root as Json);
@@ -45,7 +42,6 @@ function missing(expanded: Json, own: Json): Json {
   return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
 }
 
-/** The fields of other renderers, derived from the contract. */
 function expansion(operation: Json): Json {
   const level = operation['x-stability-level'];
   const badges = badgesOf(operation);

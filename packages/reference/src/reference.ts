@@ -5,7 +5,7 @@ import { type ReferencePage, renderReferencePage } from './page/reference-page.t
 
 export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
-  /** The path of the page, with a trailing slash, and the paths of the contract. */
+  /** `page` has a trailing slash. */
   readonly paths: DocumentPaths & { readonly page: string };
   /** `false`: only the contract is published. */
   readonly page: boolean;

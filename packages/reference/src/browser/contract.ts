@@ -33,7 +33,6 @@ export interface Contract {
 
 const read = new WeakMap<ImmutableMap, Contract>();
 
-/** The contract as plain values, converted once. */
 export function contractOf({ specSelectors }: System): Contract {
   const json = specSelectors.specJson();
   const contract = read.get(json) ?? (json.toJS() as Contract);

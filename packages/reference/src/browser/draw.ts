@@ -13,10 +13,7 @@ import type { OutgoingRequest, SwaggerUi, SwaggerUiSettings } from './swagger-ui
 
 declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
-/**
- * Draws the operations of the page's contract, and connects the page's own links. `send` sees each request that a
- * reader tries.
- */
+/** `send` sees each request that a reader tries. */
 export function draw(send: (request: OutgoingRequest) => void): void {
   const domNode = document.getElementById('reference')!;
   closeContentsWhenUsed();

@@ -3,10 +3,7 @@ export interface TagGroup {
   readonly tags: readonly string[];
 }
 
-/**
- * Groups the tags that have operations by `x-tagGroups`, in its order. Other tags come last under a heading of their
- * own. Empty groups are omitted.
- */
+/** In the order of `x-tagGroups`. Other tags come last under their own heading; empty groups are omitted. */
 export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
   const known = new Set(tags);
   const groups: TagGroup[] = [];

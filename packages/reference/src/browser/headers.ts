@@ -1,7 +1,7 @@
-/** Response headers: names in lower case, values as received. */
+/** Names in lower case, values as received. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** Headers in Swagger UI's form: it splits every value at `, `, dates as well as lists. */
+/** Swagger UI splits every value at `, `, dates as well as lists. */
 export type CutHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export function asReceived(headers: CutHeaders): Headers {

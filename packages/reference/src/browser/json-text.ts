@@ -1,6 +1,6 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Indents JSON and keeps every token, because `JSON.parse` would round an int64. Other text is unchanged. */
+/** Keeps every token, because `JSON.parse` would round an int64. Other text is unchanged. */
 export function indentJson(text: string): string {
   if (!isJson(text)) return text;
   const tokens = text.match(TOKEN) ?? [];
@@ -23,7 +23,7 @@ export function indentJson(text: string): string {
 
 export type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
 
-/** Splits JSON text into pieces for colouring; joined, they are the text. */
+/** The pieces joined are the text. */
 export function piecesOf(text: string): readonly { readonly kind: Kind; readonly text: string }[] {
   const pieces =
     text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];

@@ -1,7 +1,6 @@
 /**
- * The form of a text entered as a key. `own`: form and checksum of a key of this gateway. `damaged`: only the prefix
- * matches. `other`: possibly a key of another system. `impossible`: not allowed in a header (RFC 9110 section 5.5). No
- * form implies that the key is valid.
+ * `own`: form and checksum of a key of this gateway. `damaged`: only the prefix matches. `other`: possibly a key of
+ * another system. `impossible`: not allowed in a header (RFC 9110 section 5.5). No form implies that the key is valid.
  */
 export type KeyForm = 'own' | 'damaged' | 'other' | 'impossible';
 
@@ -27,7 +26,6 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** CRC-32 of ASCII text, like zlib's. */
 function crc32(text: string): number {
   let rest = -1;
   for (let i = 0; i < text.length; i++) {

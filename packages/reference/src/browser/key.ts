@@ -2,13 +2,12 @@ import { formOf, type KeyForm } from './key-form.ts';
 
 const NAME = 'storegate.key';
 
-/** The reader's key. It never appears in the page, the address or a log. */
+/** The key never appears in the page, the address or a log. */
 export interface Key {
-  /** `null` if the reader entered none. */
   readonly secret: string | null;
 }
 
-/** The first feedback for a pasted text. The gateway decides whether it is valid, and all but the last can be. */
+/** The gateway decides whether the key is valid, and all but the last can be. */
 const VERDICTS: Readonly<Record<KeyForm, string>> = {
   own: 'This has the form of a key.',
   damaged: 'This begins like a key, but something is missing or mistyped: please compare it with the original.',
@@ -17,10 +16,7 @@ const VERDICTS: Readonly<Record<KeyForm, string>> = {
   impossible: 'This is not a key: it has characters that no key has.',
 };
 
-/**
- * Connects the form for the key. The tab keeps the key; the device keeps it only on request. "Forget it" removes it
- * from both.
- */
+/** The tab keeps the key; the device keeps it only on request. "Forget it" removes it from both. */
 export function connectKey(page: Document): Key {
   const form = page.getElementById('key') as HTMLFormElement;
   const field = page.getElementById('key-secret') as HTMLInputElement;
@@ -45,7 +41,7 @@ export function connectKey(page: Document): Key {
 
   field.addEventListener('input', (event) => {
     const secret = field.value.trim();
-    // While the reader types, there is no feedback before the key is complete.
+    // No feedback while the reader types an incomplete key.
     const typing = (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
     if (secret !== '' && !typing) show(VERDICTS[formOf(secret)]);
   });
@@ -73,7 +69,7 @@ export function connectKey(page: Document): Key {
   return key;
 }
 
-/** `null` if the browser throws because it forbids storage to this page; the key then lives as long as the page. */
+/** `null` if the browser forbids storage; the key then lives as long as the page. */
 function opened(storage: () => Storage): Storage | null {
   try {
     return storage();

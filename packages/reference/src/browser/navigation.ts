@@ -1,7 +1,6 @@
 import { operationHash, placeOf } from './places.ts';
 import type { Plugin, SwaggerUi } from './swagger-ui.ts';
 
-/** Opens the operation in the address, now and for every link to an operation. */
 export function followLinks(ui: SwaggerUi): void {
   const follow = () => {
     const place = placeOf(location.hash);
@@ -15,22 +14,22 @@ export function followLinks(ui: SwaggerUi): void {
     operation?.querySelector<HTMLElement>('.opblock-summary-control')?.focus({ preventScroll: true });
   };
   addEventListener('hashchange', follow);
-  // A link to the current address has no effect by itself, but the reader wants to go there again.
+  // A link to the current address has no effect by itself.
   addEventListener('click', ({ target }) => {
     const link = (target as Element).closest('a');
     if (link?.hash && link.hash === location.hash) follow();
   });
   follow();
-  // The browser scrolled while the page was still short, so its position is wrong.
+  // The browser scrolled while the page was still short.
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 }
 
-/** Following a link scrolls, but does not move the focus in every browser. */
+/** Not every browser moves the focus when a link is followed. */
 export function skipToContent(): void {
   document.querySelector('.skip')!.addEventListener('click', () => document.getElementById('content')!.focus());
 }
 
-/** On a narrow screen the list of contents covers the page, so following a link closes it. */
+/** On a narrow screen the contents cover the page. */
 export function closeContentsWhenUsed(): void {
   const contents = document.getElementById('contents')!;
   contents.addEventListener('click', ({ target }) => {
@@ -38,7 +37,7 @@ export function closeContentsWhenUsed(): void {
   });
 }
 
-/** Writes the last opened operation into the address, so that readers can share it. */
+/** Makes the last opened operation shareable. */
 export const rememberPlace: Plugin = () => ({
   statePlugins: {
     layout: {

@@ -1,4 +1,4 @@
-/** The place of an operation on the page. The server writes links to places, the browser follows them. */
+/** The server writes links to places, the browser follows them. */
 export interface Place {
   readonly tag: string;
   readonly id: string;
@@ -13,7 +13,7 @@ export function operationHash(tag: string, operation: Identity): string {
   return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
 }
 
-/** `null` if the fragment does not name an operation. */
+/** `null`: not an operation. */
 export function placeOf(hash: string): Place | null {
   const parts = /^#\/([^/]+)\/([^/]+)$/.exec(hash);
   if (!parts) return null;
@@ -24,7 +24,7 @@ export function placeOf(hash: string): Place | null {
   }
 }
 
-/** Swagger UI's id of an operation without an operationId: its method and path, in word characters. */
+/** Swagger UI's id of an operation without an operationId. */
 function renderedId({ id }: Identity): string {
   const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
   return method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;

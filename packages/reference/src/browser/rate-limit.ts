@@ -1,6 +1,5 @@
 import type { Headers } from './headers.ts';
 
-/** A window in response headers. */
 export interface HeaderWindow {
   readonly name: string;
   readonly limit: number | null;
@@ -9,7 +8,7 @@ export interface HeaderWindow {
   readonly seconds: number | null;
 }
 
-/** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in order. */
+/** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers. */
 export function headerWindows(headers: Headers): readonly HeaderWindow[] {
   const policies = new Map(items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]));
   return items(headers.ratelimit).flatMap(({ name, numbers: { r, t } }) =>

@@ -4,7 +4,6 @@ interface Limited {
   readonly 'x-ratelimit'?: WindowNotation;
 }
 
-/** Sentences about the limits of an operation and its tags. */
 export function scopedLimits(
   operation: Limited & { readonly tags?: readonly string[] },
   { tags = [] }: { readonly tags?: readonly (Limited & { readonly name: string })[] },

@@ -1,7 +1,7 @@
 import type { Contract, Operation } from './contract.ts';
 import { scopedLimits } from './scoped-limits.ts';
 
-/** Facts to know before a call. An operation of the admin API has a role, and no limit. */
+/** An operation of the admin API has a role, and no limit. */
 export function sentences(operation: Operation, contract: Contract): string[] {
   const cost = operation['x-ratelimit-cost'] ?? 1;
   const role = operation['x-role'];

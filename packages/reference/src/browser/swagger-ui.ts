@@ -1,14 +1,12 @@
 import type { CutHeaders } from './headers.ts';
 
-/**
- * Types for the parts of Swagger UI 5 in use; it ships none: https://github.com/swagger-api/swagger-ui/tree/master/docs
- */
+/** Swagger UI 5 ships no types: https://github.com/swagger-api/swagger-ui/tree/master/docs */
 
 export type Rendered = object | string | null;
 export type Props = Readonly<Record<string, unknown>>;
 export type Component = (props: Props) => Rendered;
 
-/** The part of Immutable.js's Map in use. */
+/** A part of Immutable.js's Map. */
 export interface ImmutableMap {
   get(name: string): unknown;
   getIn(path: readonly string[]): unknown;
@@ -70,7 +68,7 @@ export interface IncomingResponse {
 
 export interface SwaggerUiSettings {
   readonly url: string;
-  /** An element of the page. Tests compile these types without the DOM types. */
+  /** An element. Tests compile these types without the DOM types. */
   readonly domNode: object;
   readonly layout: string;
   readonly plugins: readonly Plugin[];

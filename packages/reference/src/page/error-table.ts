@@ -3,9 +3,8 @@ import { type Html, html, withCode } from '@storegate/pages';
 export interface ErrorWords {
   readonly code: string;
   readonly status: number;
-  /** A sentence. */
   readonly title: string;
-  /** The advice for the client; names and headers are in backticks. */
+  /** For the client; names and headers are in backticks. */
   readonly advice: string;
 }
 

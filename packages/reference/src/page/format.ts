@@ -6,7 +6,7 @@ const SPANS = [
   ['millisecond', 1],
 ] as const;
 
-/** A span in the largest unit that is exact: 300000 is "5 minutes". A day stays in hours: "24 hours". */
+/** In the largest exact unit: 300000 is "5 minutes". A day stays in hours: "24 hours". */
 export function duration(milliseconds: number): string {
   const [unit, length] = SPANS.find(([, length]) => milliseconds % length === 0)!;
   if (milliseconds === 86_400_000) return '24 hours';
@@ -18,7 +18,7 @@ export function counted(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** 100000 as "100,000". */
+/** "100,000". */
 export function number(value: number): string {
   return value.toLocaleString('en');
 }

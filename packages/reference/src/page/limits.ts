@@ -3,7 +3,7 @@ import { capitalized, counted, duration, list, number } from './format.ts';
 
 export interface Window {
   readonly name: string;
-  /** For `fixed`, the page shows only the limit; it names any other kind beside the limit. */
+  /** The page shows any kind except `fixed` beside the limit. */
   readonly kind: string;
   readonly limit: number;
   /** Milliseconds. */
@@ -12,11 +12,10 @@ export interface Window {
 
 export interface Plan {
   readonly name: string;
-  /** Whether keys are counted separately, or all keys of an account together. */
   readonly count: 'key' | 'account';
   /** `null`: set for each key or account. */
   readonly windows: readonly Window[] | null;
-  /** Requests in flight at once; unlimited if absent. */
+  /** Unlimited if absent. */
   readonly concurrency?: number;
 }
 
@@ -24,7 +23,7 @@ export interface Plan {
 export interface BanRules {
   readonly strikes: number;
   readonly window: number;
-  /** The lengths of the first, second, … ban. */
+  /** Of the first, second, … ban. */
   readonly durations: readonly number[];
   readonly decay: number;
 }
@@ -32,13 +31,12 @@ export interface BanRules {
 /** Limits of single accounts are not shown to clients. */
 export interface Limits {
   readonly plans: readonly Plan[];
-  /** `null`: keys are never banned. */
+  /** `null`: no bans. */
   readonly bans: BanRules | null;
-  /** Limits of one operation or tag, for every plan. */
+  /** For every plan. */
   readonly scoped: readonly { readonly kind: 'operation' | 'tag'; readonly name: string; readonly window: Window }[];
 }
 
-/** The limits of plans, operations and tags, their headers, and the rules of bans. */
 export function limitsSection({ plans, bans, scoped }: Limits): Html {
   const columns = columnsOf(plans);
   return html`<section id="limits" aria-labelledby="limits-title">
@@ -101,7 +99,6 @@ function cell(window: Window | undefined): Html {
   return html`<td>${amount(window)}</td>`;
 }
 
-/** The text after a limit. Other kinds are shown by name. */
 const REMARKS: Readonly<Record<string, string>> = { fixed: '' };
 
 function amount({ kind, limit }: Window): string {

@@ -7,9 +7,8 @@ import type { Link } from './links.ts';
 export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
 
 export interface Contents {
-  /** Links to parts of the page, and to other pages. */
   readonly guide: readonly Link[];
-  /** Links to the contract, shown here only on narrow screens. */
+  /** Shown here only on narrow screens. */
   readonly documents: readonly Link[];
   readonly operations: readonly Listed[];
   /** `x-tagGroups` of the contract. */
@@ -17,8 +16,8 @@ export interface Contents {
 }
 
 /**
- * The table of contents. The server renders it with the page, so that it works without scripts. If there is no room
- * beside the operations, it is a popover, which `contentsButton` opens.
+ * Rendered by the server, so that it works without scripts. On narrow screens it is a popover, which `contentsButton`
+ * opens.
  */
 export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));

@@ -3,7 +3,7 @@ import type { ReferenceAssets } from '../files.ts';
 import type { Link } from './links.ts';
 import { contentsButton, type Listed, navigation } from './navigation.ts';
 
-/** A part after the operations: a `section` element with this id. */
+/** A `section` element with this id. */
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -14,21 +14,19 @@ export interface PageContent {
   readonly title: string;
   readonly version: string;
   readonly assets: ReferenceAssets;
-  /** Links to the contract in each form; the first is JSON, from which the operations are drawn. */
+  /** The first is JSON, from which the operations are drawn. */
   readonly documents: readonly [Link, ...Link[]];
   readonly operations: readonly Listed[];
   /** `x-tagGroups` of the contract. */
   readonly tagGroups: unknown;
-  /** Links to other pages. */
   readonly others?: readonly Link[];
-  /** Content before the operations. */
   readonly start: Html;
   readonly sections: readonly Section[];
 }
 
 /**
- * The whole page except the operations, which Swagger UI draws into `#reference` from the published contract. This part
- * is readable at once and without scripts, and it stays in place when the operations appear.
+ * Swagger UI draws the operations into `#reference`. The rest is readable without scripts and stays in place when they
+ * appear.
  */
 export function renderPage(content: PageContent): string {
   const { title, version, assets, documents, operations, tagGroups, others = [], start, sections } = content;

@@ -8,7 +8,7 @@ import type { Listed } from './navigation.ts';
 import { type PageContent, renderPage } from './page.ts';
 import { retryingSection } from './retrying.ts';
 
-/** The page of an API: with limits for clients, or with a link to the console for operators. */
+/** With limits for clients, or a link to the console for operators. */
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
   readonly paths: DocumentPaths;
@@ -17,7 +17,6 @@ export interface ReferencePage {
   readonly errors: readonly ErrorWords[];
 }
 
-/** Clients get a field for the key, plans, and advice after a refusal; operators use their console session. */
 export function renderReferencePage(page: ReferencePage, assets: ReferenceAssets): string {
   const { contract, paths, readers, errors } = page;
   const { title, version, operations, document } = contract;

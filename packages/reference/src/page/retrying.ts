@@ -9,7 +9,6 @@ const SAMPLE = `async function send(url, options, attempt = 0) {
   return send(url, options, attempt + 1);
 }`;
 
-/** Advice for clients after a refusal or during an outage. */
 export function retryingSection(): Html {
   return html`<section id="retrying" aria-labelledby="retrying-title">
 <h2 id="retrying-title">How to retry</h2>

@@ -2,13 +2,10 @@ import type { Headers } from '../headers.ts';
 import type { Plugin, Rendered, System } from '../swagger-ui.ts';
 import { refusal } from './limits.ts';
 
-/**
- * For keyboard and screen reader users: keeps the focus when a request is sent or a response cleared, and announces
- * responses.
- */
+/** Keeps the focus when a request is sent or a response cleared, and announces responses to screen readers. */
 export const announcements: Plugin = () => ({
   wrapComponents: {
-    /** A disabled button loses the focus. During a request this one stays enabled, but does nothing. */
+    /** A disabled button would lose the focus, so this one stays enabled and does nothing during a request. */
     execute: (Original, system) => (props) => {
       const busy = props.disabled === true;
       const button = system.React.createElement(Original, { ...props, disabled: false });
@@ -39,7 +36,7 @@ function around(button: Rendered, props: object, system: System): Rendered {
   return system.React.createElement('span', { className: 'around', ...props }, button);
 }
 
-/** Screen readers announce changes of a region that already existed, so the page has an empty one. */
+/** Screen readers announce changes of existing regions only, so the page has an empty one. */
 function announce(text: string): void {
   document.getElementById('announcement')?.replaceChildren(text);
 }

@@ -1,9 +1,9 @@
 import type { ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** Gives every form control a name, and leaves examples out of the values. */
+/** Names every form control, and leaves examples out of the values. */
 export const controls: Plugin = (system) => ({
   components: {
-    // Swagger UI looks these up by type and format, and warns about missing ones. Text keeps every digit.
+    // Swagger UI warns about missing types and formats. Text keeps every digit.
     JsonSchema_integer_int32: (props) => asText(props, system),
     JsonSchema_integer_int64: (props) => asText(props, system),
   },

@@ -1,8 +1,8 @@
 import type { ImmutableMap, Plugin } from '../swagger-ui.ts';
 
 /**
- * The shown and copied command has a placeholder instead of a secret, because people share screens and notes. The
- * console's API uses a session; a program calls the admin API itself, with a token.
+ * Replaces secrets by a placeholder, because people share screens and notes. The console's session becomes a token, as
+ * programs call the admin API itself.
  */
 export const curlWithoutSecrets: Plugin = () => ({
   wrapComponents: {

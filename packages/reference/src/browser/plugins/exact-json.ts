@@ -1,7 +1,7 @@
 import { indentJson, piecesOf } from '../json-text.ts';
 import type { Plugin } from '../swagger-ui.ts';
 
-/** Shows every digit of a response. Swagger UI itself uses JSON.parse, which rounds identifiers. */
+/** Swagger UI uses JSON.parse, which rounds identifiers. */
 export const exactJson: Plugin = () => ({
   wrapComponents: {
     responseBody: (Original, system) => (props) => {
@@ -13,7 +13,7 @@ export const exactJson: Plugin = () => ({
       const settings = { language: 'json', canCopy: true, downloadable: true, fileName: 'response.json' };
       return h('div', null, h('h5', null, 'Response body'), h(HighlightCode, settings, indentJson(content)));
     },
-    /** This highlighter has classes for light and dark instead of inline colours, and scrolls by keyboard. */
+    /** Has classes for light and dark, and scrolls by keyboard. */
     SyntaxHighlighter:
       (_Original, system) =>
       ({ language, className, children }) => {

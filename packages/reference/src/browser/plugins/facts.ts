@@ -3,7 +3,7 @@ import { operationHash } from '../places.ts';
 import { sentences } from '../sentences.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows the `x-` fields of an operation as badges beside its path, and as sentences above its parameters. */
+/** Shows `x-` fields as badges and sentences. */
 export const facts: Plugin = () => ({
   wrapComponents: {
     OperationSummaryPath: (Original, system) => (props) => {
@@ -65,7 +65,7 @@ function date(text: string, system: System): Rendered {
   return h('span', null, verb, time(text, system), '.');
 }
 
-/** Dates of the contract are UTC, and the page shows them in UTC. */
+/** In UTC, as in the contract. */
 function time(text: string, { React: { createElement: h } }: System): Rendered {
   const shown = new Date(text).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
   return h('time', { dateTime: text }, shown);

@@ -2,7 +2,6 @@ import { contractOf } from '../contract.ts';
 import { groupTags } from '../groups.ts';
 import type { Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** The parts that Swagger UI draws: the contract's description, its operations in groups, its schemas. */
 export const layout: Plugin = (system) => ({
   components: { Reference: () => reference(system) },
   wrapComponents: {

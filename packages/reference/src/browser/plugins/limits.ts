@@ -2,7 +2,6 @@ import type { Headers } from '../headers.ts';
 import { type HeaderWindow, headerWindows } from '../rate-limit.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows the remaining limits of the key above each response. */
 export const limits: Plugin = () => ({
   wrapComponents: {
     liveResponse: (Original, system) => (props) => {
@@ -38,7 +37,7 @@ function summary(status: unknown, headers: Headers, system: System): Rendered {
   );
 }
 
-/** `null` if the response is not a refusal by the limits. */
+/** `null`: not a refusal by the limits. */
 export function refusal(status: number, { 'retry-after': retry }: Headers): string | null {
   if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
   if (status === 403 && retry !== undefined) return `Banned for a while: wait ${retry} seconds`;
@@ -49,7 +48,7 @@ function windowText({ name, limit, remaining }: HeaderWindow): string {
   return `${remaining.toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`} left per ${name}`;
 }
 
-/** Unix seconds as a local time of day. */
+/** Unix seconds in local time. */
 function clock(seconds: number): string {
   return new Date(seconds * 1000).toLocaleTimeString('en-GB');
 }

@@ -1,6 +1,6 @@
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shortens responses: headers collapse, and each refusal takes one row with its codes, because all look alike. */
+/** Collapses headers, and shows each refusal in one row, because all look alike. */
 export const responses: Plugin = () => ({
   wrapComponents: {
     headers: (Original, system) => (props) => {
@@ -40,7 +40,7 @@ function explained(name: string, { React: { createElement: h } }: System): Rende
   return document.getElementById(`errors-${name}`) ? h('a', { key: name, href: `#errors-${name}` }, code) : code;
 }
 
-/** Whether the body is the Error object {code, message, status}, with or without more fields. */
+/** {code, message, status}, with or without more fields. */
 function hasErrorObject(response: ImmutableMap): boolean {
   const schema = ['content', 'application/json', 'schema', 'properties'];
   return ['code', 'message', 'status'].every((name) => response.getIn([...schema, name]) !== undefined);

@@ -1,7 +1,7 @@
 import { operationAt } from '../contract.ts';
 import type { Component, GetComponent, ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** `x-try-it: false` in the contract removes the button and all controls of an operation. */
+/** `x-try-it: false` removes the button and all controls. */
 export const tryIt: Plugin = (system) => {
   const onlyToRead = partsToRead(system);
   return {
@@ -44,7 +44,7 @@ function canBeTried(system: System, path: string, method: string): boolean {
   return operationAt(system, path, method)?.['x-try-it'] !== false;
 }
 
-/** `getComponent` without the controls that only fill in a request. A single media type becomes text. */
+/** Omits controls that only fill in a request. A single media type becomes text. */
 function partsToRead(system: System): (props: Props) => GetComponent {
   const nothing = () => null;
   const parts: Readonly<Record<string, Component>> = {
@@ -60,7 +60,7 @@ function mediaType(props: Props, system: System): Rendered {
   const { value, onChange } = props as { value?: unknown; onChange?: (type: unknown) => void };
   const types = (props.contentTypes as ImmutableMap).toJS() as readonly string[];
   const [first] = types;
-  // Swagger UI's own control also selects the first type; the example beside it belongs to the selected type.
+  // Swagger UI's own control selects the first type; the example beside it belongs to the selected type.
   useEffect(() => {
     if (types.length === 1 && value !== first) onChange?.(first);
   });

@@ -14,7 +14,6 @@ export interface Command {
   /** The caller's own environment does not reach a child. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The child is ready once this loopback port accepts connections. */
   readonly port: number;
   readonly place?: Place;
   readonly output?: string;
@@ -29,12 +28,11 @@ export interface Child {
 const READY_WITHIN = 60_000;
 const STOPPED_WITHIN = 30_000;
 
-/** Kills all process groups and removes the folder at the end of its input. */
 const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
 
 /**
- * Each child has its own process group. A small shell waits for the end of a pipe, which ends with the run even if
- * killed, and then kills them all.
+ * Each child has its own process group. A small shell kills them at the end of a pipe, which ends with the run even if
+ * killed.
  */
 export class Children {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-bench-'));
@@ -46,12 +44,10 @@ export class Children {
   readonly #deaths: string[] = [];
   #closing = false;
 
-  /** Children that exited unexpectedly, with the end of their logs. */
   get deaths(): readonly string[] {
     return this.#deaths;
   }
 
-  /** Waits until it listens. Rejects with the end of its log if it does not. */
   async start(command: Command): Promise<Child> {
     const log = join(this.folder, `${command.name}.log`);
     const process = this.#spawn(command, log);

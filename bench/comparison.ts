@@ -112,7 +112,6 @@ function isNoRepetition({ target }: Latency): boolean {
   return target !== 'direct';
 }
 
-/** Each round visits all subjects, so that all meet the same conditions. */
 async function measureInTurns(
   subjects: readonly Measured[],
   settings: MeasureOptions & { readonly rounds: number },

@@ -19,7 +19,7 @@ interface Row {
   /** Milliseconds. */
   readonly time: number;
   readonly cpu: number;
-  /** Bytes: the peak of the check, and the process that serves the document. */
+  /** Bytes. */
   readonly peak: number;
   readonly serving: number;
 }

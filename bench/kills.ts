@@ -35,7 +35,7 @@ const LIMIT = 300;
 const PROMISED = 1_000;
 
 interface Crash {
-  /** Admitted requests with a response that are not counted, and the age of the oldest at the kill. */
+  /** Admitted requests that are not counted, and the age of the oldest at the kill. */
   readonly uncounted: number;
   readonly late: number;
   /** Units admitted over the limit of the small key. */
@@ -110,7 +110,7 @@ async function killAgainAndAgain(): Promise<Crash[]> {
   return crashes;
 }
 
-/** Sends until a refusal or the end of the gateway. Returns the admitted requests. */
+/** Returns the admitted requests. */
 async function exhaust(key: string): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   let admitted = 0;

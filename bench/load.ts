@@ -25,7 +25,6 @@ export interface Load {
   readonly timeouts: number;
 }
 
-/** Repeats one request on kept-alive connections without pause. */
 export async function load(request: Request, options: LoadOptions): Promise<Load> {
   const file = join(options.folder, 'load.lua');
   writeFileSync(file, luaOf(request) + (options.script ?? ''));

@@ -42,7 +42,6 @@ function packageVersions(): Record<string, string> {
   return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
 }
 
-/** Some programs print to standard error, some exit with an error. */
 function versionOf([file, ...args]: readonly string[]): string {
   const shell = ['-c', '"$0" "$@" 2>&1 || true', file!, ...args];
   return /\d+(\.\d+)+/.exec(execFileSync('/bin/sh', shell, { encoding: 'utf8' }))?.[0] ?? 'unknown';

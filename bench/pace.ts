@@ -68,7 +68,6 @@ function toBytes({ method, headers, body }: Request, { pathname, host }: URL): B
   return Buffer.from(`${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`);
 }
 
-/** Resolves at the end of a 2xx response; rejects on anything else. */
 function answered(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';

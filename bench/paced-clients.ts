@@ -8,7 +8,6 @@ export interface TimedResponse {
   readonly status: number;
 }
 
-/** An even pace regardless of response times, on as many connections as it needs. */
 export class PacedClients {
   readonly asked: TimedResponse[] = [];
   readonly #url: string;

@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/**
- * The measured process has a processor for itself; others share the rest, or may run `anywhere`. Random distribution by
- * the system would change the figures by a factor of two.
- */
+/** The measured process has a processor for itself; others share the rest, or may run `anywhere`. */
 export type Place = 'measured' | 'beside' | 'anywhere';
 
 const LIST = { measured: '0', beside: `1-${availableParallelism() - 1}` } as const;

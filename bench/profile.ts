@@ -62,7 +62,6 @@ function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Self time per function within `span`, as a share of time that was not idle. */
 function summarize(cpuProfile: CpuProfile, span: Span): string {
   const times = selfTimes(cpuProfile, span);
   const idle = times.get('(idle)') ?? 0;

@@ -82,7 +82,6 @@ async function run(): Promise<void> {
   }
 }
 
-/** Removes bodies that cannot be checked; the contract would be refused. */
 function unchecked(item: unknown): unknown {
   return mapMembers(item as Json, (member) =>
     member !== null && typeof member === 'object' && 'requestBody' in member

@@ -14,7 +14,6 @@ function describe(error: unknown): string {
   return error.name === 'WrongAnswer' ? error.message : (error.stack ?? error.message);
 }
 
-/** Imports modules that need the peers' packages only after installing these. */
 async function run(options: Options): Promise<void> {
   if (options.mode === 'help') return console.log(usage);
   installPackages();

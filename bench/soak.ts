@@ -14,10 +14,7 @@ import { requestOf, works } from './work.ts';
 const KEYS = 1_000_000;
 const SECONDS = 10;
 
-/**
- * A million keys in turn at full speed against embedded state. The figures of a healthy gateway level off once it has
- * seen every key.
- */
+/** A million keys in turn at full speed against embedded state. */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   const get = works.find(({ name }) => name === 'get')!;
   await withSurroundings(options.node, async (surroundings) => {
@@ -52,10 +49,7 @@ export async function soak(options: Options, say: (line: string) => void): Promi
   });
 }
 
-/**
- * Writes copies of the admitted key directly into the gateway's file, because a million commands would take hours. The
- * load generator reads the secrets.
- */
+/** Writes copies of the admitted key directly into the gateway's file, because a million commands would take hours. */
 function makeKeys(data: string, file: string): void {
   const db = new DatabaseSync(join(data, 'state.db'));
   const [row] = db.prepare("SELECT record FROM keys WHERE record ->> 'plan' = 'large'").all();

@@ -26,7 +26,6 @@ export async function withSurroundings<T>(node: string, work: (surroundings: Sur
     surroundings = { children, backend, redis, node, keys };
     return await work(surroundings);
   } catch (error) {
-    // An exited child is the most likely reason of any failure.
     for (const death of children.deaths) console.error(death);
     throw error;
   } finally {

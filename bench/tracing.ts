@@ -54,7 +54,6 @@ async function compare(): Promise<void> {
   });
   const became = { failed: 0, dropped: 0, exported: 0 };
   const tracing = (await openTracing(
-    // All sampled spans are sent, so that the whole path is measured.
     { ...settings, batch: { ...settings.batch, maxQueueSize: 1_000_000, scheduleDelay: 50 } },
     {
       worker: null,

@@ -3,7 +3,6 @@ import { BODY_LENGTH, CREATED, PETS } from './backend.ts';
 import type { Running, Target } from './targets/target.ts';
 import { isAdmitted, type Request, requestOf, type Work } from './work.ts';
 
-/** A target behaved differently from what the bench means to measure. */
 export class WrongAnswer extends Error {
   override name = 'WrongAnswer';
 }
@@ -42,7 +41,6 @@ export function letsThrough(target: Target, work: Work): number {
   return work.key === 'refused' && !target.counts ? 2 : 0;
 }
 
-/** Uses up the refused key and sends the unknown one. Then two probes must agree. */
 export async function prepare(target: Target, running: Running, work: Work): Promise<void> {
   if (!isAdmitted(work)) for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
   const first = await probe(target, running, work);

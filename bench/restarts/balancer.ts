@@ -17,7 +17,7 @@ export interface Balancer {
 /** Milliseconds between two health checks. */
 export const CHECK = 250;
 
-/** HAProxy without retries, so that every request lost by a gateway is visible. */
+/** HAProxy without retries. */
 export async function startBalancer(children: Children, gateways: readonly Balanced[]): Promise<Balancer> {
   const [port, stats] = [await freePort(), await freePort()];
   const file = join(children.folder, 'balancer.cfg');

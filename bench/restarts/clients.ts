@@ -14,7 +14,6 @@ export interface ClientsOptions {
   readonly ports: readonly number[];
   readonly key: string;
   readonly connections: number;
-  /** The clients end after this many requests once `ended` returns true. */
   readonly requests: number;
   readonly ended: () => boolean;
 }

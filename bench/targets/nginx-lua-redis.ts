@@ -9,7 +9,7 @@ import type { Target } from './target.ts';
 const MODULES = ['ndk_http_module', 'ngx_http_lua_module'];
 const LUA = '/usr/share/lua/5.1';
 
-/** The engine of Kong and APISIX: one script decides minute and day, refusals come from shared memory. */
+/** The engine of Kong and APISIX. */
 export const nginxLuaRedis: Target = {
   name: 'nginx-lua-redis',
   title: 'nginx + Lua + Redis',

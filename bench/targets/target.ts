@@ -9,7 +9,6 @@ export interface Target {
   readonly name: string;
   readonly title: string;
   readonly works: readonly Work['name'][];
-  /** Each admitted request lowers X-RateLimit-Remaining by one, and refusals have a Retry-After. */
   readonly counts: boolean;
   readonly redis: boolean;
   /** `null`: can run here. */

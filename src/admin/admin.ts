@@ -18,7 +18,7 @@ import { createAdminServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
 
-/** The operators' listener. It shares no route with the public port. */
+/** It shares no route with the public port. */
 export interface Admin {
   listen(): Promise<number>;
   /** Replaces certificates; whether it uses TLS is fixed at the start. */
@@ -130,7 +130,7 @@ function answerCall(api: AdminApi, observe: Observe) {
   };
 }
 
-/** Errors of body-parser have a `type`; every other error except AdminError is a bug. */
+/** Errors of body-parser have a `type`. */
 function sendError(response: Response, thrown: unknown, observe: Observe): void {
   const { type } = thrown as { type?: string };
   const error =

@@ -29,10 +29,7 @@ export interface AdminApi {
   close(): Promise<void>;
 }
 
-/**
- * The admin API without its listener; local commands call the same operations. Throws if `contract` and the code
- * differ.
- */
+/** Local commands call the same operations. Throws if `contract` and the code differ. */
 export function createAdminApi(context: AdminContext, contract: Contract = adminContract()): AdminApi {
   const { change, close } = createChanges(context.auditLog);
   const live = new Live(context);

@@ -5,7 +5,7 @@ import { type AuditDraft, type AuditLog, failedEntry } from '../keys/operators/a
 /** Milliseconds. */
 const RETRY = 1_000;
 
-/** Retractions of audit entries whose change failed. While the log is unreachable they are retried until written. */
+/** Retried while the log is unreachable. */
 export class AuditRetractions {
   readonly #auditLog: AuditLog;
   readonly #turns = new KeyedMutex();

@@ -2,7 +2,7 @@ import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';
 
 const PAGE = 50;
-/** Milliseconds by which a ban may end earlier or later than its entry records, as the state has its own clock. */
+/** Milliseconds; the state has its own clock. */
 const CLOCKS_DIFFER = 10_000;
 
 /** Who added or extended the ban that ends at `until` (Unix milliseconds), and why; `null`: automatic. */

@@ -56,7 +56,7 @@ export interface Task {
 export interface Idempotent {
   readonly name: string;
   seal(answer: AdminAnswer): IdempotentAnswer;
-  /** Throws AdminError if the response belongs to another call with this key. */
+  /** Throws AdminError if the response belongs to another call. */
   open(kept: IdempotentAnswer): AdminAnswer;
 }
 

@@ -71,7 +71,6 @@ export function createChanges(auditLog: AuditLog): Changes {
     }
   }
 
-  /** It is the response to the same call, so it has the same type. */
   async function answerOfBefore<Body>({ idempotent, now }: Task): Promise<AdminAnswer<Body> | null> {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
     return kept ? (idempotent.open(kept) as AdminAnswer<Body>) : null;
@@ -99,7 +98,6 @@ export function createChanges(auditLog: AuditLog): Changes {
   };
 }
 
-/** `answer`: stored with the note for repeated calls; `null` if another note of the call has it. */
 function noteOf(
   { now, actor, requestId, reason, idempotent }: Task,
   entry: ChangeEntry,

@@ -124,7 +124,6 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   };
 }
 
-/** The user in the header, else the user of the gateway. Throws AdminError. */
 function shellUserIn(header: string | string[] | undefined): Operator {
   const name = header === undefined ? shellUser() : decodeShellUser(String(header));
   if (name !== null) return { name, role: 'admin' };

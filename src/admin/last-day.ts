@@ -33,7 +33,6 @@ export async function lastDay(
   const plan = planned.plans.get(name)!;
   if (plan.windows === null) return null;
   const before = context.plans().plans.get(name);
-  // Other windows, or those of accounts instead of keys, have no counts.
   const counted = plan.windows.filter(
     (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );

@@ -29,7 +29,6 @@ interface Place {
   readonly indent: number;
 }
 
-/** For a new plan the place after the last one; `null` if plans are not in block style. */
 function placeOf(document: Document, name: string, text: string): Place | null {
   const plans = document.get('plans', true);
   if (!isMap<Scalar<string>, Node>(plans) || plans.flow || plans.items.length === 0) return null;

@@ -107,7 +107,6 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
 
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;
 
-/** Restores up to `units` in the window `name`, or in all windows. */
 export function restoreUnits(standing: SubjectUsage, units: number, name: string | null): SubjectUsage {
   const windows = standing.windows.map((window) => {
     if (name !== null && window.name !== name) return window;

@@ -8,7 +8,6 @@ export class AddressRules {
   readonly #allow: CidrRanges | null;
   readonly #deny: CidrRanges | null;
 
-  /** `name`: the setting of the lists, for messages to operators. */
   constructor(name: string, lists: AddressLists) {
     this.#name = name;
     this.#lists = lists;
@@ -16,7 +15,7 @@ export class AddressRules {
     this.#deny = rangesOf(lists.deny);
   }
 
-  /** The list entry that refuses the address, for operators; `null`: allowed. An unreadable address is in no list. */
+  /** The matching list entry; `null`: allowed. An unreadable address is in no list. */
   refusing(address: string): string | null {
     const words = wordsOf(address);
     if (this.#deny !== null && words !== null) {

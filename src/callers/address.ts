@@ -25,7 +25,6 @@ export function plainAddress(address: string | undefined): string {
 /** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
 const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
 
-/** `null` if invalid. */
 function reportedAddress(hop: string): string | null {
   const text = hop.trim();
   const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];

@@ -10,15 +10,12 @@ const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof Package.RateLimiterMemory;
 
-/** Further clients share SHARED_COUNTERS counters. */
 const OWN_COUNTERS = 50_000;
 const SHARED_COUNTERS = 1_024;
 
 /** A client is an address, an IPv6 /64, or a key id. */
 export interface CallerWindow {
-  /** `exhausted`: the client exceeds its window. */
   take(caller: string, units?: number): Promise<Readings & { readonly exhausted: boolean }>;
-  /** Does not charge the window. */
   look(caller: string): Promise<Readings>;
   /** Copies all counters. */
   readonly size: number;
@@ -34,7 +31,6 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
   let began = 0;
   let opened = 0;
 
-  /** A shared counter if there is no room for an own one. */
   async function counterOf(address: string, now: number): Promise<string> {
     const caller = networkOf(address);
     if (now - began >= span) {

@@ -5,7 +5,6 @@ export interface MatchedRange {
   readonly list: number;
 }
 
-/** More lists than settings can have. */
 const MAX_LISTS = 1_024;
 
 /** Blocks are either disjoint or nested, so binary search over the outermost blocks is enough. */
@@ -29,7 +28,6 @@ export class CidrRanges {
     this.#ipv6 = new Ipv6Ranges(ipv6);
   }
 
-  /** The largest block with the address; `null`: none. */
   find(address: Words): MatchedRange | null {
     return address.length === 1 ? this.#ipv4.find(address[0]!) : this.#ipv6.find(address);
   }

@@ -2,7 +2,6 @@ import { type CallerWindow, createCallerWindow } from './caller-window.ts';
 
 /** Counts only requests without a valid key. */
 export interface Guard {
-  /** `exhausted`: too many failures in the window. */
   fail(address: string): ReturnType<CallerWindow['take']>;
   look: CallerWindow['look'];
 }

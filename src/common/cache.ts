@@ -11,7 +11,6 @@ export class Cache<V> {
     this.#size = size;
   }
 
-  /** An entry in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

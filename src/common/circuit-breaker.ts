@@ -4,7 +4,6 @@ const LONGEST_PROBE_WAIT = 1_000;
 
 export interface CircuitBreakerOptions {
   readonly failureThreshold: number;
-  /** Rejects while the service is down. */
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;
   readonly closed: () => void;

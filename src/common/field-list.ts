@@ -1,4 +1,3 @@
-/** `names` are in lower case. */
 export function withoutFields(fields: readonly string[], names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - (i % 2)]!.toLowerCase()));
 }

@@ -47,7 +47,6 @@ function hostBits(bits: number, word: number): number {
   return inWord === 32 ? 0 : 0xffff_ffff >>> inWord;
 }
 
-/** Returns an invalid length for a leading zero or more than three digits. */
 function lengthIn(text: string, from: number): number {
   const digits = text.length - from;
   if (digits < 1 || digits > 3 || (digits > 1 && text.charCodeAt(from) === 0x30)) return -1;
@@ -120,7 +119,6 @@ function readIPv6(text: string, end: number): Words | null {
   return wordsIn(groups, gap);
 }
 
-/** `gap`: index of the omitted zeros, or -1. */
 function wordsIn(groups: readonly number[], gap: number): Words | null {
   const missing = 8 - groups.length;
   if (gap === -1 ? missing !== 0 : missing < 1) return null;

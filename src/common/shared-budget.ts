@@ -1,4 +1,3 @@
-/** The largest share of one owner. */
 const SHARE = 1 / 4;
 
 /** In bytes. */
@@ -16,7 +15,6 @@ export class SharedBudget {
     return this.#held;
   }
 
-  /** Returns whether there was room. */
   take(owner: string, bytes: number): boolean {
     const own = (this.#heldBy.get(owner) ?? 0) + bytes;
     if (this.#held + bytes > this.most || own > this.most * SHARE) return false;

@@ -1,4 +1,3 @@
-/** For a single loop. */
 export class WakeableSleep {
   #wake: () => void = () => {};
   #isDue = false;
@@ -9,7 +8,6 @@ export class WakeableSleep {
     this.#isDue = false;
   }
 
-  /** Cannot be woken. */
   async sleepWhole(wait: number): Promise<void> {
     await this.#take(wait, () => {});
   }

@@ -5,7 +5,6 @@ import { WakeableSleep } from './wakeable-sleep.ts';
 const RETRY_DELAY = 1_000;
 
 export interface WriteBehindOptions<T> {
-  /** Returns `false` to retry the item later. */
   readonly write: (item: T) => Promise<boolean>;
   /** Beyond it items are lost. */
   readonly maxItems: number;
@@ -16,7 +15,6 @@ export interface WriteBehindOptions<T> {
   readonly onDropped: (count: number) => void;
 }
 
-/** A bounded queue that writes items in order and retries each until it succeeds. */
 export class WriteBehind<T> {
   readonly #options: WriteBehindOptions<T>;
   readonly #waiting: T[] = [];
@@ -31,7 +29,6 @@ export class WriteBehind<T> {
     this.#options = options;
   }
 
-  /** Returns `false` if the item is lost because the queue is full or closed. */
   add(item: T): boolean {
     if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.maxItems) {
       this.#lost++;

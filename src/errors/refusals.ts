@@ -33,7 +33,6 @@ export class Refusal {
   readonly code: Code;
   readonly status: number;
   readonly message: string;
-  /** For records of the gateway. */
   readonly recorded: string;
   readonly details: readonly Fault[] | null;
   readonly headers: readonly string[];
@@ -59,7 +58,6 @@ export class Refusal {
     return LINKS[this.code];
   }
 
-  /** `details` only if there are any. */
   get body(): string {
     this.#body ??= JSON.stringify(this.#members());
     return this.#body;

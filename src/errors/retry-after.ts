@@ -3,7 +3,6 @@ export function retryAfter(retryAt: number, now: number): string[] {
   return ['Retry-After', `${wholeSeconds(retryAt - now)}`];
 }
 
-/** Rounded up; at least 1. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }

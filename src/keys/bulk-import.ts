@@ -20,7 +20,6 @@ export interface ImportError {
 
 export interface ImportPlan {
   readonly fresh: readonly ImportedKey[];
-  /** Number of keys that already exist with equal fields. */
   readonly already: number;
   readonly flaws: readonly ImportError[];
 }
@@ -54,8 +53,8 @@ export async function planImport(
 }
 
 /**
- * Adds all keys or none, with one audit note made from their ids. `now` in Unix milliseconds. Throws KeyError if
- * another key has taken a hash in the meantime.
+ * All keys or none, with one audit note. `now` in Unix milliseconds. Throws KeyError if another key has taken a hash in
+ * the meantime.
  */
 export async function applyImport(
   store: KeyStore,

@@ -10,13 +10,11 @@ export interface KeyDraft {
   readonly plan: string;
   readonly label?: string | null;
   readonly windows?: readonly Window[] | null;
-  /** Addresses or CIDR blocks. */
   readonly addresses?: readonly string[] | null;
   readonly scopes?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
-  /** Installation marker in the secret. */
   readonly env?: string;
 }
 
@@ -31,7 +29,6 @@ export class KeyError extends ExpectedError {
 }
 
 export interface DraftError {
-  /** Field name in the admin API. */
   readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'scopes' | 'metadata';
   /** Contains no value of the draft, which may be a secret in the wrong place. */
   readonly message: string;
@@ -64,7 +61,6 @@ export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftEr
   ];
 }
 
-/** Needs no plans and no clock. */
 export function formErrors(draft: Omit<KeyDraft, 'plan'>): DraftError[] {
   return [
     ...accountErrors(draft),

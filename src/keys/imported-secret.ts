@@ -12,8 +12,8 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /**
- * Accepts 64 hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`. Returns 43 characters
- * of base64url; `null` if invalid.
+ * Accepts hexadecimal digits, base64 or base64url, with or without a prefix such as `sha256:`. Returns base64url;
+ * `null` if invalid.
  */
 export function readHash(text: string): string | null {
   const digits = text.replace(PREFIX, '');

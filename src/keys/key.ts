@@ -2,21 +2,19 @@ import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
 import { type Plan, PUBLIC_PLAN } from '../limits/plans.ts';
 
-/** Without the secret. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface KeyRecord {
   readonly id: string;
-  /** Counts changes, from 1. The store refuses a change based on an older version. */
+  /** Rises with each change, from 1, and detects conflicts. */
   readonly version: number;
   /** SHA-256 of the secret. */
   readonly hash: string;
   readonly account: string;
   readonly plan: string;
   readonly label: string | null;
-  /** They replace the plan's limits. */
   readonly windows: readonly Window[] | null;
   /** CIDR blocks; `null` for anywhere. */
   readonly addresses: readonly string[] | null;
-  /** Unique and unordered. */
   readonly scopes: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
@@ -45,34 +43,28 @@ export function readRecord(text: string): KeyRecord {
   return wholeRecord(JSON.parse(text));
 }
 
-/** Fills in fields that older records lack. */
 export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
   return { ...EARLIER, ...record } as KeyRecord;
 }
 
-/** Precomputed for the request path. */
 export interface Client {
   /** Without a key: the subject. */
   readonly keyId: string;
   readonly account: string;
   readonly plan: string;
-  /** The key, its account if the plan counts accounts, or an address without a key. */
   readonly subject: string;
   /**
-   * `null`: the plan is custom, and neither key nor account has limits. This is an operator's mistake and never means
-   * unlimited.
+   * `null`: a custom plan without limits of key or account. This is an operator's mistake and never means unlimited.
    */
   readonly limits: Limits | null;
   /** `null` for unlimited. */
   readonly concurrency: number | null;
   readonly party: Party;
   readonly expiresAt: number | null;
-  /** Revoked or disabled. */
   readonly revoked: boolean;
   /** `null` for anywhere. */
   readonly addresses: ClientAddresses | null;
   readonly scopes: readonly string[];
-  /** Expiry of the secret before the last rotation, if the client used it. */
   readonly retiresAt: number | null;
 }
 

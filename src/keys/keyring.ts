@@ -24,10 +24,8 @@ export interface KeyringOptions {
 }
 
 interface CachedClient {
-  /** `null`: the key does not exist. */
   readonly record: KeyRecord | null;
   readonly recheckAt: number;
-  /** `#generation` when the lookup began. */
   readonly generation: number;
   client: Client | null;
   plans: Plans;
@@ -44,7 +42,6 @@ export class Keyring {
   /** Concurrent requests for the same key share a lookup. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
-  /** `null` if unknown. */
   #imported: boolean | null = null;
   #importedQuestion = 0;
   #importedTimer: NodeJS.Timeout | undefined;
@@ -73,7 +70,6 @@ export class Keyring {
     this.opened = this.#lookForImported();
   }
 
-  /** Until then every secret costs a lookup. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -86,7 +82,6 @@ export class Keyring {
     return this.#imported !== false;
   }
 
-  /** Includes the contract's windows. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
@@ -99,7 +94,6 @@ export class Keyring {
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
   }
 
-  /** `null`: not cached. */
   known(hash: string): Client | null {
     const found = this.#clients.get(hash);
     return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
@@ -142,7 +136,6 @@ export class Keyring {
     }
   }
 
-  /** Found keys stay cached for use during an outage. */
   #forget(hash?: string): void {
     if (hash === undefined) {
       this.#generation += 1;
@@ -183,7 +176,6 @@ export class Keyring {
     return record && this.#clientOf(record, hash);
   }
 
-  /** Returns `false` if the key has changed in the meantime. */
   #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
@@ -231,7 +223,6 @@ export class Keyring {
   }
 }
 
-/** Counters compare limits by identity. */
 function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;

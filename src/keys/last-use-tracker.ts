@@ -18,13 +18,11 @@ const MAX_OPERATIONS = 50;
 
 export interface LastUseTrackerOptions {
   readonly clock: () => number;
-  /** The uses are stored with the next write. */
   readonly failed: (error: unknown) => void;
   /** Several processes may report the same key. */
   readonly onFirstUse?: ((keyId: string, at: number) => void) | null;
 }
 
-/** Recording a use costs one map entry. */
 export class LastUseTracker {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
@@ -59,7 +57,6 @@ export class LastUseTracker {
     if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
   }
 
-  /** Only calls at this gateway since its start. */
   deprecatedBy(keyId: string): DeprecatedCalls {
     return this.#deprecated.get(keyId) ?? new Map();
   }
@@ -73,7 +70,7 @@ export class LastUseTracker {
     return uses;
   }
 
-  /** In batches, so that requests are served in between. */
+  /** Batches let requests be served in between. */
   async flush(): Promise<void> {
     const uses = [...this.#unsaved];
     this.#unsaved = new Map();

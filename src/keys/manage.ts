@@ -124,7 +124,6 @@ export async function rotateKey(
   return { secret, record };
 }
 
-/** Retries after a conflicting write. `work` returns `null` to change nothing. */
 async function change(
   store: KeyStore,
   id: string,

@@ -5,7 +5,6 @@ import type { AuditNote } from './operators/audit-log.ts';
 export interface KeyQuery {
   readonly account?: string | undefined;
   readonly newestFirst?: boolean;
-  /** Must exist. */
   readonly after?: Pick<KeyRecord, 'id' | 'createdAt'> | undefined;
 }
 
@@ -17,14 +16,12 @@ export interface KeyStore {
    */
   find(hash: string, hasFallback?: boolean): MaybePromise<KeyRecord | null>;
   get(id: string): MaybePromise<KeyRecord | null>;
-  /** In the order of `hashes`. */
   findMany(hashes: readonly string[]): MaybePromise<(KeyRecord | null)[]>;
   /**
    * Reads in batches, so that requests are served in between. The order within one millisecond is stable. A batch may
    * be empty.
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
-  /** Oldest first. */
   list(): MaybePromise<KeyRecord[]>;
   /** Cheap for any number of keys. */
   isEmpty(): MaybePromise<boolean>;
@@ -46,7 +43,7 @@ export interface KeyStore {
   watch(changed: (hash?: string) => void): () => void;
 }
 
-/** A copy for outages of the store; time in Unix milliseconds. */
+/** Time in Unix milliseconds. */
 export interface KeysAsOf extends Pick<KeyStore, 'get' | 'read'> {
   readonly asOf: number;
 }
@@ -56,7 +53,6 @@ export class KeyConflict extends Error {
   override name = 'KeyConflict';
 }
 
-/** Another key has this id or secret. */
 export class KeyTaken extends Error {
   override name = 'KeyTaken';
 }

@@ -4,18 +4,15 @@ import { DEFAULT_WEIGHT, type Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
-/** The key itself, or its account if the plan counts accounts. */
 export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): string {
   return plans.plans.get(plan)?.count === 'account' ? `account:${plan}:${account}` : `key:${id}`;
 }
 
-/** `plan` is `null` for a key. */
 export function targetIn(subject: string): { readonly target: string; readonly plan: string | null } {
   const [, plan, account] = /^account:([^:]*):(.*)$/.exec(subject) ?? [];
   return plan === undefined ? { target: subject.replace(/^key:/, ''), plan: null } : { target: account!, plan };
 }
 
-/** Of the key, else of its account, else of its plan; `null` if none has any. */
 export function windowsOf(
   record: Pick<KeyRecord, 'windows' | 'account' | 'plan'>,
   plans: Plans,
@@ -27,7 +24,7 @@ export function windowsOf(
   return own ?? plans.accounts.get(record.account) ?? plan.windows;
 }
 
-/** Of the account, else of the plan; `null` for unlimited. */
+/** `null` for unlimited. */
 export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'plan'>, plans: Plans): number | null {
   return plans.concurrencies?.get(account) ?? plans.plans.get(plan)?.concurrency ?? null;
 }

@@ -1,6 +1,5 @@
 import { type Fault, invalidRequest } from './errors.ts';
 
-/** The message completes the sentence "the value …". */
 class Unfit extends Error {}
 
 /**
@@ -64,12 +63,10 @@ export const dateTime: Check<string> = (value) => {
   return written;
 };
 
-/** In a path or a query: `7`, and neither `+7` nor `07`. */
 export function written(check: Check<bigint>): Check<bigint> {
   return (value) => check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
 }
 
-/** Comma-separated, as in the contract (`style: form, explode: false`). */
 export const ids: Check<readonly bigint[]> = (value) => {
   const parts = text(1, Number.POSITIVE_INFINITY)(value).split(',');
   if (parts.length > 100) throw new Unfit('must have at most 100 values');
@@ -108,7 +105,6 @@ export function readFields<S extends Shape>(place: Fault['in'], source: unknown,
   return values as Values<S>;
 }
 
-/** A parameter given twice is a fault, because either value could be meant. */
 export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Values<S> {
   const repeated = () => {
     throw new Unfit('must be given only once');

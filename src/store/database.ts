@@ -74,7 +74,6 @@ export function openSequence(db: DatabaseSync, name: string, first: bigint): () 
 /** At most `size` entries, the first not less than `from`. */
 export type Page = { readonly from: bigint; readonly size: bigint };
 
-/** `shown` lists the columns, the identifier first; `flag` is a boolean field. */
 export function openTable<E>(db: DatabaseSync, table: string, kind: string, shown: string, flag?: keyof E) {
   const columns = new Map(shown.split(', ').map((column) => column.split(' AS ').toReversed() as [string, string]));
   const fields = [...columns.keys()];

@@ -16,7 +16,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Every fault, so that a client can correct all of them at once. */
 export function invalidRequest(place: Fault['in'], faults: readonly Omit<Fault, 'in'>[]): StoreError {
   const text = faults.map(({ pointer, message }) => `${place}${pointer && ` ${pointer}`} ${message}`).join('; ');
   const details = faults.map((fault) => ({ in: place, ...fault }));
@@ -38,7 +37,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** A `bigint` is written with all its digits. Omits `undefined`. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each));
 }

@@ -44,7 +44,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
     throw new StoreError(409, 'insufficient_stock', `Only ${items.get(petId).quantity} left of pet ${petId}.`);
   }
 
-  /** Clients may choose identifiers of orders, including future ones of the sequence. */
+  /** Clients may choose identifiers of orders. */
   function nextFreeOrder(): bigint {
     let id = nextOrder();
     while (orders.has(id)) id = nextOrder();
@@ -97,10 +97,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
         take(petId, quantity);
         return orders.insert({ id: id ?? nextFreeOrder(), petId, quantity, shipDate, complete });
       },
-      /**
-       * Omitted fields keep their value. The order returns its stock first, so a larger quantity needs only the
-       * difference.
-       */
+      /** The order returns its stock first, so a larger quantity needs only the difference. */
       replace(id: bigint, { id: inBody = id, ...fields }: Values<typeof order>): Order {
         refuse(inBody !== id, 422, 'id_mismatch', `The body says order ${inBody}, the path says order ${id}.`);
         const before = orders.get(id);

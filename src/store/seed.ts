@@ -7,7 +7,6 @@ const SHELVES = [
   ['Fish', 'The quiet ones.', ['Nemo', 100n], ['Dory', 1n, 'pending']],
 ] as const;
 
-/** Returns whether the store was empty and is now filled. */
 export function seedStore({ records: { categories, pets, inventory }, transaction }: Store): boolean {
   return transaction(() => {
     if (categories.list({ from: 0n, size: 1n }).length > 0) return false;

@@ -13,11 +13,8 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
 export interface StoreOptions {
-  /** Created if missing; `:memory:` ends with the process. */
   readonly file: string;
-  /** Any int64, for a new database. */
   readonly firstId?: bigint;
-  /** The cause of each 500; by default a process warning. */
   readonly failed?: (error: Error) => void;
 }
 
@@ -77,7 +74,6 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
     throw new StoreError(405, 'method_not_allowed', `This path does not answer ${method}, only ${Allow}.`, { Allow });
   }
 
-  /** Clients get 10 s to finish. */
   async function close(): Promise<void> {
     const cutOff = setTimeout(() => server.closeAllConnections(), 10_000);
     if (server.listening) await server[Symbol.asyncDispose]();
@@ -98,14 +94,12 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
       const { port: taken, address, family } = server.address() as AddressInfo;
       return { port: taken, url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}` };
     },
-    /** Finishes the requests in flight, then closes the database. */
     close: (): Promise<void> => (closed ??= close()),
   };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields are those that the shape has read, and entries go out as they are
 type Act = (...given: any[]) => any;
-/** A path does not take the method of a missing function. */
 type Resource = Record<'list' | 'get' | 'replace', Act> &
   Partial<Record<'add' | 'remove', Act>> & { path: string; idName: string; filters?: Shape; body: Shape };
 
@@ -142,7 +136,6 @@ function answersAt(target: URL, resources: readonly Resource[]): Record<string, 
 /** The body is an array, so the headers `Link` and `X-Next-Cursor` name the next page. */
 function pageOf({ list, filters: shape }: Resource, { pathname, searchParams }: URL): Reply {
   const { limit = 20n, cursor: from = int64Range.least, ...filters } = readQuery(searchParams, { ...paging, ...shape });
-  // One extra entry shows whether there is a next page, and where it starts.
   const entries = list({ from, size: limit + 1n }, filters);
   const next = entries[Number(limit)];
   if (next === undefined) return { status: 200, body: entries };

@@ -25,7 +25,6 @@ export interface TestResult {
 }
 
 export interface WebhookAdmin {
-  /** In configuration order. */
   list(): Promise<readonly EndpointView[]>;
   /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
   test(by: string, id: string | null): Promise<readonly TestResult[] | null>;

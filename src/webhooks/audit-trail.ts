@@ -7,8 +7,8 @@ const PAGE_SIZE = 500;
 const MARK = 'audit';
 
 /**
- * Detects changes in the audit log rather than where they happen: local commands change keys too, and the log survives
- * a crash. The gateways share one position in it.
+ * In the audit log, as local commands change keys too, and the log survives a crash. The gateways share one position in
+ * it.
  */
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,

@@ -1,8 +1,7 @@
 import { HOUR, MINUTE, SECOND } from '../common/time.ts';
 
-/** The schedule of Standard Webhooks, with one more step at the start. The last step repeats. */
+/** The schedule of Standard Webhooks, with one more step at the start. */
 const STEPS = [5 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
-/** While an endpoint fails, one event at a time is tried, with a doubling pause. */
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
 const LONGEST_RETRY_AFTER = HOUR;

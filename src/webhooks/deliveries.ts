@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoints.ts';
 import type { Job, Outbox } from './outbox.ts';
 import { type DeliveryResult, send } from './send.ts';
 
-/** Milliseconds; a new event wakes it at once. */
+/** Milliseconds. */
 const POLL_INTERVAL = 1_000;
 /** Milliseconds. */
 const CLOSE_TIMEOUT = 2_000;
@@ -21,7 +21,6 @@ export interface DeliveriesOptions {
   readonly observe: Observe;
 }
 
-/** One event after the other per endpoint. */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   #isClosed = false;
@@ -54,7 +53,6 @@ export class Deliveries {
     }
   }
 
-  /** Returns whether more may be due at once. */
   async #deliverNext(endpoint: Endpoint): Promise<boolean> {
     try {
       const job = await this.#options.outbox.take(endpoint.id, this.#options.clock());

@@ -10,7 +10,6 @@ import { QuotaDetector } from './quota-detector.ts';
 const MAX_PROBLEMS = 20;
 const MAX_TEXT = 300;
 
-/** An event, or one process's part of it. */
 export type Detection = WebhookEvent | Sighting;
 
 export interface DetectorOptions {

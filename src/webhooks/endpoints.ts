@@ -2,11 +2,9 @@ import { shortDigest } from '../common/digest.ts';
 import type { WebhookSettings } from '../config/config.ts';
 
 export interface Endpoint {
-  /** A digest of its URL, stored and shown in place of it. */
   readonly id: string;
   /** Secret: path and query may authorize posting. */
   readonly url: string;
-  /** Not secret. */
   readonly host: string;
   readonly wants: (type: string) => boolean;
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Message, Once } from './outbox.ts';
 
-/** config/webhooks.schema.json describes each. */
 export const WEBHOOK_TYPES = [
   'ban.started',
   'quota.reached',
@@ -33,7 +32,6 @@ export interface WebhookEvent {
   readonly apart?: true;
 }
 
-/** Deduplicated by its identity until that time. */
 export function uniqueEvent(type: WebhookType, at: number, identity: string, until: number, data: Data): WebhookEvent {
   return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
 }
@@ -46,7 +44,6 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   };
 }
 
-/** Omits unknown fields. */
 function known(data: Data): Data {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
 }

@@ -6,7 +6,6 @@ const WEEK = 7 * DAY;
 /** One process's view. Plain values, as WebhookEvent. */
 export interface Sighting {
   readonly sight: 'store' | 'state';
-  /** Empty for the state; upstream and backend otherwise. */
   readonly name: string;
   readonly isAway: boolean;
   /** Unix milliseconds. */
@@ -43,7 +42,7 @@ export class Incidents {
     return this.#back(name, sighting, incident.since);
   }
 
-  /** A process has exited: its replacement re-detects outages only it had seen. */
+  /** Its replacement re-detects outages only it had seen. */
   forget(process: number, at: number): WebhookEvent[] {
     return [...this.#open.values()].flatMap(({ last }) => this.see({ ...last, isAway: false, at }, process) ?? []);
   }
@@ -60,7 +59,6 @@ export class Incidents {
     return { type: 'upstream.down', at, data, identity: `${name} ${at}`, once: onceOf(`${name} away`, at + HOUR) };
   }
 
-  /** The first process that sees it up reports that for all. */
   #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
     const type: WebhookType = sight === 'state' ? 'state.up' : 'upstream.up';
     const kept = Object.fromEntries(Object.entries(about).filter(([field]) => ['upstream', 'store'].includes(field)));

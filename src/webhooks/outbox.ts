@@ -4,18 +4,16 @@ export interface Message {
   /** The same for each attempt and endpoint. */
   readonly id: string;
   readonly type: string;
-  /** JSON. */
   readonly body: string;
 }
 
 /** Deduplicates events of several gateways. Times are Unix milliseconds. */
 export interface Once {
-  /** Equal on all gateways. */
   readonly name: string;
   /** An event of this name before this time is a different one; 0: never. */
   readonly since: number;
   readonly until: number;
-  /** A name that may occur again from now: an end lets the next beginning be a new event. */
+  /** Lets the next event of this name be a new one. */
   readonly ends?: string;
 }
 
@@ -23,7 +21,6 @@ export interface Addition {
   readonly message: Message;
   readonly endpoints: readonly string[];
   readonly once: Once;
-  /** Maximum pending per endpoint; beyond it the oldest are dropped. */
   readonly most: number;
   readonly now: number;
 }
@@ -33,22 +30,17 @@ export type Added = number | null;
 
 export interface Job extends Message {
   readonly endpoint: string;
-  /** Unique per endpoint. */
   readonly number: string;
   readonly at: number;
-  /** Including this one. */
   readonly attempts: number;
-  /** Consecutive failures of the endpoint. */
   readonly failures: number;
 }
 
 export interface Failure {
   readonly now: number;
-  /** When this event is retried, and until when the endpoint is paused. */
   readonly again: number;
   readonly pausedUntil: number;
   readonly error: string;
-  /** The endpoint wants no further events. */
   readonly isGone: boolean;
 }
 
@@ -62,7 +54,6 @@ export interface EndpointState {
   readonly deliveredAt: number | null;
   readonly pausedUntil: number;
   readonly isGone: boolean;
-  /** Too many were pending, or they were too old. */
   readonly lost: number;
 }
 
@@ -81,7 +72,6 @@ export const NEW_ENDPOINT_STATE: EndpointState = {
 /** Milliseconds. Much longer than an attempt, because clocks of gateways differ. */
 export const LEASE = 120_000;
 
-/** Bounds the delay of other work. */
 export const DUE_BATCH = 1_000;
 
 export const MAX_NAMES = 100_000;
@@ -98,17 +88,14 @@ export const MAX_NAMES = 100_000;
  */
 export interface Outbox {
   add(addition: Addition): MaybePromise<Added>;
-  /** `null`: none is due, or the endpoint is paused. */
   take(endpoint: string, now: number): MaybePromise<Job | null>;
   /** The endpoint is up: its pending jobs become due, `DUE_BATCH` per call. */
   done(job: Job, now: number): MaybePromise<void>;
   failed(job: Job, failure: Failure): MaybePromise<void>;
   giveUp(job: Job, now: number): MaybePromise<void>;
-  /** After a successful test. */
   resume(endpoint: string, now: number): MaybePromise<void>;
-  /** In the order of `endpoints`. */
   states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
-  /** The position of a shared task; `null`: never run. */
+  /** `null`: never run. */
   mark(name: string): MaybePromise<number | null>;
   /** Compare and set; returns whether it moved. */
   move(name: string, from: number | null, to: number): MaybePromise<boolean>;

@@ -8,7 +8,6 @@ import type { RequestEvent, RequestTrace } from '../observe/events.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 
 const NOTIFY_AT = [80, 100] as const;
-/** Clients at the edge of a quota reach it repeatedly. */
 const DEDUPLICATION_TIME = 10_000;
 
 /**
@@ -20,7 +19,7 @@ export class QuotaDetector {
   readonly #tell: (told: WebhookEvent) => void;
   readonly #last = new Cache<number>(DEDUPLICATION_TIME);
 
-  /** `shortest`: milliseconds; shorter windows are not reported. */
+  /** Milliseconds. */
   constructor(shortest: number, tell: (told: WebhookEvent) => void) {
     this.#shortest = shortest;
     this.#tell = tell;
@@ -52,7 +51,6 @@ export class QuotaDetector {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < this.#shortest) return;
     const reading = readings.find(({ window }) => window === violated);
-    // Without other usage, the request alone is too large.
     if (reading === undefined || reading.remaining === violated.limit) return;
     this.#found(event, trace, reading, 100);
   }
@@ -87,5 +85,5 @@ export class QuotaDetector {
   }
 }
 
-/** Identifies the counter, not the window's name. Another limit is another quota. */
+/** Another limit is another quota. */
 const nameOf = ({ kind, span, limit, scope = '' }: Window): string => `${kind} ${span} ${limit} ${scope}`;

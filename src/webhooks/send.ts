@@ -19,7 +19,6 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly id: string;
   readonly body: string;
-  /** All sign; the first is the current one. */
   readonly secrets: readonly string[];
   readonly timeout: number;
   /** Unix milliseconds. */

@@ -9,7 +9,7 @@ export interface Signed {
   readonly body: string;
 }
 
-/** Standard Webhooks 1.0.0: one signature per secret, so that endpoints with either secret can verify it. */
+/** Standard Webhooks 1.0.0: one signature per secret. */
 export function signaturesOf({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1,${hmacOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');
 }

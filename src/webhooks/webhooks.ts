@@ -15,13 +15,13 @@ import { notifyExpiring } from './expiry-notices.ts';
 import { Incidents } from './incidents.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
 
-/** Beyond it the newest are dropped. About 10 MB. */
+/** About 10 MB. */
 const MAX_QUEUE = 10_000;
 /** An embedded outbox writes on this thread. */
 const BATCH_SIZE = 10;
 /** Milliseconds. */
 const CHECK_INTERVAL = 2_000;
-/** Milliseconds from a key change to a check of the audit log, shared by all changes meanwhile. */
+/** Milliseconds. */
 const CHANGE_DELAY = 100;
 /** Milliseconds: other gateways may detect the same event later. */
 const DEDUPLICATION_TIME = HOUR;
@@ -31,7 +31,7 @@ const RETRY_DELAY = 1_000;
 export interface WebhooksOptions {
   readonly settings: WebhookSettings;
   readonly gateway: string;
-  /** Shared; closed by its owner. */
+  /** Closed by its owner. */
   readonly outbox: Outbox;
   /** Used while the shared outbox is down; `null`: they are the same. Closed by its owner. */
   readonly localOutbox: Outbox | null;
@@ -41,14 +41,13 @@ export interface WebhooksOptions {
   readonly observe: Observe;
 }
 
-/** Seconds and events. */
 export interface Backlog {
   readonly waiting: number;
   readonly oldest: number;
   readonly failing: number;
 }
 
-/** Stores detected events once for all gateways, and sends them. One per gateway. */
+/** One per gateway. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #endpoints: readonly Endpoint[];
@@ -95,13 +94,11 @@ export class Webhooks {
     });
   }
 
-  /** No operator's change is missed after this. */
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
     try {
       await beginAuditTrail(auditLog, outbox, this.#since);
     } catch (error) {
-      // A later check begins at the same time.
       if (!(error instanceof Outage)) throw error;
     }
     this.#beat();
@@ -147,7 +144,6 @@ export class Webhooks {
         return await this.#addTo(outbox, found);
       } catch (error) {
         if (localOutbox === null || !(error instanceof Outage)) throw error;
-        // Events behind it need not wait.
         this.#trustAt = performance.now() + RETRY_DELAY;
       }
     }
@@ -168,7 +164,6 @@ export class Webhooks {
     for (const deliveries of this.#deliveries) deliveries.wake();
   }
 
-  /** Adds account and plan of the key, if only the key is known. */
   async #whole(data: Data): Promise<Data> {
     if (typeof data.key !== 'string' || data.account !== undefined) return data;
     const record = await this.#recordOf(data.key);

@@ -14,7 +14,6 @@ export interface Assets {
 
 export const BASE_STYLE = 'styles/base.css';
 
-/** Names below `base`. */
 const SHARED = [BASE_STYLE, 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
 
 /** `files` maps served names to places on disk. Stripping types and compressing wait for the first request. */
@@ -38,7 +37,6 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
   return content;
 }
 
-/** Names begin with `folder`. */
 export function filesIn(root: string, folder: string, ending: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))

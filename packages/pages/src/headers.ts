@@ -1,4 +1,3 @@
-/** Browsers revalidate the page each time and get 304 if it has not changed. */
 export const REVALIDATE = ['Cache-Control', 'no-cache'];
 
 /** The path of a file changes with its content. */

@@ -2,15 +2,12 @@ import type { Assets } from './assets.ts';
 import { Content, type Page, type RequestFields } from './content.ts';
 import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
 
-/** `null`: no page at the path. */
 export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
 
 export interface PageParts {
   /** With a trailing slash; a request without it is redirected. */
   readonly path: string;
-  /** Called on the first request. */
   readonly html: () => string;
-  /** Hashes of inline scripts (`sha256-…`). */
   readonly scripts?: readonly string[];
   readonly assets: Assets;
 }

@@ -37,7 +37,6 @@ export interface DocumentPaths {
   readonly yaml: string;
 }
 
-/** By path. */
 export function publishedDocuments({ json, yaml }: Published, paths: DocumentPaths): ReadonlyMap<string, Content> {
   return new Map([
     [paths.json, contentOf('application/json', json)],
@@ -49,7 +48,6 @@ function contentOf(type: string, { bytes, tag }: ServedText): Content {
   return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
 }
 
-/** Removes operations that were omitted because of mistakes. */
 function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Readonly<Json> {
   if (exempted.length === 0) return root;
   const document = new Document(root);

@@ -6,7 +6,6 @@ const here = import.meta.dirname;
 const { resolve } = createRequire(import.meta.url);
 
 export interface ReferenceAssets extends Assets {
-  /** Below `base`; the entry comes first. */
   readonly modules: readonly string[];
   /** Below `base`, in cascade order. */
   readonly styles: readonly string[];

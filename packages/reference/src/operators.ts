@@ -9,7 +9,6 @@ export interface OperatorsReferenceOptions {
   readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document'>;
   /** With a trailing slash; all files are below. */
   readonly prefix: string;
-  /** The API path that returns the signed-in operator. */
   readonly api: string;
   readonly console: string;
   readonly errors: readonly ErrorWords[];
@@ -32,7 +31,6 @@ function open({ contract, prefix, api, console, errors }: OperatorsReferenceOpti
   return createReference({ contract, published, paths, page: true, readers: { console }, errors });
 }
 
-/** Only reads whose responses end can be tried. */
 function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
     const operations = Object.entries(item as Json).map(([method, operation]) => {

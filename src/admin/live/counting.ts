@@ -1,7 +1,7 @@
 import { addTo, COLUMNS } from '../../observe/history/row.ts';
 import { type LiveProcess, unpackCounted } from '../../observe/peers/live.ts';
 
-/** The ticks of one duration sample; a single tick has too few for a 99th percentile. */
+/** A single tick has too few durations for a 99th percentile. */
 const LATELY = 5;
 /** Milliseconds until a silent process is dropped; it may only be busy. */
 const REMEMBERED = 10_000;

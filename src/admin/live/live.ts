@@ -13,7 +13,6 @@ import { nowView, type PeerReading } from './view.ts';
 
 /** Milliseconds. */
 const TICK = 2_000;
-/** Each listener may have its own filter, and one query takes so many. */
 const MOST_LISTENERS = MOST_FOLLOWED;
 const MOST_REPORTED = 50;
 /** Missed ticks in a row until a listener is disconnected. */

@@ -40,7 +40,6 @@ export function planOperations(context: AdminContext, change: Change) {
     return { name, count, limits, ...planOptions(plan), keys };
   }
 
-  /** Simulates the plan and writes it if the file is unchanged by then; else starts over. */
   async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {

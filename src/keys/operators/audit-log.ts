@@ -6,34 +6,28 @@ export interface AuditDraft {
   readonly at: number;
   /** The token name, or the user who ran the command. */
   readonly actor: string;
-  /** Such as `keys.rotate`. */
   readonly action: string;
   /**
-   * Id of a key, or name of an account, plan or token. `configuration` for a reload, `keys` for a bulk import (ids in
-   * `after`), `state` for an imported state. For bans and usage the key, or the account if the plan counts accounts.
+   * A key id, or the name of an account, plan or token. `configuration` for a reload, `keys` for a bulk import, `state`
+   * for an imported state. For bans and usage the key, or the account if the plan counts accounts.
    */
   readonly target: string;
   /** `null`: did not exist. Never a secret. */
   readonly before: unknown;
   readonly after: unknown;
   readonly requestId: string;
-  /** Also absent in entries of versions without reasons. */
   readonly reason?: string;
 }
 
-/** Numbers start at 1. */
 export type AuditEntry = AuditDraft & { readonly number: number };
 
 export interface IdempotentAnswer {
-  /** Digest of the client's name and the Idempotency-Key. */
   readonly name: string;
-  /** Digest of method, path, query and body. */
   readonly question: string;
   /** Encrypted, because it may hold a secret: reading it requires the Idempotency-Key. */
   readonly sealed: string;
 }
 
-/** Stored atomically with a change. */
 export interface AuditNote {
   readonly entry: AuditDraft;
   readonly idempotent: IdempotentAnswer | null;
@@ -47,13 +41,11 @@ export class IdempotencyConflict extends Error {
 export interface AuditQuery {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** Also finds entries of older versions, see `isAbout`. */
   readonly target?: string | undefined;
   /** Inclusive, Unix milliseconds. */
   readonly since?: number | undefined;
-  /** Exclusive. */
   readonly below?: number | undefined;
-  /** Exclusive; oldest first. */
+  /** Oldest first. */
   readonly above?: number | undefined;
   readonly limit: number;
 }
@@ -65,9 +57,7 @@ export const IDEMPOTENCY_LIFETIME = DAY;
 export interface AuditLog {
   /** For a change that is stored elsewhere; call it before the change. Throws IdempotencyConflict. */
   append(note: AuditNote): MaybePromise<void>;
-  /** Newest first, unless `above` is set. */
   list(query: AuditQuery): MaybePromise<AuditEntry[]>;
-  /** For a failed change, so that the call may be retried. */
   forget(name: string): MaybePromise<void>;
   /** `null` if unknown or older than `IDEMPOTENCY_LIFETIME`. `now` in Unix milliseconds. */
   answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
@@ -88,7 +78,6 @@ export function reasonOf({ action, after, reason }: AuditDraft): string | null {
   return typeof ofBan === 'string' ? ofBan : null;
 }
 
-/** Retracts the entry of a failed change. */
 export function failedEntry(entry: AuditDraft): AuditDraft {
   return { ...entry, action: `${entry.action}.failed`, after: entry.before };
 }

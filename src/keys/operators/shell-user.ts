@@ -6,7 +6,6 @@ export const SHELL_USER_HEADER = 'X-Storegate-User';
 /** `cli:` separates these names from token names, which have no colon, and from `local`. */
 const SHELL_USER = /^cli:[^\p{Cc}]{1,96}$/u;
 
-/** `cli:<user>`, or `cli:<uid>` if it has no name. */
 export function shellUser(): string {
   try {
     return `cli:${userInfo().username}`;
@@ -21,7 +20,6 @@ export function encodeShellUser(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** `null` if invalid. */
 export function decodeShellUser(header: string): string | null {
   try {
     const name = decodeURIComponent(header);

@@ -16,7 +16,6 @@ export interface TokenRecord {
 
 /** A change and its note are atomic, as in KeyStore. */
 export interface TokenStore {
-  /** Ordered by name. */
   list(): MaybePromise<TokenRecord[]>;
   /** Returns `false` and changes nothing if the name is taken. Throws IdempotencyConflict before that. */
   add(record: TokenRecord, note: AuditNote): MaybePromise<boolean>;
@@ -42,7 +41,6 @@ export function makeToken(): string {
 
 const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 
-/** Whether `text` contains a token or part of one. */
 export function holdsToken(text: string): boolean {
   return LIKE_A_TOKEN.test(text);
 }
@@ -51,7 +49,6 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-/** `null` if unknown. */
 export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
   return holderOf(hashToken(token), known);
 }

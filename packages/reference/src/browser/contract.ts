@@ -16,7 +16,6 @@ export interface Operation {
   readonly 'x-storegate-unchecked-body'?: boolean;
   readonly 'x-max-body-bytes'?: number;
   readonly 'x-required-scopes'?: readonly string[];
-  /** Of the admin API. */
   readonly 'x-role'?: string;
 }
 

@@ -13,7 +13,6 @@ import type { OutgoingRequest, SwaggerUi, SwaggerUiSettings } from './swagger-ui
 
 declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
-/** `send` sees each request that a reader tries. */
 export function draw(send: (request: OutgoingRequest) => void): void {
   const domNode = document.getElementById('reference')!;
   closeContentsWhenUsed();

@@ -3,7 +3,7 @@ export interface TagGroup {
   readonly tags: readonly string[];
 }
 
-/** In the order of `x-tagGroups`. Other tags come last under their own heading; empty groups are omitted. */
+/** Tags without a group come last; empty groups are omitted. */
 export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
   const known = new Set(tags);
   const groups: TagGroup[] = [];

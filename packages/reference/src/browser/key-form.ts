@@ -4,7 +4,6 @@
  */
 export type KeyForm = 'own' | 'damaged' | 'other' | 'impossible';
 
-/** `text` has no surrounding space. */
 export function formOf(text: string): KeyForm {
   if (!/^[!-~]+$/.test(text)) return 'impossible';
   if (!text.startsWith('sg_')) return 'other';

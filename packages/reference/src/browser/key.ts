@@ -7,7 +7,6 @@ export interface Key {
   readonly secret: string | null;
 }
 
-/** The gateway decides whether the key is valid, and all but the last can be. */
 const VERDICTS: Readonly<Record<KeyForm, string>> = {
   own: 'This has the form of a key.',
   damaged: 'This begins like a key, but something is missing or mistyped: please compare it with the original.',
@@ -41,7 +40,6 @@ export function connectKey(page: Document): Key {
 
   field.addEventListener('input', (event) => {
     const secret = field.value.trim();
-    // No feedback while the reader types an incomplete key.
     const typing = (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
     if (secret !== '' && !typing) show(VERDICTS[formOf(secret)]);
   });

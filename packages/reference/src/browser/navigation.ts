@@ -29,7 +29,6 @@ export function skipToContent(): void {
   document.querySelector('.skip')!.addEventListener('click', () => document.getElementById('content')!.focus());
 }
 
-/** On a narrow screen the contents cover the page. */
 export function closeContentsWhenUsed(): void {
   const contents = document.getElementById('contents')!;
   contents.addEventListener('click', ({ target }) => {
@@ -37,7 +36,6 @@ export function closeContentsWhenUsed(): void {
   });
 }
 
-/** Makes the last opened operation shareable. */
 export const rememberPlace: Plugin = () => ({
   statePlugins: {
     layout: {

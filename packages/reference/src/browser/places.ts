@@ -1,4 +1,3 @@
-/** The server writes links to places, the browser follows them. */
 export interface Place {
   readonly tag: string;
   readonly id: string;
@@ -13,18 +12,16 @@ export function operationHash(tag: string, operation: Identity): string {
   return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
 }
 
-/** `null`: not an operation. */
 export function placeOf(hash: string): Place | null {
   const parts = /^#\/([^/]+)\/([^/]+)$/.exec(hash);
   if (!parts) return null;
   try {
     return { tag: decodeURIComponent(parts[1]!), id: decodeURIComponent(parts[2]!) };
   } catch {
-    return null; // An invalid percent-encoding, for example in a cut-off link.
+    return null;
   }
 }
 
-/** Swagger UI's id of an operation without an operationId. */
 function renderedId({ id }: Identity): string {
   const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
   return method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;

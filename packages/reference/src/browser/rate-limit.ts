@@ -4,7 +4,6 @@ export interface HeaderWindow {
   readonly name: string;
   readonly limit: number | null;
   readonly remaining: number;
-  /** Seconds until it resets. */
   readonly seconds: number | null;
 }
 

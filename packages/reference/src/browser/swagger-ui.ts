@@ -56,11 +56,9 @@ export type Plugin = (system: System) => {
 export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
-  /** Swagger UI's own request for the contract. */
   readonly loadSpec?: boolean;
 }
 
-/** Also for Swagger UI's own request for the contract. */
 export interface IncomingResponse {
   readonly status: number;
   headers: CutHeaders;

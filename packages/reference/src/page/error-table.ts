@@ -8,7 +8,6 @@ export interface ErrorWords {
   readonly advice: string;
 }
 
-/** `note`: a sentence after the introduction. */
 export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>

@@ -23,7 +23,6 @@ export interface Plan {
 export interface BanRules {
   readonly strikes: number;
   readonly window: number;
-  /** Of the first, second, … ban. */
   readonly durations: readonly number[];
   readonly decay: number;
 }
@@ -33,7 +32,6 @@ export interface Limits {
   readonly plans: readonly Plan[];
   /** `null`: no bans. */
   readonly bans: BanRules | null;
-  /** For every plan. */
   readonly scoped: readonly { readonly kind: 'operation' | 'tag'; readonly name: string; readonly window: Window }[];
 }
 
@@ -61,7 +59,6 @@ ${bansInWords(bans)}
 </section>`;
 }
 
-/** Limits that apply to some operations in every plan. */
 function besides(scoped: Limits['scoped']): Html | null {
   if (scoped.length === 0) return null;
   const items = scoped.map(({ kind, name, window }) => {
@@ -74,7 +71,6 @@ both, and counts against both:</p>
 <ul>${items}</ul>`;
 }
 
-/** One column per span that any plan limits; the shortest comes first. */
 function columnsOf(plans: readonly Plan[]): Window[] {
   const bySpan = new Map(plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]));
   return [...bySpan.values()].sort((a, b) => a.span - b.span);

@@ -11,7 +11,6 @@ export interface Contents {
   /** Shown here only on narrow screens. */
   readonly documents: readonly Link[];
   readonly operations: readonly Listed[];
-  /** `x-tagGroups` of the contract. */
   readonly tagGroups: unknown;
 }
 

@@ -17,7 +17,6 @@ export interface PageContent {
   /** The first is JSON, from which the operations are drawn. */
   readonly documents: readonly [Link, ...Link[]];
   readonly operations: readonly Listed[];
-  /** `x-tagGroups` of the contract. */
   readonly tagGroups: unknown;
   readonly others?: readonly Link[];
   readonly start: Html;

@@ -8,7 +8,6 @@ import type { Listed } from './navigation.ts';
 import { type PageContent, renderPage } from './page.ts';
 import { retryingSection } from './retrying.ts';
 
-/** With limits for clients, or a link to the console for operators. */
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
   readonly paths: DocumentPaths;

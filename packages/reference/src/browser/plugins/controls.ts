@@ -1,6 +1,5 @@
 import type { ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** Names every form control, and leaves examples out of the values. */
 export const controls: Plugin = (system) => ({
   components: {
     // Swagger UI warns about missing types and formats. Text keeps every digit.

@@ -1,8 +1,8 @@
 import type { ImmutableMap, Plugin } from '../swagger-ui.ts';
 
 /**
- * Replaces secrets by a placeholder, because people share screens and notes. The console's session becomes a token, as
- * programs call the admin API itself.
+ * People share screens and notes, so a placeholder replaces secrets. Programs use a token instead of the console's
+ * session.
  */
 export const curlWithoutSecrets: Plugin = () => ({
   wrapComponents: {

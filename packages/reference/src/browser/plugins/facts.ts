@@ -3,7 +3,6 @@ import { operationHash } from '../places.ts';
 import { sentences } from '../sentences.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows `x-` fields as badges and sentences. */
 export const facts: Plugin = () => ({
   wrapComponents: {
     OperationSummaryPath: (Original, system) => (props) => {

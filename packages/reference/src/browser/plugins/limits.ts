@@ -37,7 +37,6 @@ function summary(status: unknown, headers: Headers, system: System): Rendered {
   );
 }
 
-/** `null`: not a refusal by the limits. */
 export function refusal(status: number, { 'retry-after': retry }: Headers): string | null {
   if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
   if (status === 403 && retry !== undefined) return `Banned for a while: wait ${retry} seconds`;

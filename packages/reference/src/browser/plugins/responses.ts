@@ -1,6 +1,5 @@
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Collapses headers, and shows each refusal in one row, because all look alike. */
 export const responses: Plugin = () => ({
   wrapComponents: {
     headers: (Original, system) => (props) => {

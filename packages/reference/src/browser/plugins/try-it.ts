@@ -1,7 +1,6 @@
 import { operationAt } from '../contract.ts';
 import type { Component, GetComponent, ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** `x-try-it: false` removes the button and all controls. */
 export const tryIt: Plugin = (system) => {
   const onlyToRead = partsToRead(system);
   return {
@@ -13,7 +12,6 @@ export const tryIt: Plugin = (system) => {
           : h('button', { type: 'button', className: 'try', onClick: onTryoutClick }, 'Try it');
         return h('div', { className: 'try-out' }, button);
       },
-      // Readers enter the key once, at the top of the page.
       authorizeOperationBtn: () => null,
     },
     wrapComponents: {

@@ -35,9 +35,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
   const nextOrder = openSequence(db, 'orders', firstId);
   const change = db.prepare('UPDATE pets SET stock = stock + :units WHERE id = :petId AND stock + :units >= 0');
 
-  /**
-   * @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays unchanged.
-   */
+  /** @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays unchanged. */
   function take(petId: bigint, quantity: bigint): void {
     if (change.run({ petId, units: -quantity }).changes === 1n) return;
     refuse(!items.has(petId), 422, 'unknown_pet', `There is no pet ${petId}.`);
@@ -55,9 +53,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
     if (isRefused) throw new StoreError(status, code, message);
   }
 
-  /**
-   * @throws StoreError `unknown_category`
-   */
+  /** @throws StoreError `unknown_category` */
   function known({ status = 'available', ...fields }: Values<typeof pet>): Omit<Pet, 'id'> {
     const message = `There is no category ${fields.categoryId}.`;
     refuse(!categories.has(fields.categoryId), 422, 'unknown_category', message);

@@ -1,35 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { makeToken } from '../src/keys/operators/tokens.ts';
 import { TestBrowser } from '../test/support/browser.ts';
 import { type GatewayOptions, TestGateway } from '../test/support/gateway.ts';
 import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
-import { Reader } from '../test/support/reader.ts';
 
-/** Takes the pictures of the reference and the console that the README and docs/ show, from real gateways with the real store. */
+/** Takes the pictures of the console that the README and docs/ show, from real gateways with the real store. */
 const folder = join(import.meta.dirname, '../docs/images');
-
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
-
-const top = (selector: string) => `document.querySelector('${selector}').scrollIntoView({ behavior: 'instant' })`;
-
-const scenes: Readonly<Record<string, (reader: Reader, secret: string) => Promise<void>>> = {
-  async operations({ page }) {
-    await page.evaluate(top('.tag-group'));
-  },
-  async try(reader, secret) {
-    await reader.useKey(secret);
-    const operation = await reader.openOperation('Inventory', 'getInventory');
-    await reader.tryIt(operation);
-    await reader.send(operation);
-    await reader.page.evaluate(top('.opblock-body .parameters-container'));
-  },
-  async limits({ page }) {
-    await page.evaluate(top('#limits'));
-  },
-};
 
 /** Views of the console, in pictures of these names. */
 const views = ['now', 'who', 'plans', 'requests'] as const;
@@ -37,7 +16,6 @@ const views = ['now', 'who', 'plans', 'requests'] as const;
 mkdirSync(folder, { recursive: true });
 const browser = await TestBrowser.start();
 try {
-  await withGateway({}, takeReference);
   await withGateway({ plans: OPERATED_PLANS, env: { STOREGATE_ADMIN_TOKEN: makeToken() } }, takeConsole);
 } finally {
   await browser.stop();
@@ -50,19 +28,6 @@ async function withGateway(options: GatewayOptions, work: (gateway: TestGateway)
   } finally {
     await gateway.stop();
   }
-}
-
-async function takeReference(gateway: TestGateway) {
-  const { secret } = await gateway.key();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const [name, prepare] of Object.entries(scenes)) {
-      await take(gateway, `reference-${name}-${colorScheme}`, { colorScheme }, (reader) => prepare(reader, secret));
-    }
-  }
-  await take(gateway, 'reference-phone', PHONE, async (reader) => {
-    await reader.openOperation('Animals', 'getPet');
-    await reader.page.evaluate(top('.tag-group'));
-  });
 }
 
 /** The console after an ordinary morning: the views in light, the first in the dark too. */
@@ -115,21 +80,6 @@ async function send(gateway: TestGateway, keys: readonly string[], ended: AbortS
 async function shoot(page: Page, name: string) {
   await page.locator('main h1').waitFor();
   await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
-  await withoutFocus(page);
-  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
-  process.stdout.write(`docs/images/${name}.png\n`);
-}
-
-async function take(
-  gateway: TestGateway,
-  name: string,
-  options: BrowserContextOptions,
-  prepare: (reader: Reader) => Promise<void>,
-) {
-  const { page } = await browser.page({ viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce', ...options });
-  const reader = new Reader(page);
-  await reader.open(gateway.url);
-  await prepare(reader);
   await withoutFocus(page);
   await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
   process.stdout.write(`docs/images/${name}.png\n`);

@@ -42,7 +42,15 @@ for (const stream of [process.stdout, process.stderr]) {
 async function ask(question) {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  return await lines.question(question, { signal: stop.signal }).finally(() => lines.close());
+  try {
+    return await lines.question(question, { signal: stop.signal });
+  } catch (error) {
+    // Ctrl-C and Ctrl-D: no answer.
+    if (error instanceof Error && error.name === 'AbortError') return '';
+    throw error;
+  } finally {
+    lines.close();
+  }
 }
 
 process.exitCode = await run(process.argv.slice(2), {

@@ -20,6 +20,7 @@ const PROGRAMS = {
   },
   prometheus: { packages: ['prometheus'] },
   promtool: { packages: ['prometheus'] },
+  python3: { packages: ['python3'] },
   openssl: { packages: ['openssl'] },
   ps: { packages: ['procps'] },
   pgrep: { packages: ['procps'] },

@@ -1,6 +1,7 @@
 import { shortDigest } from '../common/digest.ts';
 import { readVersion } from '../common/version.ts';
 import type { Config } from '../config/config.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
 import type { ConfigurationStatus, GatewayStatus, ProcessStatus } from '../observe/peers/status.ts';
 import type { ProcessHealth } from './process-health.ts';
@@ -52,6 +53,6 @@ export function digestsOf({
   return {
     settings: shortDigest(JSON.stringify(settings.map(({ name, value }) => [name, value]))),
     plans: shortDigest(plansText(config.plans)),
-    contract: shortDigest(contract.fingerprint),
+    contract: config.contract.file === NO_CONTRACT ? NO_CONTRACT : shortDigest(contract.fingerprint),
   };
 }

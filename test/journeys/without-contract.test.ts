@@ -57,6 +57,11 @@ describe('without a contract', () => {
     expect([statuses.lastIndexOf(200), statuses[60]]).toEqual([59, 429]);
   });
 
+  test('the status of the gateway says so', async () => {
+    const { body } = await gateway.admin.get('/status');
+    expect(body.gateways[0].configuration.contract).toBe('none');
+  });
+
   test('metrics have the mount as the operation', async () => {
     const { text } = await gateway.admin.get('/metrics');
     expect(text).toMatch(/storegate_requests_total\{[^}]*operation="mount \/"/);

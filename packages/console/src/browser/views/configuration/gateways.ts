@@ -21,6 +21,11 @@ export function GatewayConfigurations({ status }: { status: Status }) {
           title: part[0]!.toUpperCase() + part.slice(1),
           cell: ({ configuration }: Gateway) => [
             h('code', { key: 'digest' }, configuration[part]),
+            part === 'contract' &&
+              configuration.contract === 'none' && [
+                ' ',
+                h(Badge, { key: 'none', tone: 'warn' }, 'requests are not validated'),
+              ],
             configuration.differs.includes(part) && [' ', h(Badge, { key: 'differs', tone: 'warn' }, 'differs')],
           ],
         })),

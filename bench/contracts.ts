@@ -6,7 +6,6 @@
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ContractError, checkContract, type Problem } from '@storegate/openapi';
 import { ContractLoader } from '../src/run/contracts/loader.ts';
@@ -97,7 +96,7 @@ function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' 
 
 /** Resident bytes. */
 async function serve(file: string): Promise<number> {
-  const { contract } = await new ContractLoader().load({ contract: { file, unknownQuery: 'refuse' }, data: tmpdir() });
+  const { contract } = await new ContractLoader().load({ contract: { file, unknownQuery: 'refuse' } });
   if (contract.operations.length === 0) throw new Error(`${file} has no operations`);
   return process.memoryUsage().rss;
 }

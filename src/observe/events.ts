@@ -43,6 +43,7 @@ export type Event =
   | ContractFaultEvent
   /** The URL is unreachable. `fetched`: the date of the copy, ISO 8601. */
   | { readonly type: 'contract.copy_in_use'; readonly url: string; readonly fetched: string; readonly reason: string }
+  | { readonly type: 'contract.copy_failed'; readonly url: string; readonly error: unknown }
   /** Operations that are not enforced because of mistakes in the contract; each with its first mistake. */
   | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
   | {

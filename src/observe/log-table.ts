@@ -76,6 +76,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
     'contract.fault': ({ id, operation, side, count, faults }) => info({ id, operation, side, count, faults }),
     'contract.copy_in_use': ({ url, fetched, reason }) => warn({ url, fetched, reason }),
+    'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, store, error }) => ({

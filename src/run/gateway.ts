@@ -8,6 +8,7 @@ import { gatewayName, type Peers } from '../observe/peers/peers.ts';
 import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
+import { ContractCopy } from './contracts/remote.ts';
 import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -44,7 +45,7 @@ export interface Overrides {
 /** Throws, with everything closed again, if the contract or the state is invalid. Nothing listens before `start`. */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
-  const initial = await firstSettings(config, contracts);
+  const { fetched, ...initial } = await firstSettings(config, contracts);
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
   const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);
@@ -88,6 +89,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await letGo({ ...parts, operating: null });
     throw error;
   }
+  if (fetched !== undefined) await new ContractCopy(config.data).keep(fetched, observe);
   return running({ ...parts, operating }, phase);
 }
 

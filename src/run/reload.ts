@@ -19,6 +19,7 @@ import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
+import type { Fetched } from './contracts/remote.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 
 export interface ActiveConfig<C extends Config> extends Loaded {
@@ -44,8 +45,8 @@ export interface ReloaderParts<C extends Config> {
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
   readonly prepare: (contract: Contract) => Promise<void>;
-  /** Done once every process has the settings. */
-  readonly swap: (settings: ActiveConfig<C>) => MaybePromise<void>;
+  /** Done once every process has the settings. `fetched`: their contract, if it was fetched now. */
+  readonly swap: (settings: ActiveConfig<C>, fetched: Fetched | null) => MaybePromise<void>;
   readonly observe: Observe;
 }
 
@@ -86,7 +87,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   }
 
   async function reloadNow(reason: string, around: ReloadWrapper): Promise<Reloaded> {
-    const { next, reloaded } = await orRefuse(reason, () => read(reason !== FILE_CHANGED));
+    const { next, reloaded, fetched } = await orRefuse(reason, () => read(reason !== FILE_CHANGED));
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
@@ -97,7 +98,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
       orRefuse(reason, async () => {
         const before = current;
         current = next;
-        await swap(next);
+        await swap(next, fetched);
         if (next.contract !== before.contract) reportExempted(next.contract, observe);
       }),
     );
@@ -107,7 +108,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   }
 
   /** `fetches`: whether a contract is fetched again. */
-  async function read(fetches: boolean): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
+  async function read(fetches: boolean): Promise<Read<C>> {
     const loaded = load();
     const mayDiffer = fetches && isRemote(loaded.contract.file);
     const sameContract = !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
@@ -125,6 +126,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
     return {
       loaded,
+      fetched: read.fetched ?? null,
       next: Object.freeze({ ...loadedIn(read), config, certificates }),
       reloaded: { changed, needRestart: different.filter((name) => keepsValue(name, loaded)) },
     };
@@ -148,6 +150,13 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
     compare: () => turns.take('reload', compareNow),
   };
+}
+
+interface Read<C extends Config> {
+  readonly loaded: Config;
+  readonly next: ActiveConfig<C>;
+  readonly reloaded: Reloaded;
+  readonly fetched: Fetched | null;
 }
 
 function reportExempted({ exempted }: Contract, observe: Observe): void {

@@ -9,7 +9,7 @@ import { type Contract, createContract } from '../../config/contract/contract.ts
 import { isRemote } from '../../config/contract/place.ts';
 import { type Answer, answerIn } from './answer.ts';
 import { type Order, type Prepared, readContract } from './read.ts';
-import { ContractCopy, fetchContract } from './remote.ts';
+import { type CopyInUse, type Fetched, fetchContract, fetchOrCopy } from './remote.ts';
 import type { Arguments, Ended, ThreadMessage } from './starter.ts';
 
 export class LoadingEnded extends Error {
@@ -21,13 +21,8 @@ export interface Loaded {
   readonly prepared: Prepared;
   /** The URL is unreachable. */
   readonly copy?: CopyInUse;
-}
-
-export interface CopyInUse {
-  readonly url: string;
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly reason: string;
+  /** For the copy, once it is in force. */
+  readonly fetched?: Fetched;
 }
 
 /** `data`: for copies of contracts from a URL. */
@@ -49,7 +44,7 @@ const STARTER = resolve(import.meta.dirname, 'starter.ts');
 export class ContractLoader {
   readonly #reader: string;
   readonly #processes = new Set<number>();
-  #closed = false;
+  readonly #ended = new AbortController();
 
   constructor(reader: string = READER) {
     this.#reader = reader;
@@ -62,24 +57,16 @@ export class ContractLoader {
   /** For a process that serves no requests yet. Rejects as `load`. */
   async loadFirst({ contract, data }: Request): Promise<Loaded> {
     if (!isRemote(contract.file)) return await this.#readFirst(contract);
-    const fetched = await fetchContract(contract.file).catch((error: unknown) => {
-      const copy = error instanceof ContractError ? new ContractCopy(data).read(contract.file) : null;
-      if (copy === null) throw error;
-      return { ...copy, reason: (error as ContractError).problems[0]!.message };
-    });
+    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal: this.#ended.signal });
     const loaded = await inFile(fetched.text, (textFile) => this.#readFirst({ ...contract, textFile }));
-    if ('reason' in fetched) return { ...loaded, copy: { url: fetched.url, at: fetched.at, reason: fetched.reason } };
-    await new ContractCopy(data).write(fetched);
-    return loaded;
+    return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
   }
 
   /** Rejects with ContractError, and with LoadingEnded after `close`. */
-  async load({ contract, data }: Request): Promise<Loaded> {
+  async load({ contract }: Pick<Request, 'contract'>): Promise<Loaded> {
     if (!isRemote(contract.file)) return await this.#read(contract);
-    const fetched = await fetchContract(contract.file);
-    const loaded = await inFile(fetched.text, (textFile) => this.#read({ ...contract, textFile }));
-    await new ContractCopy(data).write(fetched);
-    return loaded;
+    const fetched = await fetchContract(contract.file, { signal: this.#ended.signal });
+    return { ...(await inFile(fetched.text, (textFile) => this.#read({ ...contract, textFile }))), fetched };
   }
 
   async #readFirst(order: Order): Promise<Loaded> {
@@ -99,21 +86,21 @@ export class ContractLoader {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#ended.abort(new LoadingEnded());
     for (const pid of this.#processes) end(pid);
   }
 
   async #ask(order: Order): Promise<Answer> {
-    if (this.#closed) throw new LoadingEnded();
+    this.#ended.signal.throwIfAborted();
     const args: Arguments = [...process.execArgv, this.#reader, JSON.stringify(order)];
     let pid: number | undefined;
     const started = (id: number) => {
       pid = id;
       this.#processes.add(id);
-      if (this.#closed) end(id);
+      if (this.#ended.signal.aborted) end(id);
     };
     const { code, signal, bytes } = await inThread(args, started).finally(() => this.#processes.delete(pid!));
-    if (this.#closed) throw new LoadingEnded();
+    this.#ended.signal.throwIfAborted();
     if (!bytes) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
     return answerIn(bytes);
   }

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
 import { syncFolder } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
+import type { Observe } from '../../observe/events.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 15_000;
 const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Times are Unix milliseconds. */
 export interface Fetched {
@@ -16,30 +19,81 @@ export interface Fetched {
   readonly text: string;
 }
 
+export interface CopyInUse {
+  readonly url: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly reason: string;
+}
+
+export interface FetchOptions {
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
 /**
- * @param url without credentials, so that messages may show it @throws ContractError with the reason
+ * The copy in the data folder if the URL is unreachable. Rejects as `fetchContract`.
  */
-export async function fetchContract(url: string, timeout = TIMEOUT): Promise<Fetched> {
-  const unfit = (message: string) => new ContractError([{ file: url, place: '', message }]);
+export async function fetchOrCopy(
+  url: string,
+  data: string,
+  options: FetchOptions = {},
+): Promise<{ readonly fetched: Fetched; readonly copy: CopyInUse | null }> {
   try {
-    const response = await fetch(url, {
-      headers: { Accept: 'application/yaml, application/json, */*;q=0.5' },
-      signal: AbortSignal.timeout(timeout),
-    });
-    if (!response.ok) throw unfit(`cannot be fetched: status ${response.status}`);
-    const type = response.headers.get('content-type') ?? '';
-    if (/^text\/html\b/i.test(type)) throw unfit('is a page of HTML, not an OpenAPI document');
-    return { url, at: Date.now(), text: new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(response)) };
+    return { fetched: await fetchContract(url, options), copy: null };
   } catch (error) {
-    if (error instanceof ContractError) throw error;
-    if (error instanceof TooLarge) throw unfit(`is larger than ${MAX_BYTES} bytes`);
-    if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw unfit('is not UTF-8');
-    throw unfit(`cannot be fetched: ${reasonOf(error, timeout)}`);
+    const copy = error instanceof ContractError ? new ContractCopy(data).read(url) : null;
+    if (copy === null) throw error;
+    return { fetched: copy, copy: { url, at: copy.at, reason: (error as ContractError).problems[0]!.message } };
   }
 }
 
-class TooLarge extends Error {
-  override name = 'TooLarge';
+/**
+ * @param url without credentials, so that messages may show it
+ * @throws ContractError with the reason, or the reason of `signal`
+ */
+export async function fetchContract(url: string, { timeout = TIMEOUT, signal }: FetchOptions = {}): Promise<Fetched> {
+  const late = AbortSignal.timeout(timeout);
+  try {
+    const response = await follow(url, signal ? AbortSignal.any([late, signal]) : late);
+    if (!response.ok) throw new Unusable(`cannot be fetched: status ${response.status}`);
+    const type = response.headers.get('content-type') ?? '';
+    if (/^text\/html\b/i.test(type)) throw new Unusable('is a page of HTML, not an OpenAPI document');
+    return { url, at: Date.now(), text: new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(response)) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new ContractError([{ file: url, place: '', message: messageOf(error, timeout) }]);
+  }
+}
+
+class Unusable extends Error {
+  override name = 'Unusable';
+}
+
+/** Redirects must not lead to other schemes, nor from https to http: the contract decides who needs a key. */
+async function follow(url: string, signal: AbortSignal): Promise<Response> {
+  let at = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const headers = { Accept: 'application/yaml, application/json, */*;q=0.5' };
+    const response = await fetch(at, { headers, redirect: 'manual', signal });
+    const location = REDIRECTS.includes(response.status) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    at = nextUrl(location, at);
+  }
+  throw new Unusable(`cannot be fetched: more than ${MAX_REDIRECTS} redirects`);
+}
+
+/** Exported for tests. */
+export function nextUrl(location: string, from: string): string {
+  const next = URL.parse(location, from);
+  // A message with the URL could show credentials.
+  if (next === null || !/^https?:$/.test(next.protocol) || next.username !== '' || next.password !== '')
+    throw new Unusable('cannot be fetched: it redirects to no http or https URL without credentials');
+  if (next.protocol === 'http:' && new URL(from).protocol === 'https:')
+    throw new Unusable('cannot be fetched: it redirects from https to http');
+  return next.href;
 }
 
 async function bytesOf({ body }: Response): Promise<Uint8Array> {
@@ -47,17 +101,19 @@ async function bytesOf({ body }: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new TooLarge();
+    if (size > MAX_BYTES) throw new Unusable(`is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function reasonOf(error: unknown, timeout: number): string {
+function messageOf(error: unknown, timeout: number): string {
   const { name, message, cause } = error as Error;
-  if (name === 'TimeoutError') return `no complete response within ${timeout / 1_000} s`;
+  if (error instanceof Unusable) return message;
+  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8';
+  if (name === 'TimeoutError') return `cannot be fetched: no complete response within ${timeout / 1_000} s`;
   const { code, message: inner } = Object(cause) as NodeJS.ErrnoException;
-  return code ?? inner ?? message;
+  return `cannot be fetched: ${code ?? inner ?? message}`;
 }
 
 /** For a start while the URL is unreachable. */
@@ -72,9 +128,20 @@ export class ContractCopy {
     return join(this.#folder, 'contract-copy.json');
   }
 
-  /** Durable once it resolves. */
-  async write(fetched: Fetched): Promise<void> {
-    await mkdir(this.#folder, { recursive: true });
+  /**
+   * Call with a contract in force. Durable once it resolves. A failure is only reported: the copy is needed while the
+   * URL is unreachable.
+   */
+  async keep(fetched: Fetched, observe: Observe): Promise<void> {
+    try {
+      await this.#write(fetched);
+    } catch (error) {
+      observe({ type: 'contract.copy_failed', url: fetched.url, error });
+    }
+  }
+
+  async #write(fetched: Fetched): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const beside = `${this.#file}.${process.pid}.new`;
     try {
       await writeFile(beside, JSON.stringify(fetched), { mode: 0o600, flush: true });

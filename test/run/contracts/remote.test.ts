@@ -1,10 +1,14 @@
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ContractError } from '@storegate/openapi';
 import { done, head } from '../../../packages/openapi/test/documents.ts';
-import { ContractLoader } from '../../../src/run/contracts/loader.ts';
-import { ContractCopy, fetchContract } from '../../../src/run/contracts/remote.ts';
+import type { Event } from '../../../src/observe/events.ts';
+import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
+import { ContractCopy, type Fetched, fetchContract, nextUrl } from '../../../src/run/contracts/remote.ts';
 import { temporaryFolders } from '../../support/temporary.ts';
 
 const temporary = temporaryFolders();
@@ -27,19 +31,28 @@ const problemOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof ContractError ? error.problems[0]!.message : error),
   );
 
+const keep = async (data: string, fetched: Fetched | undefined) => {
+  const events: Event[] = [];
+  await new ContractCopy(data).keep(fetched!, (event) => void events.push(event));
+  return events;
+};
+
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
-  const data = temporary();
+  const data = join(temporary(), 'data');
   const url = await serving((_request, response) => response.end(documentWith('/a')));
   const request = { contract: { file: url }, data };
   const first = await new ContractLoader().loadFirst(request);
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
+  expect(await keep(data, first.fetched)).toEqual([]);
+  expect([statSync(data).mode & 0o777, readdirSync(data)]).toEqual([0o700, ['contract-copy.json']]);
   close();
   const second = await new ContractLoader().loadFirst(request);
   expect(second.contract.fingerprint).toBe(first.contract.fingerprint);
+  expect(second.fetched).toBeUndefined();
   expect(second.copy).toEqual({
     url,
-    at: expect.any(Number),
+    at: first.fetched!.at,
     reason: expect.stringMatching(/^cannot be fetched: \w+$/),
   });
   expect(await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() }))).toContain(
@@ -48,17 +61,29 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
   expect(new ContractCopy(data).read('http://other.example/openapi.json')).toBeNull();
 });
 
-test('a reload fetches again; a contract that is not valid leaves the copy', async () => {
+test('reports a copy that cannot be written, and ignores a damaged copy', async () => {
   const data = temporary();
-  let text = documentWith('/a');
-  const url = await serving((_request, response) => response.end(text));
-  const request = { contract: { file: url }, data };
-  await new ContractLoader().loadFirst(request);
-  text = documentWith('/b');
-  expect((await new ContractLoader().load(request)).contract.match('GET', '/b').operation?.id).toBe('one');
-  text = documentWith('b');
-  expect(await problemOf(new ContractLoader().load(request))).toContain('/');
-  expect(new ContractCopy(data).read(url)?.text).toBe(documentWith('/b'));
+  const file = join(data, 'contract-copy.json');
+  mkdirSync(file);
+  const fetched = { url: 'http://api.example/', at: 1, text: '{}' };
+  expect(await keep(data, fetched)).toEqual([
+    { type: 'contract.copy_failed', url: fetched.url, error: expect.any(Error) },
+  ]);
+  expect(readdirSync(data)).toEqual(['contract-copy.json']);
+  rmSync(file, { recursive: true });
+  for (const text of ['', '{', 'null', '{"url":"http://api.example/"}']) {
+    writeFileSync(file, text);
+    expect(new ContractCopy(data).read(fetched.url)).toBeNull();
+  }
+});
+
+test('closing the loader ends a fetch', async () => {
+  const url = await serving(() => {});
+  const loader = new ContractLoader();
+  const loading = loader.load({ contract: { file: url } });
+  setImmediate(() => loader.close());
+  await expect(loading).rejects.toThrow(LoadingEnded);
+  await expect(loader.load({ contract: { file: url } })).rejects.toThrow(LoadingEnded);
 });
 
 test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostname#', 'file:///etc/hostname#'])(
@@ -68,6 +93,31 @@ test.each(['../../../../../../../../etc/hostname#', 'other.yaml#/a', '/etc/hostn
     const url = await serving((_request, response) => response.end(documentWith('/a', more)));
     const loading = new ContractLoader().loadFirst({ contract: { file: url }, data: temporary() });
     expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
+  },
+);
+
+const BOMB = gzipSync(Buffer.alloc(65 * 1024 * 1024));
+
+test.each<[string, string, string]>([
+  ['http://a.example/x', '/y', 'http://a.example/y'],
+  ['http://a.example/x', 'https://b.example/y', 'https://b.example/y'],
+  ['https://a.example/x', '//b.example/y', 'https://b.example/y'],
+  ['https://a.example/x', 'http://a.example/x', 'from https to http'],
+  ['http://a.example/x', 'ftp://a.example/x', 'to no http or https URL'],
+  ['http://a.example/x', 'http://me:secret@a.example/x', 'to no http or https URL without credentials'],
+  ['http://a.example/x', 'http://[', 'to no http or https URL'],
+])('a redirect from %s to %s: %s', (from, location, expected) => {
+  const next = () => nextUrl(location, from);
+  if (expected.startsWith('http')) expect(next()).toBe(expected);
+  else expect(next).toThrow(expected);
+});
+
+test.each(['application/json', 'text/plain', 'application/octet-stream', ''])(
+  'the content type is not relevant: %s',
+  async (type) => {
+    const headers = type === '' ? {} : { 'Content-Type': type };
+    const url = await serving((_request, response) => response.writeHead(200, headers).end('openapi: 3.1.0'));
+    expect((await fetchContract(url)).text).toBe('openapi: 3.1.0');
   },
 );
 
@@ -83,12 +133,18 @@ describe('a server that is wrong', () => {
     [
       'redirects in a circle',
       (request, response) => response.writeHead(302, { Location: request.url! }).end(),
-      'cannot be fetched: redirect count exceeded',
+      'cannot be fetched: more than 5 redirects',
     ],
     [
       'redirects to a file',
       (_request, response) => response.writeHead(302, { Location: 'file:///etc/hostname' }).end(),
-      'cannot be fetched: URL scheme must be a HTTP(S) scheme',
+      'cannot be fetched: it redirects to no http or https URL without credentials',
+    ],
+    ['redirects to nowhere', (_request, response) => response.writeHead(302).end(), 'cannot be fetched: status 302'],
+    [
+      'packs more than a contract may have',
+      (_request, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(BOMB),
+      'is larger than 67108864 bytes',
     ],
     ['never answers', () => {}, 'cannot be fetched: no complete response within 0.2 s'],
     [
@@ -97,8 +153,10 @@ describe('a server that is wrong', () => {
       'cannot be fetched: no complete response within 0.2 s',
     ],
     ['closes the connection', (request) => request.destroy(), 'cannot be fetched: '],
-  ])('%s', async (_what, listener, message) => {
-    expect(await problemOf(fetchContract(await serving(listener), 200))).toContain(message);
+  ])('%s', async (what, listener, message) => {
+    expect(
+      await problemOf(fetchContract(await serving(listener), { timeout: what.startsWith('never') ? 200 : 60_000 })),
+    ).toContain(message);
   });
 
   test('sends more than a contract may have', async () => {
@@ -110,6 +168,6 @@ describe('a server that is wrong', () => {
       };
       send();
     });
-    expect(await problemOf(fetchContract(url, 60_000))).toBe('is larger than 67108864 bytes');
+    expect(await problemOf(fetchContract(url, { timeout: 60_000 }))).toBe('is larger than 67108864 bytes');
   });
 });

@@ -1,0 +1,179 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { json as readJson } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type PythonBackend, pythonBackend } from '../support/python-backend.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const operation = (id: string, more = '') =>
+  `{ operationId: ${id}, ${more}responses: { default: { description: Any. } } }`;
+const BODY =
+  'requestBody: { required: true, content: { application/json: { schema: { type: object, required: [name] } } } }, ';
+const documentWith = (paths: string) => `
+openapi: 3.1.0
+info: { title: Pets, version: '1' }
+servers: [{ url: https://pets.example/v1 }, { url: /v1/ }]
+paths:
+  /pets: { get: ${operation('listPets')}, post: ${operation('createPet', BODY)} }
+${paths}`;
+
+const folder = temporaryFolders({ keep: true })();
+const file = join(folder, 'openapi.yaml');
+let backend: PythonBackend;
+beforeAll(async () => {
+  writeFileSync(file, documentWith(''));
+  backend = await pythonBackend(folder, '/v1');
+});
+afterAll(() => backend?.stop());
+
+interface Init {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+type Ask = (path: string, init?: Init) => Promise<Answer>;
+
+async function asker(gateway: TestGateway): Promise<Ask> {
+  const { secret } = await gateway.key({ plan: 'pro' });
+  return async (path, { method = 'GET', body, headers: more } = {}) => {
+    const length = body === undefined ? {} : { 'Content-Length': `${Buffer.byteLength(body)}` };
+    const headers = { 'X-API-Key': secret, ...length, ...more };
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    // Other clients normalize the path.
+    request(gateway.url, { path, method, headers, agent: false })
+      .once('response', resolve)
+      .once('error', reject)
+      .end(body);
+    const response = await promise;
+    return { status: response.statusCode!, body: (await readJson(response)) as Answer['body'] };
+  };
+}
+
+const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+
+describe.each(['', '/v1', '/v1/'])(
+  'a contract at a URL with the prefix /v1, and STORE_URL with the path "%s"',
+  (path) => {
+    let gateway: TestGateway;
+    let ask: Ask;
+    beforeAll(async () => {
+      gateway = await TestGateway.start({
+        storeUrl: backend.url + path,
+        env: { STOREGATE_CONTRACT: `${backend.url}/openapi.yaml` },
+      });
+      ask = await asker(gateway);
+    });
+    afterAll(() => gateway?.stop());
+
+    test('requests reach the backend below /v1, once', async () => {
+      expect(await ask('/v1/pets')).toMatchObject({ status: 200, body: { path: '/v1/pets' } });
+      expect(await ask('/v1/pets', { ...json, body: '{"name":1}' })).toMatchObject({
+        status: 200,
+        body: { method: 'POST', path: '/v1/pets', body: '{"name":1}' },
+      });
+    });
+
+    test.each(['/pets', '/v1/v1/pets', '/v1', '/v1/', '/v1//pets', '/v1/../v1/pets', '/v1%2Fpets', '/x/../pets'])(
+      'no other path reaches it: %s',
+      async (path) => {
+        expect([400, 404]).toContain((await ask(path)).status);
+      },
+    );
+
+    test('requests are validated', async () => {
+      expect(await ask('/v1/pets', { ...json, body: '{}' })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
+    });
+  },
+);
+
+describe('the copy of a contract at a URL', () => {
+  let gateway: TestGateway;
+  let ask: Ask;
+  beforeAll(async () => {
+    gateway = await TestGateway.start({
+      storeUrl: backend.url,
+      env: { STOREGATE_CONTRACT: `${backend.url}/openapi.yaml` },
+    });
+    ask = await asker(gateway);
+  });
+  afterAll(() => gateway?.stop());
+
+  const reload = () => adminOf(gateway.adminUrl)('POST', '/reload');
+  const copied = () => JSON.parse(readFileSync(join(gateway.folder, 'data/contract-copy.json'), 'utf8')).text;
+  const inUse = () => gateway.log.filter(({ msg }) => msg === 'contract.copy_in_use');
+
+  test('is replaced by a reload', async () => {
+    expect(copied()).toBe(documentWith(''));
+    writeFileSync(file, documentWith(`  /toys: { get: ${operation('listToys')} }`));
+    expect((await ask('/v1/toys')).status).toBe(404);
+    expect((await reload()).body).toMatchObject({ changed: ['contract'] });
+    expect((await ask('/v1/toys')).status).toBe(200);
+    expect(copied()).toContain('listToys');
+  });
+
+  test('stays if the reload is refused, and is not written by a comparison', async () => {
+    const before = copied();
+    writeFileSync(file, documentWith(`  /toys: { get: ${operation('listToys', 'x-storegate-upstream: stock, ')} }`));
+    expect((await reload()).status).toBe(422);
+    writeFileSync(file, documentWith(`  /games: { get: ${operation('listGames')} }`));
+    expect((await adminOf(gateway.adminUrl)('GET', '/config/diff')).status).toBe(200);
+    expect(copied()).toBe(before);
+    expect((await ask('/v1/toys')).status).toBe(200);
+  });
+
+  test('is in use after a start while the URL is unreachable, until a reload', async () => {
+    renameSync(file, `${file}.old`);
+    const refused = await reload();
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain(`${backend.url}/openapi.yaml: cannot be fetched: status 404`);
+    expect((await ask('/v1/toys')).status).toBe(200);
+    await gateway.close();
+    await gateway.open();
+    expect((await ask('/v1/toys')).status).toBe(200);
+    expect(inUse()).toEqual([
+      expect.objectContaining({
+        url: `${backend.url}/openapi.yaml`,
+        fetched: expect.stringMatching(/^\d{4}-/),
+        reason: 'cannot be fetched: status 404',
+      }),
+    ]);
+    renameSync(`${file}.old`, file);
+    await reload();
+    expect(inUse()).toHaveLength(1);
+    expect((await ask('/v1/games')).status).toBe(200);
+  });
+});
+
+test('a first start fails while the URL is unreachable', async () => {
+  const env = { STOREGATE_CONTRACT: `${backend.url}/nowhere.yaml` };
+  const error = await TestGateway.start({ storeUrl: backend.url, env }).catch((reason: unknown) => reason);
+  expect(String(error)).toContain('/nowhere.yaml: cannot be fetched: status 404');
+});
+
+test('without a contract every path below the path of STORE_URL is available, and no other', async () => {
+  const gateway = await TestGateway.start({ storeUrl: `${backend.url}/v1`, env: { STOREGATE_CONTRACT: 'none' } });
+  try {
+    const ask = await asker(gateway);
+    expect(await ask('/')).toMatchObject({ status: 200, body: { path: '/v1/' } });
+    expect(await ask('/v1/pets')).toMatchObject({ body: { path: '/v1/v1/pets' } });
+    expect(await ask('/a/b%20c?x=%2F', { method: 'PROPFIND', body: '{' })).toMatchObject({
+      status: 200,
+      body: { method: 'PROPFIND', path: '/v1/a/b%20c?x=%2F', body: '{' },
+    });
+    for (const path of ['//a', '/%2e%2e/a', '/..%2Fa', '/a/%2e./b', '/a%2Fb'])
+      expect((await ask(path)).status).not.toBe(200);
+    expect(existsSync(join(gateway.folder, 'data/contract-copy.json'))).toBe(false);
+  } finally {
+    await gateway.stop();
+  }
+});

@@ -41,7 +41,13 @@ export function configurationStatus({
   waiting,
   last,
 }: Pick<Reloader<Config>, 'current' | 'waiting' | 'last'>): ConfigurationStatus {
-  return { ...digestsOf(current), waiting, lastReload: last };
+  const { copy } = current;
+  return {
+    ...digestsOf(current),
+    copy: copy ? { at: copy.at, reason: copy.reason } : null,
+    waiting,
+    lastReload: last,
+  };
 }
 
 /** Of all that decides about requests, for comparison between gateways. */

@@ -21,6 +21,7 @@ const ODD: readonly unknown[] = [
   otherThan({ readiness: '\u001b[2J' }),
   otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1e300, reason: '', problems: [] } } }),
   otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } } }),
+  otherThan({ configuration: { ...STATUS.configuration, copy: { at: 1 } } }),
 ];
 
 async function reportOf(answer: unknown) {
@@ -41,5 +42,7 @@ test('a gateway with an invalid response is reported as silent, and does not aff
 test('ignores extra fields of a newer version, and accepts missing ones of an older version', async () => {
   const [{ stores: _stores, ...older }] = STATUS.processes as [(typeof STATUS.processes)[0]];
   expect(await reportOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+  const { copy: _copy, ...before } = STATUS.configuration;
+  expect(await reportOf(otherThan({ configuration: before }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
   expect(await reportOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
 });

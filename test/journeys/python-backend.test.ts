@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type PythonBackend, pythonBackend } from '../support/python-backend.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -96,6 +97,10 @@ describe.each(['', '/v1', '/v1/'])(
   },
 );
 
+async function statusText({ folder, adminUrl }: TestGateway): Promise<string> {
+  return (await commandLine(folder)(['status'], { env: { STOREGATE_ADMIN_URL: adminUrl } })).out;
+}
+
 describe('the copy of a contract at a URL', () => {
   let gateway: TestGateway;
   let ask: Ask;
@@ -147,8 +152,14 @@ describe('the copy of a contract at a URL', () => {
         reason: 'cannot be fetched: status 404',
       }),
     ]);
+    const { gateways } = (await adminOf(gateway.adminUrl)('GET', '/status')).body;
+    expect(gateways[0].configuration).toMatchObject({
+      contractCopy: { fetched: inUse()[0]!.fetched, reason: 'cannot be fetched: status 404' },
+    });
+    expect(await statusText(gateway)).toContain('uses a copy of the contract from ');
     renameSync(`${file}.old`, file);
     await reload();
+    expect(await statusText(gateway)).not.toContain('copy');
     expect(inUse()).toHaveLength(1);
     expect((await ask('/v1/games')).status).toBe(200);
   });

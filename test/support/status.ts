@@ -25,6 +25,7 @@ export const STATUS: GatewayStatus = {
     settings: 'a',
     plans: 'b',
     contract: 'c',
+    copy: null,
     waiting: [],
     lastReload: { at: 1, reason: 'asked', problems: [] },
   },

@@ -162,6 +162,7 @@ export interface Configuration {
   readonly settings: string;
   readonly plans: string;
   readonly contract: string;
+  readonly contractCopy: { readonly fetched: string; readonly reason: string } | null;
   readonly differs: readonly ('settings' | 'plans' | 'contract')[];
   readonly pendingRestart: readonly string[];
   readonly lastReload: { readonly at: string; readonly reason: string; readonly problems: readonly string[] } | null;

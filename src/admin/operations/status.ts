@@ -39,7 +39,8 @@ function mostFrequent(values: readonly string[]): string | undefined {
 
 function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {
   const { startedAt, processes, configuration, readiness, ...rest } = status;
-  const { lastReload, waiting, ...digests } = configuration;
+  // Gateways of older versions do not send `copy`.
+  const { lastReload, waiting, copy, ...digests } = configuration;
   return {
     gateway,
     ...rest,
@@ -51,6 +52,7 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly Compare
     stores: storesOfAll([{ gateway, processes }]).map(storeView),
     configuration: {
       ...digests,
+      contractCopy: copy ? { fetched: time(copy.at), reason: copy.reason } : null,
       differs,
       pendingRestart: waiting,
       lastReload: lastReload && { ...lastReload, at: time(lastReload.at) },

@@ -77,10 +77,18 @@ const isReload = has({
 
 export interface LastReload extends Of<typeof isReload> {}
 
+const isCopy = has({
+  /** Unix milliseconds. */
+  at: isMoment,
+  reason: isText,
+});
+
 const isConfiguration = has({
   settings: isText,
   plans: isText,
   contract: isText,
+  /** The copy in force of a contract whose URL was unreachable. */
+  copy: orAbsent(orNull(isCopy)),
   /** Settings that take effect after a restart. */
   waiting: listOf(isText),
   /** `null`: no reload since the start. */

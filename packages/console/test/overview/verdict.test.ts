@@ -106,12 +106,13 @@ test('requests of the last minute: failed ones by their share, those that limits
   ]);
 });
 
-test('configurations: a refused reload, one that differs, one that waits', () => {
+test('configurations: a refused reload, a copy of the contract, one that differs, one that waits', () => {
   const lastReload = { at: AT, reason: 'SIGHUP', problems: ['plans.yaml: no such plan'] };
   const configuration = {
     settings: 'a',
     plans: 'b',
     contract: 'c',
+    contractCopy: { fetched: AT, reason: 'cannot be fetched: status 404' },
     differs: ['plans'],
     pendingRestart: ['listen.port'],
     lastReload,
@@ -125,6 +126,9 @@ test('configurations: a refused reload, one that differs, one that waits', () =>
   expect(words([], status)).toEqual([
     expect.stringMatching(/^bad hung was last seen at .* and did not shut down\. \(gateways\)$/),
     expect.stringMatching(/^bad one rejected its files at .*: plans\.yaml: no such plan \(configuration\)$/),
+    expect.stringMatching(
+      /^warn one uses a copy of the contract from .*: the URL cannot be fetched: status 404\. \(configuration\)$/,
+    ),
     'warn one differs from most gateways in plans. (gateways)',
     'warn one needs a restart for listen.port. (configuration)',
   ]);

@@ -34,7 +34,7 @@ export const storeProblem = (store: Store, time: WriteTime): string =>
   `Store ${store.store} of ${store.upstream} is ${stateInWords(store)} since ${time(store.since)}: ${reasonInWords(store)}.`;
 
 export interface ConfigurationProblem {
-  readonly kind: 'reload' | 'difference' | 'restart';
+  readonly kind: 'reload' | 'copy' | 'difference' | 'restart';
   readonly words: string;
 }
 
@@ -42,11 +42,15 @@ export function configurationProblems(
   { gateway, configuration }: Pick<Gateway, 'gateway' | 'configuration'>,
   time: WriteTime,
 ): ConfigurationProblem[] {
-  const { differs, pendingRestart, lastReload }: Configuration = configuration;
+  const { differs, pendingRestart, lastReload, contractCopy }: Configuration = configuration;
   const problems: ConfigurationProblem[] = [];
   if (lastReload && lastReload.problems.length > 0) {
     const words = `${gateway} rejected its files at ${time(lastReload.at)}: ${lastReload.problems.join('; ')}`;
     problems.push({ kind: 'reload', words });
+  }
+  if (contractCopy) {
+    const words = `${gateway} uses a copy of the contract from ${time(contractCopy.fetched)}: the URL ${contractCopy.reason}.`;
+    problems.push({ kind: 'copy', words });
   }
   if (differs.length > 0)
     problems.push({ kind: 'difference', words: `${gateway} differs from most gateways in ${differs.join(', ')}.` });

@@ -114,6 +114,7 @@ const bad = (view: Trouble['view'], words: string): Trouble => ({ tone: 'bad', v
 const warn = (view: Trouble['view'], words: string): Trouble => ({ tone: 'warn', view, words });
 const CONFIGURATION: Readonly<Record<ConfigurationProblem['kind'], (words: string) => Trouble>> = {
   reload: (words) => bad('configuration', words),
+  copy: (words) => warn('configuration', words),
   difference: (words) => warn('gateways', words),
   restart: (words) => warn('configuration', words),
 };

@@ -3,11 +3,12 @@ import { ContractError, formatExempted, formatProblems, type Problem } from '@st
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { loadContract, type ReadContract } from '../config/contract/contract.ts';
-import { isRemote } from '../config/contract/place.ts';
+import { isRemote, NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
+import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
-import { fetchContract } from '../run/contracts/remote.ts';
+import { type CopyInUse, fetchOrCopy } from '../run/contracts/remote.ts';
 import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
@@ -24,7 +25,9 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
   warningsOf(readCertificates(config), Date.now()).forEach(note);
   const contract = await readContract(config, note);
   refuseUnknownUpstreams(contract, config);
-  [...contractNotes(config, contract), ...bodyLimitNotes(config, contract), ...workerNotes(config)].forEach(note);
+  const notes = [contractNotes, pathNotes, bodyLimitNotes, workerNotes].flatMap((notesOn) => notesOn(config, contract));
+  notes.forEach(note);
+  const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
   const left = await unmigratedNote(config);
@@ -43,8 +46,9 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
     {
       text({ plans, openapi, operations, notEnforced, needScopes, scopes, limits }, page) {
         const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
+        const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
         return page.notes(
-          `OK: ${plural(plans.length, 'plan')}, ${plural(operations, 'operation')}${but} (OpenAPI ${openapi}).`,
+          `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
           ...(needScopes === 0
             ? []
             : [`${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`]),
@@ -60,8 +64,9 @@ async function readContract(config: Config, note: (text: string) => void): Promi
   const { file, ...reading } = config.contract;
   const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
   try {
-    const text = isRemote(file) ? { text: (await fetchContract(file)).text } : {};
-    const contract = loadContract(file, { ...reading, ...text });
+    const remote = isRemote(file) ? await fetchOrCopy(file, config.data) : null;
+    if (remote?.copy) note(copyNote(remote.copy));
+    const contract = loadContract(file, { ...reading, ...(remote && { text: remote.fetched.text }) });
     print(contract.notes);
     return contract;
   } catch (error) {
@@ -70,12 +75,30 @@ async function readContract(config: Config, note: (text: string) => void): Promi
   }
 }
 
+const copyNote = ({ url, at, reason }: CopyInUse): string =>
+  `${url} ${reason}; a start uses the copy from ${new Date(at).toISOString()}`;
+
 function scopesIn({ operations }: ReadContract): { needScopes: number; scopes: string[] } {
   const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
   return {
     needScopes: needing.length,
     scopes: [...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes))].sort(),
   };
+}
+
+/** All stores of an upstream get the same path. */
+function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: ReadContract): string[] {
+  const used = new Set(operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM));
+  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) => used.has(name));
+  return all.flatMap(([name, { stores }]) =>
+    prefixes.flatMap((prefix) => {
+      const ending = stores.map(({ url }) => url).filter((url) => endsWithPath(url, prefix));
+      if (ending.length === 0 || ending.length === stores.length) return [];
+      return [
+        `upstream ${name}: ${ending.join(' and ')} gets ${prefix} twice, because other stores do not end with it`,
+      ];
+    }),
+  );
 }
 
 /** The setting wins over the limit of an operation. */

@@ -50,6 +50,10 @@ export function storeLabel(url: string): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
+export function endsWithPath(url: string, prefix: string): boolean {
+  return prefix !== '' && new URL(url).pathname.replace(/\/+$/, '').endsWith(prefix);
+}
+
 export const STATUSES = ['upstream.healthChecks.statuses', 'upstream.ejection.statuses'] as const;
 
 export function upstreamErrors(settings: Settings): SchemaError[] {

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { freePort } from '../support/free-port.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
@@ -268,6 +269,48 @@ paths:
       'note: free: concurrency 20 applies to each of 3 workers, up to 60 in all',
       'note: acme: concurrency 7 applies to each of 3 workers, up to 21 in all',
     ]);
+  });
+
+  test('notes that requests are not validated without a contract', async () => {
+    expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'none' } })).toEqual({
+      code: 0,
+      out: 'OK: 4 plans, no contract.\n',
+      err: 'note: requests are not validated, and every path is forwarded (contract.file: none)\n',
+    });
+  });
+
+  test('notes the prefix of paths, and stores that get it twice', async () => {
+    const servers = "[{ url: 'https://a.example/v1' }]";
+    writeFileSync(
+      join(cwd, 'prefixed.yaml'),
+      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\nservers: ${servers}\npaths: {/a: {get: {operationId: a, responses: {default: {description: Done.}}}}}\n`,
+    );
+    const notes = async (STORE_URL: string) =>
+      (await here(['check'], { env: { STOREGATE_CONTRACT: 'prefixed.yaml', STORE_URL } })).err;
+    const prefix = 'note: request paths begin with /v1, the path of servers\n';
+    for (const urls of ['http://a', 'http://a/v1', 'http://a/v1,http://b/x/v1/'])
+      expect(await notes(urls)).toBe(prefix);
+    expect(await notes('http://a/v1,http://b')).toBe(
+      `${prefix}note: upstream default: http://a/v1 gets /v1 twice, because other stores do not end with it\n`,
+    );
+  });
+
+  test('uses the copy of a contract whose URL is unreachable, and fails without a copy', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/openapi.json`;
+    const env = { STOREGATE_CONTRACT: url, STOREGATE_DATA: 'with-copy' };
+    expect(await here(['check'], { env })).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${url}: cannot be fetched: `),
+    });
+    const text = '{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{}}';
+    mkdirSync(join(cwd, 'with-copy'));
+    writeFileSync(join(cwd, 'with-copy/contract-copy.json'), JSON.stringify({ url, at: 0, text }));
+    const { code, err } = await here(['check'], { env });
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^note: http:\S+ cannot be fetched: \w+; a start uses the copy from 1970-01-01T00:00:00.000Z\n$/,
+    );
   });
 
   test('reports every mistake of a contract', async () => {

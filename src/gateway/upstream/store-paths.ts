@@ -1,5 +1,5 @@
 import type { Operation } from '../../config/contract/contract.ts';
-import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
+import { DEFAULT_UPSTREAM, endsWithPath } from '../../config/upstreams.ts';
 
 export type StorePath = (operation: Operation, path: string) => string;
 
@@ -18,8 +18,8 @@ export function createStorePaths(
   function repeatedAt(upstream: string): readonly string[] {
     const known = repeated.get(upstream);
     if (known !== undefined) return known;
-    const bases = urlsOf(upstream).map((url) => new URL(url).pathname.replace(/\/+$/, ''));
-    const found = prefixes.filter((prefix) => prefix !== '' && bases.every((base) => base.endsWith(prefix)));
+    const urls = urlsOf(upstream);
+    const found = prefixes.filter((prefix) => urls.every((url) => endsWithPath(url, prefix)));
     repeated.set(upstream, found);
     return found;
   }

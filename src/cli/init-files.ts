@@ -7,7 +7,7 @@ export interface GatewayFile {
   /** Of `operations`, those that are not validated. */
   readonly exempted: number;
   readonly operations: number;
-  /** The only header for the key, because the backend has tokens of its own. */
+  /** The only header for the key; `null`: as the document says. */
   readonly keyHeader: string | null;
 }
 
@@ -33,14 +33,14 @@ export function gatewayFile({
     ...(onUnsupported === 'refuse'
       ? []
       : [
-          `  onUnsupported: ${onUnsupported} # ${exempted} of ${operations} operations have mistakes or unsupported parts; storegate check lists`,
-          '  # them. Their requests are forwarded without validation.',
+          `  onUnsupported: ${onUnsupported} # ${exempted} of ${operations} operations have mistakes or unsupported parts;`,
+          '  # storegate check lists them. Their requests are not validated, or get 404 if their path cannot be matched.',
         ]),
     ...(keyHeader === null
       ? []
       : [
           'keys:',
-          '  # Your API has credentials of its own. They reach it unchanged, and the key is in a header of its own.',
+          '  # The key is in this header alone, so that an Authorization header reaches your API unchanged.',
           `  carriers: [{ header: ${keyHeader} }]`,
         ]),
     'plans:',

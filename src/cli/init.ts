@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { plural } from '@storegate/console/words';
-import { ContractError, isObject } from '@storegate/openapi';
-import type { Carriers } from '../common/carriers.ts';
+import { ContractError } from '@storegate/openapi';
+import { keyField } from '../common/carriers.ts';
 import { ExpectedError } from '../common/expected-error.ts';
 import type { Config } from '../config/config.ts';
 import { type Contract, loadContract } from '../config/contract/contract.ts';
@@ -13,12 +13,14 @@ import { loadConfig } from '../config/load.ts';
 import { isHttpUrl } from '../config/schema/formats.ts';
 import { createKey } from '../keys/manage.ts';
 import { fetchContract } from '../run/contracts/remote.ts';
+import { tuneEngine } from '../run/engine.ts';
 import { CallError } from './connect/api.ts';
 import { auditNoteBy } from './demo.ts';
 import { type GatewayFile, gatewayFile, plansFile } from './init-files.ts';
 import { withOrigin } from './origin.ts';
 import { sampleRequests } from './sample-requests.ts';
-import { type Terminal, untilStopped } from './terminal.ts';
+import { runUntilStopped } from './serve.ts';
+import type { Terminal } from './terminal.ts';
 import { withKeys } from './with-keystore.ts';
 
 export interface InitOptions {
@@ -30,12 +32,20 @@ export interface InitOptions {
   readonly start: boolean;
 }
 
+/** The files that init writes win over these variables. */
+const WRITTEN = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_CONTRACT: '', STOREGATE_PLANS: '', STORE_URL: '' };
+
+interface Loading {
+  readonly config: Config;
+  readonly load: () => Config;
+}
+
 class InitError extends ExpectedError {
   override name = 'InitError';
 }
 
-/** Milliseconds for the first response of the backend. */
-const BACKEND_TIMEOUT = 10_000;
+/** Milliseconds. */
+const TIMEOUT = 10_000;
 
 /**
  * Writes settings and plans for an API, makes a key, runs the gateway until a signal, and sends one request through it.
@@ -52,14 +62,15 @@ export async function init(terminal: Terminal, options: InitOptions): Promise<vo
   print(terminal, 'Contract', describe(contract, place, exempted));
 
   const file = isFile(place) ? relative(folder, resolve(terminal.cwd, place)) : place;
-  const config = await writeFiles(terminal, folder, {
+  const load = () => loadConfig({ cwd: folder, env: { ...terminal.env, ...WRITTEN } });
+  const config = await writeFiles(folder, load, {
     ...{ backend, contract: file, onUnsupported, exempted, operations: contract.operations.length },
-    keyHeader: hasOwnTokens(contract) || status === 401 ? 'X-API-Key' : null,
+    keyHeader: contract.isForGateway ? null : 'X-API-Key',
   });
   print(terminal, 'Written', `gateway.yaml, plans.yaml in ${folder}`);
   const key = await makeKey(config);
   print(terminal, 'Key', `${key} (plan free, account me; shown only once)`);
-  if (options.start) await runGateway(terminal, folder, config, key);
+  if (options.start) await runGateway(terminal, { config, load }, key);
   else print(terminal, 'Next', 'npx storegate serve');
 }
 
@@ -98,14 +109,21 @@ async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): 
 
 /** The status of `GET /`. Any response shows that the backend can be reached. */
 async function statusOf(backend: string): Promise<number> {
+  const response = await respond(`${backend}/`);
+  if (typeof response !== 'string') return response.status;
+  throw new InitError(`${backend} does not respond (${response}). Start your API, or correct --backend.`);
+}
+
+/** Without the body; the reason if there is no response. */
+async function respond(url: string, init: RequestInit = {}): Promise<Response | string> {
   try {
-    const response = await fetch(`${backend}/`, { redirect: 'manual', signal: AbortSignal.timeout(BACKEND_TIMEOUT) });
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) });
     await response.body?.cancel();
-    return response.status;
+    return response;
   } catch (error) {
     const { name, cause } = error as Error;
     const { code, message = name } = Object(cause) as Partial<NodeJS.ErrnoException>;
-    throw new InitError(`${backend} does not respond (${code ?? message}). Start your API, or correct --backend.`);
+    return code ?? message;
   }
 }
 
@@ -150,16 +168,8 @@ function describe({ title, version, operations }: Contract, place: string, exemp
     .join(', ');
 }
 
-/** Whether the document describes credentials that are not the gateway's: they belong to the backend. */
-function hasOwnTokens({ document, carriers }: Contract): boolean {
-  const components = isObject(document.components) ? document.components : {};
-  const schemes = Object.values(isObject(components.securitySchemes) ? components.securitySchemes : {});
-  const isOurs = (scheme: unknown) => isObject(scheme) && String(scheme.name).toLowerCase() === 'x-api-key';
-  return schemes.length > 0 && !(schemes.some(isOurs) && carriers.headers.length === 1);
-}
-
 /** The configuration of the new files. If it cannot be used, no file stays. */
-async function writeFiles(terminal: Terminal, folder: string, settings: GatewayFile): Promise<Config> {
+async function writeFiles(folder: string, load: () => Config, settings: GatewayFile): Promise<Config> {
   const files = { 'gateway.yaml': gatewayFile(settings), 'plans.yaml': plansFile() };
   const written: string[] = [];
   try {
@@ -168,7 +178,7 @@ async function writeFiles(terminal: Terminal, folder: string, settings: GatewayF
       await writeFile(join(folder, name), text, { flag: 'wx', flush: true });
       written.push(join(folder, name));
     }
-    return loadConfig({ cwd: folder, env: terminal.env });
+    return load();
   } catch (error) {
     for (const file of written) await rm(file);
     const { code, path } = error as NodeJS.ErrnoException;
@@ -184,17 +194,15 @@ function makeKey(config: Config): Promise<string> {
   });
 }
 
-async function runGateway(terminal: Terminal, folder: string, config: Config, key: string): Promise<void> {
-  const { createGateway } = await import('../run/gateway.ts');
+async function runGateway(terminal: Terminal, { config, load }: Loading, key: string): Promise<void> {
   if (!namesStores(config)) throw new TypeError('the settings name a backend');
+  tuneEngine();
   try {
-    const gateway = await createGateway(config, { load: () => loadConfig({ cwd: folder, env: terminal.env }) });
-    const { url, adminUrl } = await gateway.start();
-    print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
-    await tryOnce(terminal, url, { config, contract: gateway.contract, key });
-    terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
-    await untilStopped(terminal);
-    await gateway.stop();
+    await runUntilStopped(terminal, { config, load }, async ({ contract }, { url, adminUrl }) => {
+      print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
+      await tryOnce(terminal, url, { config, contract, key });
+      terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
+    });
   } catch (error) {
     terminal.err('The files are written. To start the gateway: npx storegate serve\n');
     throw withOrigin(error, config);
@@ -213,8 +221,11 @@ async function tryOnce(terminal: Terminal, url: string, { config, contract, key 
   const [name, value] = keyField(config.keys.carriers ?? contract.carriers, key);
   const path = sample?.path ?? '/';
   print(terminal, 'Try', `curl -i '${url}${path}' -H '${name}: ${value}'`);
-  const response = await fetch(url + path, { headers: { [name]: value }, redirect: 'manual' });
-  await response.body?.cancel();
+  const response = await respond(url + path, { headers: { [name]: value } });
+  if (typeof response === 'string') {
+    print(terminal, 'Response', `none (${response})`);
+    return;
+  }
   const [limit, left] = ['limit', 'remaining'].map((one) => response.headers.get(`x-ratelimit-${one}`));
   print(
     terminal,
@@ -224,6 +235,3 @@ async function tryOnce(terminal: Terminal, url: string, { config, contract, key 
   if (response.status !== 401) return;
   print(terminal, '', 'The 401 comes from your API: send its own token as well, such as -H "Authorization: Bearer …".');
 }
-
-const keyField = ({ headers: [name] }: Carriers, key: string): [name: string, value: string] =>
-  name === undefined ? ['Authorization', `Bearer ${key}`] : [name, key];

@@ -8,12 +8,11 @@ export interface SampleRequest {
 
 const MAX = 3;
 
-type Described = Pick<Contract, 'operations' | 'document' | 'match'>;
+type Described = Pick<Contract, 'operations' | 'document' | 'match' | 'prefixes'>;
 
 /** They pass the checks of the contract. */
 export function sampleRequests(contract: Described): readonly SampleRequest[] {
   const document = new Document(contract.document as Json);
-  const prefixes = ['', ...serverPaths(document)];
   const usable = contract.operations.filter(
     ({ method, deprecated, tryIt, requiredScopes }) =>
       method === 'GET' && !deprecated && tryIt && requiredScopes.length === 0,
@@ -21,7 +20,9 @@ export function sampleRequests(contract: Described): readonly SampleRequest[] {
   const samples: SampleRequest[] = [];
   for (const operation of usable.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const target = targetOf(operation, document);
-    const path = prefixes.map((prefix) => prefix + target).find((candidate) => isValid(contract, operation, candidate));
+    const path = contract.prefixes
+      .map((prefix) => prefix + target)
+      .find((candidate) => isValid(contract, operation, candidate));
     if (path !== undefined) samples.push({ title: operation.summary || operation.id, path });
     if (samples.length === MAX) break;
   }
@@ -70,10 +71,4 @@ function exampleOf(parameter: Json | undefined, document: Document): string | nu
   const values = [parameter.example, document.object(named)?.value, schema.example, schema.default, ...lists];
   const value = values.find((one) => ['string', 'number', 'bigint', 'boolean'].includes(typeof one));
   return value === undefined || value === '' ? null : String(value);
-}
-
-/** For `contract.serverPath: prefix`. */
-function serverPaths({ root }: Document): readonly string[] {
-  const servers = Array.isArray(root.servers) ? root.servers.filter(isObject) : [];
-  return servers.map(({ url }) => (URL.parse(String(url), 'http://localhost')?.pathname ?? '').replace(/\/+$/, ''));
 }

@@ -3,7 +3,7 @@ import { namesStores, withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { Outage } from '../errors/outage.ts';
 import { tuneEngine } from '../run/engine.ts';
-import type { Gateway } from '../run/gateway.ts';
+import type { Gateway, Started } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { storeFile } from './commands/store.ts';
@@ -31,33 +31,41 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
   const { served, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);
-    const { createGateway } = await import('../run/gateway.ts');
-    const gateway = await createGateway(served, { load });
-    const stopListening = terminal.onHangup(() => {
-      if (!terminal.stop.aborted) void reload(gateway);
-    });
-    const { url, adminUrl, unmigratedKeys } = await gateway.start();
-    // Only on a terminal: elsewhere the secrets would end up in a log.
-    if (terminal.isTerminal) {
+    await runUntilStopped(terminal, { config: served, load }, async (gateway, { url, adminUrl, unmigratedKeys }) => {
+      // Only on a terminal: elsewhere the secrets would end up in a log.
+      if (!terminal.isTerminal) return;
       const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
       const { contract } = gateway;
-      terminal.out(
-        startScreen({
-          url,
-          adminUrl,
-          config,
-          contract,
-          place: await placeOf(config),
-          unmigratedKeys: unmigratedKeys,
-          keys,
-        }),
-      );
-    }
-    await untilStopped(terminal);
-    await gateway.stop();
-    stopListening();
+      const place = await placeOf(config);
+      terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
+    });
   } finally {
     await stopStore();
+  }
+}
+
+interface Running {
+  readonly config: ServedConfig;
+  readonly load: () => Config;
+}
+
+/** Runs a gateway until a signal. SIGHUP reloads. */
+export async function runUntilStopped(
+  terminal: Terminal,
+  { config, load }: Running,
+  whenStarted: (gateway: Gateway, started: Started) => Promise<void>,
+): Promise<void> {
+  const { createGateway } = await import('../run/gateway.ts');
+  const gateway = await createGateway(config, { load });
+  const stopListening = terminal.onHangup(() => {
+    if (!terminal.stop.aborted) void reload(gateway);
+  });
+  try {
+    await whenStarted(gateway, await gateway.start());
+    await untilStopped(terminal);
+  } finally {
+    await gateway.stop();
+    stopListening();
   }
 }
 

@@ -1,5 +1,5 @@
 import { CONSOLE_PATH } from '@storegate/console';
-import type { Carriers } from '../common/carriers.ts';
+import { keyField } from '../common/carriers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -70,16 +70,13 @@ function requests({ url, contract, config }: StartScreen, demoKey: DemoKey | und
   const samples =
     config.contract.file === NO_CONTRACT ? [{ title: 'The root of the backend', path: '/' }] : sampleRequests(contract);
   if (samples.length === 0) return null;
-  const header = `-H "${keyHeader(config.keys.carriers ?? contract.carriers)}${demoKey?.secret ?? '$KEY'}"`;
+  const header = `-H "${keyField(config.keys.carriers ?? contract.carriers, demoKey?.secret ?? '$KEY').join(': ')}"`;
   const lines = samples.map(({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`);
   const limit = config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
   const curl = `curl -s -o /dev/null -w '%{http_code} ' ${quoted(url + samples[0]!.path)} ${header}`;
   const loop = `  # Exceed the limit: 200 … 429\n  for i in $(seq ${limit + 2}); do ${curl}; done; echo\n`;
   return `Requests to try:\n${lines.join('')}${limit <= MAX_REPEATS ? loop : ''}`;
 }
-
-const keyHeader = ({ headers: [name] }: Carriers): string =>
-  name === undefined ? 'Authorization: Bearer ' : `${name}: `;
 
 /** Safe for a terminal and behind a `#`. */
 const oneLine = (text: string) => printable(text.replace(/\s+/g, ' ').trim());

@@ -3,7 +3,7 @@ export interface Terminal {
   readonly cwd: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Asks a person; absent if there is none. */
+  /** Asks the person at the terminal; absent without one. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
   readonly input: () => Promise<string>;
   readonly isTerminal: boolean;

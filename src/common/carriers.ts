@@ -9,6 +9,11 @@ export interface Carriers {
 /** The headers if neither settings nor contract name any. */
 export const USUAL_CARRIERS: Carriers = { headers: ['X-API-Key'], bearer: true };
 
+/** How a client sends a key: in the preferred header, or as a bearer token. */
+export function keyField({ headers: [name] }: Carriers, key: string): readonly [name: string, value: string] {
+  return name === undefined ? ['Authorization', `Bearer ${key}`] : [name, key];
+}
+
 /** Completes "Send it …". */
 export function carriersText({ headers, bearer }: Carriers): string {
   const [last, ...rest] = headers.map((name) => `\`${name}\``).reverse();

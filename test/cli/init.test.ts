@@ -44,7 +44,7 @@ describe('writes only what differs from the defaults', () => {
       /^Backend +http\S+ responds \(GET \/: 200\)\nContract +Shop 2, 1 operation\nWritten .*\nKey +sg_live_\w+ /,
     );
     expect(settingsOf(folder)).toMatch(
-      /^#.*\nupstream:\n {2}url: .*\ncontract:\n {2}file: openapi.json #.*\nplans:\n {2}file: plans.yaml\n$/,
+      /^#.*\nupstream:\n {2}url: .*\ncontract:\n {2}file: openapi.json #.*\nkeys:\n {2}#.*\n {2}carriers: .*\nplans:\n {2}file: plans.yaml\n$/,
     );
     const config = loadConfig({ cwd: folder, env: {} });
     expect(config.contract.file).toBe(join(folder, 'openapi.json'));
@@ -61,21 +61,24 @@ describe('writes only what differs from the defaults', () => {
     expect(readdirSync(folder).sort()).toEqual(['edge', 'openapi.json']);
   });
 
-  test.each<[string, object, number, boolean]>([
-    ['the document describes bearer tokens', { ...DOCUMENT, ...TOKENS }, 200, true],
-    ['the backend needs a token', DOCUMENT, 401, true],
-    [
-      'the document describes the key of the gateway',
-      { ...DOCUMENT, components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } } },
-      200,
-      false,
-    ],
-  ])('a header for the key if %s', async (_why, document, answer, hasCarriers) => {
-    status = answer;
+  const schemesOf = (scheme: object) => ({ ...DOCUMENT, components: { securitySchemes: { own: scheme } } });
+  test.each<[string, object, boolean]>([
+    ['bearer tokens', schemesOf({ type: 'http', scheme: 'bearer' }), true],
+    ['keys of the API', schemesOf({ type: 'apiKey', in: 'header', name: 'X-Shop-Key' }), true],
+    ['nothing', DOCUMENT, true],
+    ['the key of the gateway', schemesOf({ type: 'apiKey', in: 'header', name: 'X-API-Key' }), false],
+  ])('a header for the key alone if the document describes %s', async (_what, document, hasCarriers) => {
     const folder = folderWith(document);
     await initIn(folder);
-    status = 200;
     expect(settingsOf(folder).includes('  carriers: [{ header: X-API-Key }]')).toBe(hasCarriers);
+  });
+
+  test('although variables of the shell name other files', async () => {
+    const folder = folderWith();
+    const env = { STOREGATE_CONFIG: 'other.yaml', STOREGATE_CONTRACT: 'none', STORE_URL: 'http://127.0.0.1:1' };
+    const args = ['init', '--backend', backend, '--contract', 'openapi.json', '--yes', '--no-start'];
+    expect(await commandLine(folder)(args, { env })).toMatchObject({ code: 0, err: '' });
+    expect(loadConfig({ cwd: folder, env: {} }).upstream.stores[0]!.url).toBe(backend);
   });
 
   test('a document with parts that are not supported', async () => {

@@ -48,7 +48,6 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       scoped ??= windowsIn(config);
       return scoped;
     },
-    publicPlan: () => null,
     // With `around`, an operator asks for a reload of the running gateway.
     async reload(_reason, around) {
       if (around) refuseWithoutGateway();

@@ -7,6 +7,8 @@ export interface SecurityFields {
   readonly carriers: Carriers;
   /** Whether the schemes may be those of the backend: both would read the same header. */
   readonly sharesAuthorization: boolean;
+  /** Whether the document names the gateway's own header, so that it was written for the gateway. */
+  readonly isForGateway: boolean;
 }
 
 /**
@@ -17,16 +19,17 @@ export function readSecuritySchemes(document: Document): SecurityFields {
   const components = document.object(document.root.components);
   const written = document.members(components?.securitySchemes);
   const schemes = written.map(([, node]) => document.object(node)).filter((scheme) => scheme !== null);
-  if (schemes.length === 0) return { carriers: USUAL_CARRIERS, sharesAuthorization: false };
+  if (schemes.length === 0) return { carriers: USUAL_CARRIERS, sharesAuthorization: false, isForGateway: false };
   const named = schemes.flatMap((scheme) => (scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : []));
   const isKnown = (name: string) => (other: unknown) => String(other).toLowerCase() === name.toLowerCase();
   const [usual] = USUAL_CARRIERS.headers;
   const own = [...new Set(named)].filter((name): name is string => typeof name === 'string' && isOwnHeader(name));
   const bearer = schemes.some(isBearer) || named.some(isKnown('authorization'));
+  const isForGateway = own.some(isKnown(usual!));
   return {
-    carriers: { headers: own.some(isKnown(usual!)) ? own : [...own, usual!], bearer },
-    // A document that names the gateway's own header was written for the gateway.
-    sharesAuthorization: bearer && !own.some(isKnown(usual!)),
+    carriers: { headers: isForGateway ? own : [...own, usual!], bearer },
+    sharesAuthorization: bearer && !isForGateway,
+    isForGateway,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Window } from '../limits/limits.ts';
-import type { Plan, Plans } from '../limits/plans.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
 import type { State } from '../state/state.ts';
 import type { LastKnown, Records } from '../state/storage.ts';
@@ -37,8 +37,6 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   readonly plans: () => Plans;
   /** The windows of the contract. Throws AdminError if the contract is unusable. */
   readonly scoped: () => readonly Window[];
-  /** The limits of requests without a key; `null`: every operation needs one. */
-  readonly publicPlan: () => Plan | null;
   /** Reads the configuration again and puts it in force. Throws AdminError with every mistake, and what `around` throws. */
   readonly reload: (reason: string, around?: ReloadWrapper) => Promise<Reloaded>;
   /**

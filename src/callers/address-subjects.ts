@@ -1,9 +1,9 @@
 import { DAY } from '../common/time.ts';
 import { networkOf } from './address.ts';
 
-/** Addresses with counters of their own within a day. All further addresses share SHARED counters. */
-const OWN = 50_000;
-const SHARED = 1_024;
+/** Clients with counters of their own within a span. All further clients share SHARED_COUNTERS counters. */
+export const OWN_COUNTERS = 50_000;
+export const SHARED_COUNTERS = 1_024;
 
 /**
  * Names the counters of client addresses: an IPv4 address, or an IPv6 /64. Everyone can send from many addresses, so
@@ -15,7 +15,7 @@ export class AddressSubjects {
   readonly #clock: () => number;
   #began = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: () => number, most = OWN) {
+  constructor(clock: () => number, most = OWN_COUNTERS) {
     this.#clock = clock;
     this.#most = most;
   }
@@ -28,7 +28,7 @@ export class AddressSubjects {
       this.#own.clear();
     }
     if (!this.#own.has(network)) {
-      if (this.#own.size >= this.#most) return `address:shared-${spread(network) % SHARED}`;
+      if (this.#own.size >= this.#most) return `address:shared-${spread(network) % SHARED_COUNTERS}`;
       this.#own.add(network);
     }
     return `address:${network}`;

@@ -3,15 +3,12 @@ import type * as Package from 'rate-limiter-flexible';
 import type { Readings } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
-import { spread } from './address-subjects.ts';
+import { OWN_COUNTERS, SHARED_COUNTERS, spread } from './address-subjects.ts';
 
 /** The package index would load 35 more modules at every start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof Package.RateLimiterMemory;
-
-const OWN_COUNTERS = 50_000;
-const SHARED_COUNTERS = 1_024;
 
 /** A client is an address, an IPv6 /64, or a key id. */
 export interface CallerWindow {

@@ -37,9 +37,9 @@ export function assemble(settings: Settings, { plans, gateway, addressFiles, ...
 }
 
 /** `/` comes last, because it has every path. */
-function mountsOf(mounts: Config['mounts'], hasRoot: boolean): Config['mounts'] {
+function mountsOf(mounts: Config['mounts'], needsRoot: boolean): Config['mounts'] {
   const isRoot = ({ path }: Mount) => path === ROOT;
-  const root = mounts.find(isRoot) ?? (hasRoot ? EVERY_PATH : null);
+  const root = mounts.find(isRoot) ?? (needsRoot ? EVERY_PATH : null);
   return root === null ? mounts : [...mounts.filter((mount) => !isRoot(mount)), root];
 }
 

@@ -2,7 +2,7 @@ import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import type { AddressSubjects } from '../callers/address-subjects.ts';
 import type { Guard } from '../callers/guard.ts';
-import type { Carriers } from '../common/carriers.ts';
+import { type Carriers, keyField } from '../common/carriers.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/reserved-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
@@ -85,7 +85,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const requestFields = tracing === null ? untraced : tracedFields(untraced);
   const { names, authenticate } = createReading(settings, longLived);
   const upstreamOf = upstreamsIn(contract, upstreams);
-  const urlsOf = (name: string) => storeUrls(config, name);
+  const urls = storeUrls(config);
   return createPipeline({
     guard: createRequestGuard({
       ...{ config: config.http, observe, names, report: createFaultReporter(contract) },
@@ -106,13 +106,13 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     }),
     forward: createForward({
       ...{ upstreamOf, observe, requestFields, plainAnswers: responses !== 'off' },
-      pathOf: createStorePaths(contract.prefixes, urlsOf),
+      pathOf: createStorePaths(contract.prefixes, urls),
     }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     mounts: createMounts({
       ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields },
-      ...{ upstreamOf: (name) => upstreams.of(name), storesOf: urlsOf },
+      ...{ upstreamOf: (name) => upstreams.of(name), storesOf: (name) => urls.get(name)! },
     }),
     pages: ownPages(settings, { guard, answer }),
     cors,
@@ -167,20 +167,22 @@ function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation
   return named.size === 0 ? () => byDefault : (operation) => named.get(operation) ?? byDefault;
 }
 
-function storeUrls({ upstream, upstreams }: Config, name: string): readonly string[] {
-  return (name === DEFAULT_UPSTREAM ? upstream : upstreams[name]!).stores.map(({ url }) => url);
+/** By upstream. */
+function storeUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonly string[]> {
+  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
+  return new Map(all.map(([name, { stores }]) => [name, stores.map(({ url }) => url)]));
 }
 
 /** Without a contract every path is the backend's. */
 const hasPages = ({ contract: { file } }: Config): boolean => file !== NO_CONTRACT;
-const hasReference = (config: Config): boolean => config.reference.enabled && hasPages(config);
+export const hasReference = (config: Config): boolean => config.reference.enabled && hasPages(config);
 
 function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'guard' | 'answer'>) {
   const paths = hasPages(settings.config) ? PAGE_PATHS : [];
   return createPages({ ...parts, find: referenceOf(settings), paths, home: homeOf(settings) });
 }
 
-/** Mounts cannot have `/`. */
+/** Unless an operation has `/`, or every path is the backend's. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
   const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
   return isFree && hasReference(config) ? `${REFERENCE_PATH}/` : null;
@@ -194,7 +196,7 @@ function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): Find
     paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
     page: config.reference.enabled,
     readers: {
-      keyHeader: (config.keys.carriers ?? contract.carriers).headers[0] ?? 'Authorization',
+      keyHeader: keyField(config.keys.carriers ?? contract.carriers, '')[0],
       limits: {
         plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])],
         bans: config.plans.escalation,

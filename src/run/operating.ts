@@ -10,7 +10,6 @@ import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { watchFiles } from '../config/watch.ts';
-import { publicPlanOf } from '../gateway/stages/anonymous.ts';
 import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
 import type { Peers } from '../observe/peers/peers.ts';
@@ -82,7 +81,6 @@ export function createOperating(parts: OperatingParts): Operating {
     reload: (reason, around) => reloader.reload(reason, around).catch(refusing('Nothing was changed')),
     compare: () => reloader.compare().catch(refusing('A reload would be refused')),
     scoped: () => reloader.current.contract.windows,
-    publicPlan: () => publicPlanOf(reloader.current),
   };
   const admin = createAdmin({
     ...{ config, context, metrics: carriers.metrics, observe, ownToken: parts.ownToken, readiness: parts.readiness },

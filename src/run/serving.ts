@@ -20,7 +20,7 @@ import type { StoreConnections, StoreStatus } from '../observe/peers/status.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
-import { buildPipeline, type LongLivedParts } from './build.ts';
+import { buildPipeline, hasReference, type LongLivedParts } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
@@ -74,7 +74,7 @@ export function createServing(parts: ServingParts): Serving {
   };
   const answerUnparsed = createUnparsedAnswers({
     ...{ guard, observe },
-    hasReference: () => inForce.config.reference.enabled,
+    hasReference: () => hasReference(inForce.config),
   });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const preamble = createPreamble(ticketSecret);

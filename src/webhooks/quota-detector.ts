@@ -26,8 +26,9 @@ export class QuotaDetector {
   }
 
   read(event: RequestEvent): void {
-    const { verdict, trace } = event;
-    if (trace === undefined || trace.admission === null || trace.subject === null) return;
+    const { verdict, trace, keyId } = event;
+    // Without a key the subject is a client address, which receivers must not get.
+    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null) return;
     if (verdict === 'admitted') this.#readAdmitted(event, trace, trace.admission.readings);
     else if (verdict === 'limited') this.#readLimited(event, trace, trace.admission.readings);
   }

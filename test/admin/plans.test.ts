@@ -9,7 +9,7 @@ import { Outage } from '../../src/errors/outage.ts';
 const { plans } = loadConfig({ env: {}, cwd: process.cwd() });
 
 function operations(list: () => Promise<never>) {
-  const context = { publicPlan: () => null, plans: () => plans, keys: { list } } as unknown as AdminContext;
+  const context = { plans: () => plans, keys: { list } } as unknown as AdminContext;
   return planOperations(context, null as unknown as Change);
 }
 

@@ -27,7 +27,7 @@ describe('an Authorization that is not a key', () => {
     expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
-  test('can be removed by the client, and takes nothing else away', async () => {
+  test('can be removed by the client, and nothing else with it', async () => {
     const request = await stand.passed(ask('Authorization: Bearer a', 'Connection: Authorization, X-Tenant'));
     expect(valuesOf(request, 'authorization')).toEqual([]);
     expect(valuesOf(request, 'x-tenant')).toEqual(['acme']);

@@ -141,6 +141,11 @@ describe('a public operation', () => {
     );
   });
 
+  test('has its limits in the list of plans', async () => {
+    const { body } = await gateway.admin.get('/plans');
+    expect(body.public).toMatchObject([{ name: 'public', limits: '4/minute,100/day', concurrency: 5, keys: null }]);
+  });
+
   test('does not open the usage of keys, nor mounts', async () => {
     expect((await ask('/usage')).status).toBe(401);
     expect((await ask('/files/health')).status).toBe(401);

@@ -60,7 +60,6 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/console': 1,
   'test/deploy': 18,
   'test/gateway': 25,
-  'test/hostile': 1,
   'test/journeys': 15,
   'test/keys': 2,
   'test/limits': 193,

@@ -36,6 +36,16 @@ function reached(given: Limits, costs: readonly number[], at = T): (readonly num
 const ones = (count: number) => Array.from({ length: count }, () => 1);
 
 describe('a quota', () => {
+  test('of a client address is not reported', () => {
+    const given = limits([window(10, DAY)]);
+    const counters = newCounters(given.windows);
+    for (let i = 0; i < 12; i++) {
+      const event = eventOf(admit(counters, given, 1, T + i), 1, 'address:192.0.2.1');
+      quotas.read({ ...event, keyId: null, account: null, plan: 'public' });
+    }
+    expect(found).toEqual([]);
+  });
+
   test('is reported at 80 and at 100 %, once each', () => {
     expect(reached(limits([window(10, DAY)]), ones(13)).map((each) => each.join())).toEqual([
       ...ones(7).map(() => ''),

@@ -82,12 +82,11 @@ export function planOperations(context: AdminContext, change: Change) {
 
   return {
     listPlans: async () => {
-      const { plans, escalation } = context.plans();
-      const open = context.publicPlan();
+      const { plans, publicPlan, escalation } = context.plans();
       const keys = await usableIfKnown();
       return ok({
         plans: [...plans.values()].map((plan) => shown(plan, keys)),
-        public: open === null ? [] : [shown(open, [])],
+        public: publicPlan ? [shown(publicPlan, null)] : [],
         bans: escalation && escalationView(escalation),
       });
     },

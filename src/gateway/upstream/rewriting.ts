@@ -15,11 +15,12 @@ interface Base {
 
 /** `null`: paths stay unchanged. */
 export function createRewriting(
-  { path: known, stripPrefix, rewrite: other }: Mount,
+  { path, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
 ): Rewriting | null {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
+  const known = path === '/' ? '' : path;
   const bases = urls.map((text): Base => {
     const { origin, protocol, pathname } = new URL(text);
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
@@ -35,7 +36,7 @@ export function createRewriting(
       // The mount's path ends at a segment: the rest begins with `/` or a query.
       const rest = question.target.slice(known.length);
       const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
-      question.fields.add('X-Forwarded-Prefix', known);
+      if (known !== '') question.fields.add('X-Forwarded-Prefix', known);
       return { ...question, target };
     },
     answered(answer) {
@@ -73,7 +74,7 @@ function returnedCookie(cookie: string, known: string, bases: readonly Base[]): 
     const path = value.trimEnd();
     for (const { prefix } of bases) {
       const found = returnedPath(path, known, prefix, false);
-      if (found !== null) return `;${name}${path === '/' ? known : found}`;
+      if (found !== null) return `;${name}${path === '/' && known !== '' ? known : found}`;
     }
     return whole;
   });
@@ -86,7 +87,7 @@ function returnedCookie(cookie: string, known: string, bases: readonly Base[]): 
 function returnedPath(path: string, known: string, prefix: string, isTheirs: boolean): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;
   if (prefix === '' && !isTheirs && isIn(known, path)) return null;
-  return known + path.slice(prefix.length);
+  return known + path.slice(prefix.length) || '/';
 }
 
 function isIn(prefix: string, path: string): boolean {

@@ -90,7 +90,7 @@ export function nextUrl(location: string, from: string): string {
   const next = URL.parse(location, from);
   // A message with the URL could show credentials.
   if (next === null || !/^https?:$/.test(next.protocol) || next.username !== '' || next.password !== '')
-    throw new Unusable('cannot be fetched: it redirects to no http or https URL without credentials');
+    throw new Unusable('cannot be fetched: it redirects to a URL that is not http or https, or has credentials');
   if (next.protocol === 'http:' && new URL(from).protocol === 'https:')
     throw new Unusable('cannot be fetched: it redirects from https to http');
   return next.href;

@@ -30,6 +30,36 @@ const stripped = rewriting('/files', '', 'http://store.example:3001');
 const moved = rewriting('/files', '/v2', 'http://store.example:3001');
 const based = rewriting('/files', '/v2', 'https://a.example/base', 'https://b.example');
 
+describe('a mount at /', () => {
+  test.each([
+    ['/v2', '/a/b?c', '/v2/a/b?c'],
+    ['/v2', '/', '/v2/'],
+  ])('with the path %s sends %s as %s', (rewrite, target, sent) => {
+    const fields = new FieldLines();
+    const asked = rewriting('/', rewrite, 'http://a').asked({ method: 'GET', target, fields, body: null });
+    expect([asked.target, fields.text]).toEqual([sent, '']);
+  });
+
+  test('returns the paths of clients', () => {
+    const headers = [
+      'location',
+      '/v2/a',
+      'location',
+      'http://a/v2',
+      'set-cookie',
+      'c=1; Path=/v2',
+      'set-cookie',
+      'd=1; Path=/',
+    ];
+    const response = { status: 200, reason: '', headers, body: null } as never;
+    expect(
+      rewriting('/', '/v2', 'http://a')
+        .answered(response)
+        .headers.filter((_, i) => i % 2 === 1),
+    ).toEqual([...['/a', '/', 'c=1; Path=/', 'd=1; Path=/']]);
+  });
+});
+
 test('a mount without a rewrite has no rewriting', () => {
   expect(createRewriting({ path: '/files', rewrite: null } as Mount, ['http://a'])).toBeNull();
 });

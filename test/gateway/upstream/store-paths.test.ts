@@ -2,11 +2,13 @@ import { expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/config/contract/contract.ts';
 import { createStorePaths } from '../../../src/gateway/upstream/store-paths.ts';
 
-const pathOf = (prefixes: readonly string[], urls: readonly string[], path: string, upstream: string | null = null) =>
-  createStorePaths(prefixes, (name) => (name === 'default' ? urls : ['http://stock/api']))(
-    { upstream } as Operation,
-    path,
-  );
+const pathOf = (prefixes: readonly string[], urls: readonly string[], path: string, upstream: string | null = null) => {
+  const all = new Map([
+    ['default', urls],
+    ['stock', ['http://stock/api']],
+  ]);
+  return createStorePaths(prefixes, all)({ upstream } as Operation, path);
+};
 
 test.each<[string, readonly string[], readonly string[], string, string]>([
   ['no prefix', [''], ['http://a/v1'], '/pets', '/pets'],

@@ -103,9 +103,9 @@ test.each<[string, string, string]>([
   ['http://a.example/x', 'https://b.example/y', 'https://b.example/y'],
   ['https://a.example/x', '//b.example/y', 'https://b.example/y'],
   ['https://a.example/x', 'http://a.example/x', 'from https to http'],
-  ['http://a.example/x', 'ftp://a.example/x', 'to no http or https URL'],
-  ['http://a.example/x', 'http://me:secret@a.example/x', 'to no http or https URL without credentials'],
-  ['http://a.example/x', 'http://[', 'to no http or https URL'],
+  ['http://a.example/x', 'ftp://a.example/x', 'not http or https, or has credentials'],
+  ['http://a.example/x', 'http://me:secret@a.example/x', 'not http or https, or has credentials'],
+  ['http://a.example/x', 'http://[', 'not http or https, or has credentials'],
 ])('a redirect from %s to %s: %s', (from, location, expected) => {
   const next = () => nextUrl(location, from);
   if (expected.startsWith('http')) expect(next()).toBe(expected);
@@ -138,7 +138,7 @@ describe('a server that is wrong', () => {
     [
       'redirects to a file',
       (_request, response) => response.writeHead(302, { Location: 'file:///etc/hostname' }).end(),
-      'cannot be fetched: it redirects to no http or https URL without credentials',
+      'cannot be fetched: it redirects to a URL that is not http or https, or has credentials',
     ],
     ['redirects to nowhere', (_request, response) => response.writeHead(302).end(), 'cannot be fetched: status 302'],
     [

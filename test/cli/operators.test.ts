@@ -158,6 +158,7 @@ describe.each([
       'pro',
       'business',
       'enterprise',
+      'public',
     ]);
     expect(await json('plans', 'get', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
     expect(await json('plans', 'simulate', 'free', '--limits', '30/minute')).toMatchObject({

@@ -5,6 +5,7 @@ export default {
   testEnvironment: '<rootDir>/test/runner/environment.ts',
   testRunner: '<rootDir>/test/runner/run-suite.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
   transform: {},
   injectGlobals: false,
   globalSetup: '<rootDir>/test/runner/setup.ts',

@@ -1,22 +1,24 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 // @ts-check
-import { statSync } from 'node:fs';
-import { constants, enableCompileCache } from 'node:module';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import module from 'node:module';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 
-/**
- * JavaScript, and the only file that is: Node takes 100 ms to start what strips types, and for all other files finds them stripped.
- *
- * Node keeps modules without their types and compiled, which is a third of a start. Whoever could put other code there could change the
- * modules themselves: the folder is beside them. Where it cannot be written, or the environment says otherwise, Node goes without.
- */
-const modules = resolve(import.meta.dirname, '../node_modules');
-const compiled = resolve(modules, '.cache/storegate');
-// What root left in the folder of somebody else, they could not remove: their next `npm ci` would fail.
-const isOurs = process.getuid?.() !== 0 || statSync(modules, { throwIfNoEntry: false })?.uid === 0;
-// Processes that this one starts find it too.
-if (isOurs && enableCompileCache(compiled).status === constants.compileCacheStatus.ENABLED)
+// JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older versions of Node must read this far.
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
+if (isOlder(process.versions.node, engines.node.slice(2)))
+  refuse(`storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`);
+if (!existsSync(modules)) refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
+
+// Node keeps compiled modules, which saves a third of a start. The folder is beside the modules, so nobody who cannot change the modules
+// can change compiled code. If the folder cannot be written, or the environment disables the cache, Node compiles again.
+const compiled = `${modules}/.cache/storegate`;
+// In a folder of another user, files of root would make that user's next `npm ci` fail.
+const isOurs = process.getuid?.() !== 0 || statSync(modules).uid === 0;
+// Child processes use the same folder.
+if (isOurs && module.enableCompileCache(compiled).status === module.constants.compileCacheStatus.ENABLED)
   process.env.NODE_COMPILE_CACHE = compiled;
 const { run } = await import('./cli/run.ts');
 
@@ -70,3 +72,14 @@ process.exitCode = await run(process.argv.slice(2), {
     return () => void process.off('SIGHUP', listener);
   },
 });
+
+/** @param {string} version @param {string} other */
+function isOlder(version, other) {
+  return version.localeCompare(other, 'en', { numeric: true }) < 0;
+}
+
+/** @param {string} reason */
+function refuse(reason) {
+  process.stderr.write(`${reason}\n`);
+  process.exit(1);
+}

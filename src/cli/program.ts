@@ -45,9 +45,10 @@ const MAX_HELP_WIDTH = 100;
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('storegate')
     .description('API gateway and rate-limiting proxy.')
-    .usage('<command> [options]')
+    .usage('[command] [options]')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand(false)
+    .addHelpText('after', '\nWithout a command: serve.')
     .addHelpText('after', `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`)
     .addHelpText('after', '\nExample:\n  $ storegate keys create --plan free --account acme');
   for (const option of GLOBAL_OPTIONS) program.addOption(option);

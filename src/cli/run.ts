@@ -10,7 +10,7 @@ const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(args.length === 0 ? ['serve'] : args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,4 +1,4 @@
-/** JSON source text access: Node 24 has it, the shipped libraries do not declare it. */
+/** JSON source text access: Node.js has it, the shipped libraries do not declare it. */
 interface JSON {
   rawJSON(text: string): { readonly rawJSON: string };
   isRawJSON(value: unknown): boolean;

@@ -18,9 +18,6 @@ export interface InnerProxy {
   forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreResponse>;
 }
 
-/** Most gateways have no mount with a target. */
-const load = createRequire(import.meta.url);
-
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
@@ -38,7 +35,10 @@ export function createInnerProxy(
     if (waiting.get(id) === null) waiting.set(id, outageOf(error));
     response.destroy();
   };
-  const { createProxyMiddleware } = load('http-proxy-middleware') as typeof import('http-proxy-middleware');
+  // Loaded here, because most gateways have no mount with a target.
+  const { createProxyMiddleware } = createRequire(import.meta.url)(
+    'http-proxy-middleware',
+  ) as typeof import('http-proxy-middleware');
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target,
     changeOrigin: true,

@@ -1,0 +1,163 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { isDeep } from '../runner/fast-check.ts';
+import { Collector } from '../support/collector.ts';
+import { freePort } from '../support/free-port.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const project = resolve(import.meta.dirname, '../..');
+const temporary = temporaryFolders({ keep: true });
+const builds = temporary();
+const tarball = join(builds, 'storegate-0.1.0.tgz');
+
+let redis: RedisServer;
+let backend: FakeStore;
+let collector: Collector;
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), builds], { stdio: 'pipe' });
+  redis = await startRedis();
+  backend = await fakeStore((request, response) => response.end(`from the backend: ${request.url}`));
+  collector = await Collector.start();
+});
+afterAll(async () => {
+  await collector.close();
+  await backend.close();
+  await redis.stop();
+});
+
+/** The oldest supported version comes from the registry. */
+const versions = isDeep ? ['this version', '22'] : ['this version'];
+
+describe.each(versions)('installed with Node.js: %s', (version) => {
+  let folder: string;
+  let path: string;
+  let adminUrl: string;
+  let stop: () => Promise<void> = async () => {};
+  beforeAll(() => {
+    path = `${dirname(version === 'this version' ? process.execPath : nodeOf(version))}${delimiter}${process.env.PATH}`;
+    folder = temporary();
+    writeFileSync(join(folder, 'package.json'), '{}');
+    const options = ['--offline', '--no-audit', '--no-fund', '--silent'];
+    execFileSync('npm', ['install', ...options, tarball], { cwd: folder, env: { ...process.env, PATH: path } });
+  });
+  afterEach(() => stop());
+
+  const command = (...args: string[]) => {
+    const bin = join(folder, 'node_modules/.bin/storegate');
+    return spawnSync(bin, args, { cwd: folder, env: { PATH: path }, encoding: 'utf8' });
+  };
+
+  /** Returns the address. Settings are those of the folder. */
+  async function start(env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const bin = join(folder, 'node_modules/.bin/storegate');
+    const ports = { STOREGATE_PORT: `${await freePort()}`, STOREGATE_ADMIN_PORT: `${await freePort()}` };
+    const child = spawn(bin, [], { cwd: folder, env: { PATH: path, STOREGATE_HOST: '127.0.0.1', ...ports, ...env } });
+    const exit = once(child, 'close');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+    stop = async () => {
+      child.kill('SIGTERM');
+      expect(await exit).toEqual([0, null]);
+      stop = async () => {};
+    };
+    await until('the gateway starts', () => output.includes('"msg":"started"') || child.exitCode !== null);
+    expect(output).toContain('"msg":"started"');
+    adminUrl = `http://127.0.0.1:${ports.STOREGATE_ADMIN_PORT}`;
+    return `http://127.0.0.1:${ports.STOREGATE_PORT}`;
+  }
+
+  const key = () => command('keys', 'create', '--plan', 'free', '--account', 'acme', '--key-only').stdout.trim();
+
+  const get = (url: string, secret: string) => fetch(url, { headers: { 'X-API-Key': secret } });
+
+  test('brings no other package', () => {
+    expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['storegate']);
+  });
+
+  test('without a command it serves the demo store, with data in the folder', async () => {
+    const url = await start();
+    const response = await get(`${url}/pets`, key());
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('59');
+    expect(existsSync(join(folder, 'data'))).toBe(true);
+  });
+
+  test('serves every file of the reference and the console', async () => {
+    const url = await start();
+    for (const page of [`${url}/docs/`, `${adminUrl}/console/`]) {
+      const html = await (await fetch(page)).text();
+      const files = [...html.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|ts|js|mjs|svg))"/g)].map(([, file]) => file!);
+      expect(files.length).toBeGreaterThan(5);
+      for (const file of files) expect([file, (await fetch(new URL(file, page))).status]).toEqual([file, 200]);
+    }
+  });
+
+  test('starts workers, reads another contract in a process, sends spans, proxies to a target', async () => {
+    const contract = join(folder, 'openapi.yaml');
+    cpSync(join(project, 'config/openapi.yaml'), contract);
+    const settings = {
+      workers: 2,
+      redis: { url: redis.url },
+      contract: { file: contract },
+      mounts: [{ path: '/files', target: backend.url }],
+    };
+    writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(settings));
+    const url = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const secret = key();
+    expect(await (await get(`${url}/files/a`, secret)).text()).toBe('from the backend: /files/a');
+    await until('spans come', () => collector.spans.length > 0);
+
+    writeFileSync(contract, readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another store'));
+    const { stdout, stderr, status } = command('--url', adminUrl, 'reload');
+    expect([stderr, status]).toEqual(['', 0]);
+    expect(stdout).toContain('contract');
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ info: { title: 'Another store' } });
+  });
+});
+
+test('lists each bundled package with its license', () => {
+  const installed = join(builds, 'package');
+  const { components } = JSON.parse(readFileSync(join(installed, 'sbom.cdx.json'), 'utf8'));
+  const texts = readFileSync(join(installed, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const names = components.map(({ name }: { name: string }) => name);
+  const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  for (const { name, version } of components) expect(texts).toContain(`## ${name} ${version}\n`);
+});
+
+describe('refuses to start with one sentence', () => {
+  const main = join(project, 'src/main.js');
+  const run = (options: readonly string[], file: string) => {
+    const { status, stderr } = spawnSync(process.execPath, [...options, file, 'version'], { encoding: 'utf8' });
+    return { status, stderr };
+  };
+
+  test('with a Node.js that is too old', () => {
+    const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})";
+    const { status, stderr } = run([`--import=data:text/javascript,${old}`], main);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^storegate needs Node\.js 22\.18 or newer\. This is v\S+\.\n$/);
+  });
+
+  test('without its dependencies', () => {
+    const copy = temporary();
+    mkdirSync(join(copy, 'src'));
+    copyFileSync(main, join(copy, 'src/main.js'));
+    copyFileSync(join(project, 'package.json'), join(copy, 'package.json'));
+    const stderr = 'The dependencies of storegate are missing. Run `npm ci` in its folder.\n';
+    expect(run([], join(copy, 'src/main.js'))).toEqual({ status: 1, stderr });
+  });
+});
+
+function nodeOf(version: string): string {
+  const folder = temporary();
+  writeFileSync(join(folder, 'package.json'), '{}');
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${version}`], { cwd: folder });
+  return join(folder, 'node_modules/node/bin/node');
+}

@@ -6,6 +6,8 @@ export default {
   testRunner: '<rootDir>/test/runner/run-suite.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  // `npm run test:image` needs root, buildah and minutes.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.STOREGATE_TEST_IMAGE ? [] : ['<rootDir>/test/image/'])],
   transform: {},
   injectGlobals: false,
   globalSetup: '<rootDir>/test/runner/setup.ts',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
 
@@ -37,7 +37,7 @@ writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(packages));
 execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: target });
 const file = join(folder, `storegate-${manifest.version}.tgz`);
 process.stdout.write(
-  `${file}: ${Math.round(statSync(file).size / 1024)} KiB, with ${packages.length} packages inside\n`,
+  `${relative('', file)}: ${Math.round(statSync(file).size / 1024)} KiB, with ${packages.length} packages inside\n`,
 );
 
 /** What the code reads at run time: everything in the source folders but server code, and the shipped settings. */

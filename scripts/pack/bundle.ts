@@ -30,6 +30,7 @@ export async function bundle(root: string, target: string): Promise<readonly str
     sourcesContent: false,
     legalComments: 'none',
     metafile: true,
+    tsconfigRaw: {},
     banner: { js: REQUIRE },
     plugins: [movedModules(root)],
   });

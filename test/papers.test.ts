@@ -197,15 +197,11 @@ describe('the papers', () => {
   });
 
   test('the image has plans and settings where its user may write, and the compose file keeps them', () => {
-    const [, asRoot, asUser] = /FROM node:\S+\nENV ([\s\S]*?)\nUSER 1000:1000\n([\s\S]*)$/.exec(read('Dockerfile'))!;
+    const [, asRoot, asUser] = /FROM node:\S+\nLABEL ([\s\S]*?)\nUSER 1000:1000\n([\s\S]*)$/.exec(read('Dockerfile'))!;
     expect(asRoot).toContain('STOREGATE_CONFIG=/config/gateway.yaml');
     expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
-    expect(asRoot).toMatch(/^COPY plans\.yaml config\/gateway\.yaml \/config\/\nRUN .*chown -R node:node .*\/config$/m);
+    expect(asRoot).toContain('cp plans.yaml config/gateway.yaml /config/ && chown -R 1000:1000 /data /config');
     expect(asUser).not.toContain('COPY');
-    // Code compiled by one user is not found by others, and Node makes its files private.
-    expect(asRoot).toMatch(
-      /as_node='setpriv --reuid=node .*\n.*\$as_node .* check && \$as_node .*serve\.ts.*\n.*chmod -R a\+rX/,
-    );
     const compose = parse(read('docker-compose.yml'), { merge: true });
     for (const name of ['gateway-1', 'gateway-2']) expect(compose.services[name].volumes).toContain('config:/config');
     expect(compose.volumes).toHaveProperty('config');

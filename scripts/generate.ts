@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { configType } from './config-type.ts';
+import { prometheusRule } from './prometheus-rule.ts';
 import { listText, objectText } from './type-text.ts';
 
 // Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7 does not have.
@@ -10,6 +11,7 @@ const root = join(import.meta.dirname, '..');
 const CONTRACT = join(root, 'config/admin.openapi.yaml');
 const TYPES = join(root, 'packages/console/src/admin-api.ts');
 const SETTINGS = join(root, 'src/config/config.generated.ts');
+const RULE = join(root, 'deploy/kubernetes/monitoring/prometheus-rule.yaml');
 
 interface Schema {
   readonly $ref?: string;
@@ -116,4 +118,5 @@ const orNull = (type: string, { nullable, enum: values }: Schema): string =>
 if (import.meta.main) {
   writeFileSync(TYPES, adminTypes());
   writeFileSync(SETTINGS, configType());
+  writeFileSync(RULE, prometheusRule());
 }

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 const DIALECT =
   /\b(?:told|tells?|telling|tellers?|whoever|whom|nobody|anew|afresh|away|rungs?|desks?|hindsight|pardon(?:s|ed)?|impos(?:es?|ed|ition)|seldom|(?:is|are) (?:no|none)|go(?:es)? on|no longer|as before|mend(?:s|ed)?|ladder|ledgers?|standings?|conduct|fleet|entrance)\b/g;
 
-/** Files that must name former words, or hold data. */
+/** Files that must name former words, hold data, or are generated from files that count. */
 const EXEMPT =
-  /^(?:docs\/renames\.md|package-lock\.json|LICENSE|test\/support\/dialect\.ts|test\/.*\/fixtures\/)|\.(?:png|svg|log|db)$/;
+  /^(?:docs\/renames\.md|package-lock\.json|LICENSE|test\/support\/dialect\.ts|test\/.*\/fixtures\/|deploy\/kubernetes\/monitoring\/prometheus-rule\.yaml)|\.(?:png|svg|log|db)$/;
 
 /** Occurrences per folder, at most. A number may only fall; the aim is 0.3 per 1,000 words. */
 export const DIALECT_LIMITS: Readonly<Record<string, number>> = {

@@ -14,6 +14,7 @@ const BUDGETS: Record<string, number> = {
   'docs/quickstart.md': 600,
   'docs/deploy.md': 1650,
   'docs/redis.md': 1100,
+  'docs/scaling.md': 700,
   'docs/tls.md': 750,
   'docs/openapi.md': 800,
   'docs/keys-plans-bans.md': 1300,

@@ -37,8 +37,8 @@ const BACK_WITHIN = 60_000;
 /** On the clock of `performance.now()`; `null`: never. */
 interface Moments {
   readonly failed: number;
-  readonly away: number | null;
-  readonly mended: number;
+  readonly down: number | null;
+  readonly restored: number;
   readonly back: number | null;
 }
 
@@ -81,13 +81,13 @@ async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promis
   const isUp = () => upOf(store.label, adminUrl);
   const failed = performance.now();
   await store.fail(fault);
-  const away = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
+  const down = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
   // The same time as before the failure.
-  await pause(Math.max(0, (away ?? failed) + seconds * 1_000 - performance.now()));
-  const mended = performance.now();
+  await pause(Math.max(0, (down ?? failed) + seconds * 1_000 - performance.now()));
+  const restored = performance.now();
   await store.recover();
-  const back = away === null ? null : await moment(async () => (await isUp()) === 1, mended + BACK_WITHIN);
-  return { failed, away, mended, back };
+  const back = down === null ? null : await moment(async () => (await isUp()) === 1, restored + BACK_WITHIN);
+  return { failed, down, restored, back };
 }
 
 async function moment(holds: () => Promise<boolean>, latest: number): Promise<number | null> {
@@ -112,13 +112,13 @@ function printOutage(
   begun: number,
   moments: Moments,
 ): void {
-  const { failed, away, mended, back } = moments;
+  const { failed, down, restored, back } = moments;
   const parts: readonly (readonly [name: string, from: number, to: number])[] = [
     ['before', begun, failed],
-    ['first callers', failed, away ?? mended],
-    ['while away', away ?? mended, mended],
-    ['coming back', mended, back ?? mended],
-    ['after', back ?? mended, Number.POSITIVE_INFINITY],
+    ['first callers', failed, down ?? restored],
+    ['while down', down ?? restored, restored],
+    ['coming back', restored, back ?? restored],
+    ['after', back ?? restored, Number.POSITIVE_INFINITY],
   ];
   for (const [name, from, to] of parts) {
     const those = asked.filter(({ at }) => at >= from && at < to);

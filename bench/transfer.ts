@@ -38,12 +38,12 @@ async function storegate(title: string, args: readonly string[], env: Record<str
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let told = '';
+  let output = '';
   child.stderr.on('data', (text) => {
-    told += text;
+    output += text;
   });
   const [code] = (await once(child, 'close')) as [number];
-  const lines = told.trim().split('\n');
+  const lines = output.trim().split('\n');
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   const [cpu = 0, memory = 0] = (lines.pop() ?? '').split(' ').map(Number);
   if (code !== 0) throw new Error(`${title} ended with ${code}: ${lines.join('\n')}`);
@@ -64,7 +64,7 @@ const redis = await startRedis();
 const other = await startRedis();
 try {
   const size = Math.round(statSync(at('made.ndjson')).size / 1e6);
-  console.log(`${keys} keys with ledgers and last uses, a file of ${size} MB`);
+  console.log(`${keys} keys with counters and last uses, a file of ${size} MB`);
   console.log(`${''.padEnd(30)} seconds     CPU     MiB`);
   const made = ['--to', at('one')];
   await storegate('import a file into a folder', ['import', at('made.ndjson'), ...made]);

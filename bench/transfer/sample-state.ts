@@ -59,13 +59,13 @@ function entryOf(n: number, now: number) {
 }
 
 function countersOf(n: number, now: number): SubjectCounters {
-  const ledger: Counters = {
+  const counters: Counters = {
     windows: WINDOWS,
     cells: [now - (n % 60_000), n % 60, now - HOUR, n % 1_000],
-    conduct: null,
+    strikeState: null,
   };
-  if (n % 100 === 0) ledger.conduct = strikeStateOf(n, now);
-  return { subject: `key:${idOf(n)}`, ledger };
+  if (n % 100 === 0) counters.strikeState = strikeStateOf(n, now);
+  return { subject: `key:${idOf(n)}`, counters };
 }
 
 function strikeStateOf(n: number, now: number): StrikeState {

@@ -91,7 +91,7 @@ async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   try {
     return await makeDemoKeys(config);
   } catch (error) {
-    if (error instanceof Outage || (error instanceof RedisError && error.isAway)) return null;
+    if (error instanceof Outage || (error instanceof RedisError && error.isUnreachable)) return null;
     throw error;
   }
 }

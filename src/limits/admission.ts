@@ -27,7 +27,7 @@ export interface Admission extends Readings {
   /** This request was the last strike: the ban begins with it. */
   readonly banBegins: boolean;
   /** Ban level, including the ban that begins with this request; absent if none begins. */
-  readonly rung?: number;
+  readonly banLevel?: number;
   /**
    * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state is down. Absent:
    * the state.
@@ -45,8 +45,8 @@ export interface Reading {
 /**
  * Decides and charges in one step, like its twin state/redis/lua/admit-n.lua. Charges `cost` to every window that the
  * request counts in (the client's own and those of `scopes`), or to none: a refused request is free. Other windows are
- * only read. A refusal while refused is a strike, and enough strikes are a ban. Updates `ledger` in place; its owner
- * must hold it exclusively.
+ * only read. A refusal while refused is a strike, and enough strikes are a ban. Updates `counters` in place; the caller
+ * must hold them exclusively.
  */
 export function admit(
   counters: Counters,
@@ -73,7 +73,7 @@ export function admit(
 /** What `admit` would return for a request of cost 0. Charges and records nothing. */
 export function look(looked: Counters, limits: Limits, now: number): Admission {
   // A copy: reading under other limits must not drop the windows that the counters have.
-  const counters = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
+  const counters = { ...looked, strikeState: looked.strikeState && { ...looked.strikeState } };
   adoptWindows(counters, limits.windows);
   const verdict = banEnd(counters, now) > 0 ? 'banned' : 'admitted';
   return answer(counters, limits.escalation, now, verdict, null, 0, false);
@@ -104,10 +104,10 @@ function answer(
     readings.push({ window, remaining, resetAt: meter.resetAt(counters.cells, at, window, now) });
   });
   const bannedUntil = banEnd(counters, now);
-  const strikes = counters.conduct && escalation ? recentStrikes(counters.conduct, escalation, now).length : 0;
+  const strikes = counters.strikeState && escalation ? recentStrikes(counters.strikeState, escalation, now).length : 0;
   const retryAt = Math.max(fitsAt, bannedUntil);
   const answered = { verdict, now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
-  return banBegins ? { ...answered, rung: counters.conduct!.rung } : answered;
+  return banBegins ? { ...answered, banLevel: counters.strikeState!.rung } : answered;
 }
 
 function refuse(
@@ -118,12 +118,12 @@ function refuse(
   now: number,
 ): boolean {
   if (!escalation) return false;
-  counters.conduct ??= newStrikeState();
-  return noteRefusal(counters.conduct, escalation, violated, fitsAt, now) === 'ban';
+  counters.strikeState ??= newStrikeState();
+  return noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) === 'ban';
 }
 
 function banEnd(counters: Counters, now: number): number {
-  return counters.conduct && counters.conduct.bannedUntil > now ? counters.conduct.bannedUntil : 0;
+  return counters.strikeState && counters.strikeState.bannedUntil > now ? counters.strikeState.bannedUntil : 0;
 }
 
 function longestViolated(counters: Counters, cost: number, now: number, scopes: Scopes): Window | null {

@@ -66,7 +66,7 @@ export function strike(
   return 'ban';
 }
 
-/** Length of a ban at level `rung`, milliseconds. */
+/** Milliseconds. */
 export function durationAtLevel({ durations }: BanEscalation, level: number): number {
   return durations[Math.min(level, durations.length - 1)]!;
 }

@@ -9,7 +9,7 @@ export interface Counters {
   /** The cells of all windows, one after the other. */
   cells: number[];
   /** `null` until the first refusal: most subjects never have one. */
-  conduct: StrikeState | null;
+  strikeState: StrikeState | null;
 }
 
 /** State left by refusals. Times are Unix milliseconds; 0 is never. */
@@ -41,7 +41,7 @@ export interface ScopeRefusal {
 }
 
 export function newCounters(windows: readonly Window[]): Counters {
-  return { windows, cells: freshCells(windows), conduct: null };
+  return { windows, cells: freshCells(windows), strikeState: null };
 }
 
 export function newStrikeState(): StrikeState {
@@ -71,35 +71,35 @@ export function adoptWindows(counters: Counters, windows: readonly Window[]): vo
   eachWindow(windows, (window, _at, { size }) => {
     cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
   });
-  if (!sameLimits(counters.windows, windows) && counters.conduct) {
-    counters.conduct.refusedAt = 0;
-    clearRefusals(counters.conduct);
+  if (!sameLimits(counters.windows, windows) && counters.strikeState) {
+    counters.strikeState.refusedAt = 0;
+    clearRefusals(counters.strikeState);
   }
   counters.windows = windows;
   counters.cells = cells;
 }
 
 /** Voids earlier retry times: the next refusal counts as a first one. */
-export function clearRefusals(conduct: StrikeState): void {
-  conduct.refusedUntil = 0;
-  conduct.refusedIn = undefined;
+export function clearRefusals(state: StrikeState): void {
+  state.refusedUntil = 0;
+  state.refusedIn = undefined;
 }
 
 /**
- * When these counters equal new ones and can be dropped. `ladder` is `undefined` if it is unknown; then counters with
- * strikes or levels return Infinity.
+ * When these counters equal new ones and can be dropped. `escalation` is `undefined` if it is unknown; then counters
+ * with strikes or levels return Infinity.
  */
 export function staleAt(counters: Counters, escalation: BanEscalation | null | undefined): number {
   let stale = 0;
   eachWindow(counters.windows, (window, at, meter) => {
     stale = Math.max(stale, meter.staleAt(counters.cells, at, window));
   });
-  const conduct = counters.conduct;
-  if (!conduct) return stale;
-  if (escalation === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
-  const memory = escalation ? Math.max(escalation.window, conduct.rung * escalation.decay) : 0;
-  const told = (conduct.refusedIn ?? []).map(({ until }) => until);
-  return Math.max(stale, conduct.refusedUntil, ...told, conduct.bannedUntil, conduct.cleanSince + memory);
+  const state = counters.strikeState;
+  if (!state) return stale;
+  if (escalation === undefined && (state.rung > 0 || state.strikes.length > 0)) return Number.POSITIVE_INFINITY;
+  const memory = escalation ? Math.max(escalation.window, state.rung * escalation.decay) : 0;
+  const scopeEnds = (state.refusedIn ?? []).map(({ until }) => until);
+  return Math.max(stale, state.refusedUntil, ...scopeEnds, state.bannedUntil, state.cleanSince + memory);
 }
 
 function freshCells(windows: readonly Window[]): number[] {

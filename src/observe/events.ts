@@ -226,7 +226,7 @@ export interface ReportedBan {
   readonly subject: string;
   readonly at: number;
   readonly until: number;
-  readonly rung: number;
+  readonly level: number;
   /** `null`: the limit is not known. */
   readonly strikes: number;
   readonly violated: Window | null;

@@ -104,7 +104,7 @@ function nameOf({ subject, until }: StartedBan): string {
   return createHash('sha256').update(`ban ${subject} ${until}`).digest('base64url');
 }
 
-function entryOf({ subject, limits, until, rung, violated }: StartedBan, strike: LastStrike | null): AuditDraft {
+function entryOf({ subject, limits, until, level, violated }: StartedBan, strike: LastStrike | null): AuditDraft {
   const escalation = limits.escalation!;
   const { target, plan: planOfAccount } = targetIn(subject);
   const plan = planOfAccount ?? strike?.plan ?? null;
@@ -115,15 +115,23 @@ function entryOf({ subject, limits, until, rung, violated }: StartedBan, strike:
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {
-    at: beginOf({ until, limits, rung }),
+    at: beginOf({ until, limits, level }),
     actor: ESCALATION_ACTOR,
     action: 'bans.start',
     target,
     before: { plan, until: null },
-    after: { plan, until: new Date(until).toISOString(), reason, limit, strikes: escalation.strikes, operation, rung },
+    after: {
+      plan,
+      until: new Date(until).toISOString(),
+      reason,
+      limit,
+      strikes: escalation.strikes,
+      operation,
+      rung: level,
+    },
     requestId: strike?.requestId ?? '',
   };
 }
 
-const beginOf = ({ until, limits, rung }: Pick<StartedBan, 'until' | 'limits' | 'rung'>): number =>
-  until - durationAtLevel(limits.escalation!, rung - 1);
+const beginOf = ({ until, limits, level }: Pick<StartedBan, 'until' | 'limits' | 'level'>): number =>
+  until - durationAtLevel(limits.escalation!, level - 1);

@@ -12,7 +12,7 @@ export interface Ban {
   /** The limit whose refusals the client ignored; `null`: a ban by an operator, or unknown. */
   readonly limit: BanLimit | null;
   /** Number of bans that are not expired from the history, including this one. */
-  readonly rung: number;
+  readonly level: number;
 }
 
 export interface BansAsOf {
@@ -28,7 +28,7 @@ export interface StartedBan {
   readonly limits: Limits;
   readonly until: number;
   /** Number of bans that are not expired from the history, including this one. */
-  readonly rung: number;
+  readonly level: number;
   /** The limit whose refusals the client ignored; `null`: unknown. */
   readonly violated: Window | null;
 }
@@ -37,9 +37,11 @@ export interface StartedBan {
 export function startedBan(
   subject: string,
   limits: Limits,
-  { banBegins, rung, bannedUntil, violated }: Admission,
+  { banBegins, banLevel, bannedUntil, violated }: Admission,
 ): StartedBan | null {
-  return banBegins && rung !== undefined ? { subject, limits, until: bannedUntil, rung, violated } : null;
+  return banBegins && banLevel !== undefined
+    ? { subject, limits, until: bannedUntil, level: banLevel, violated }
+    : null;
 }
 
 export type BanLimit = Omit<Window, 'name'>;
@@ -82,7 +84,7 @@ export interface State {
   /**
    * Ends a ban, clears strikes and earlier bans, and resets all windows: a full window would soon cause the next ban.
    */
-  pardon(subject: string): MaybePromise<void>;
+  liftBan(subject: string): MaybePromise<void>;
   /** Resets all windows. A ban remains. */
   reset(subject: string): MaybePromise<void>;
   /** Returns up to `units` used units to the window with this full name (`fullNameOf`), or to all windows. */

@@ -68,14 +68,14 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
 }
 
 function banIn({ ban, strike }: Extract<Event, { type: 'ban.started' }>): WebhookEvent {
-  const { subject, at, until, rung, violated, strikes } = ban;
+  const { subject, at, until, level, violated, strikes } = ban;
   const { target, plan } = targetIn(subject);
   const data = {
     ...(plan === null ? { key: target } : { key: null, account: target }),
     plan: plan ?? strike?.plan ?? null,
     limit: violated && formatLimit(violated),
     strikes,
-    level: rung,
+    level,
     until: timeOf(until),
     operation: strike?.operation ?? null,
     requestId: strike?.requestId ?? null,

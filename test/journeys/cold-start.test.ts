@@ -111,7 +111,7 @@ const logged = (log: readonly Line[], type: string) => log.filter(({ msg }) => m
 test('a start without Redis is refused without a copy', async () => {
   await redis.stop();
   const ended = await commandLine(folder())(['serve'], { env: environment('data') });
-  const message = /^cannot use Redis at .*ECONNREFUSED.*; there is no copy of its keys in .*data yet/;
+  const message = /^cannot use Redis at .*ECONNREFUSED.*; .*data has no copy of its keys yet/;
   expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
   redis = await startAgain();
 });

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isDeep } from '../runner/fast-check.ts';
 import { Acts } from '../support/acts.ts';
-import { ledgersIn } from '../support/counters.ts';
+import { storedCounters } from '../support/counters.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 test('a gateway that is killed under load keeps all changes of operators, and nearly all counts', async () => {
   const { id, key } = await gateway.key('1000000/day');
-  const counted = () => ledgersIn(gateway.data).get(`key:${id}`)?.cells[1] ?? 0;
+  const counted = () => storedCounters(gateway.data).get(`key:${id}`)?.cells[1] ?? 0;
   const acts = new Acts(gateway);
   let before = 0;
   for (let kill = 0; kill < KILLS; kill++) {
@@ -63,7 +63,7 @@ test('strikes, the resulting ban, and its level outlive a crash', async () => {
   const held = await usage();
   await load.stop();
   await until('it is on disk', () => {
-    const strikeState = ledgersIn(gateway.data).get(`key:${id}`)?.conduct;
+    const strikeState = storedCounters(gateway.data).get(`key:${id}`)?.strikeState;
     return (strikeState?.bannedUntil ?? 0) > Date.now();
   });
   await gateway.kill();

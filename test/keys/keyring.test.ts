@@ -4,11 +4,11 @@ import { type KeyRecord, readRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
 import type { Plan, Plans } from '../../src/limits/plans.ts';
-import { LADDER, MINUTE, TestClock, window } from '../support/limits.ts';
+import { ESCALATION, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  escalation: LADDER,
+  escalation: ESCALATION,
   accounts: new Map(),
 };
 const RECORD: KeyRecord = {

@@ -4,7 +4,7 @@ import { type Admission, admit, bindingReading, look } from '../../src/limits/ad
 import { type Counters, eachWindow, newCounters, newStrikeState } from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, window } from '../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -25,18 +25,18 @@ const requests = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-/** Sends requests to a ledger of its own; calls `visit` with each answer and the ledger as it was before. */
+/** Sends requests to new counters; calls `visit` with each answer, and the counters before and after it. */
 function send(
   given: Limits,
   sent: readonly { pass: number; cost: number }[],
-  visit: (answer: Admission, cost: number, before: Counters, ledger: Counters) => void,
+  visit: (answer: Admission, cost: number, before: Counters, counters: Counters) => void,
 ): void {
-  const ledger = newCounters(given.windows);
+  const counters = newCounters(given.windows);
   let now = NOW;
   for (const { pass, cost } of sent) {
     now += pass;
-    const before = structuredClone({ ...ledger, windows: [] });
-    visit(admit(ledger, given, cost, now), cost, { ...before, windows: given.windows }, ledger);
+    const before = structuredClone({ ...counters, windows: [] });
+    visit(admit(counters, given, cost, now), cost, { ...before, windows: given.windows }, counters);
   }
 }
 
@@ -47,21 +47,21 @@ describe('a request', () => {
     let refusals = 0;
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        send(given, sent, (answer, cost, before, ledger) => {
+        send(given, sent, (answer, cost, before, counters) => {
           const left = remaining(look(before, given, answer.now));
           const fits = left.every((units) => cost <= units);
           expect(answer.verdict).toBe(fits ? 'admitted' : 'limited');
           expect(remaining(answer)).toEqual(fits ? left.map((units) => units - cost) : left);
           if (fits) return;
           refusals++;
-          expect(ledger.cells).toEqual(before.cells);
+          expect(counters.cells).toEqual(before.cells);
         });
       }),
     );
     expect(refusals).toBeGreaterThan(0);
   });
 
-  test('that is refused fits at the time it is told, and not a millisecond before', () => {
+  test('that is refused fits at the returned retry time, and not a millisecond before', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
         send(given, sent, (answer, cost, before) => {
@@ -79,7 +79,7 @@ describe('a request', () => {
     );
   });
 
-  test('is told the longest window that it does not fit into', () => {
+  test('returns the longest window that it does not fit into', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
         send(given, sent, (answer, cost, before) => {
@@ -90,16 +90,16 @@ describe('a request', () => {
     );
   });
 
-  test('gets the same answer under limits that are made anew for it', () => {
+  test('gets the same answer under limits that are created again for it', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        const [kept, anew] = [newCounters(given.windows), newCounters(given.windows)];
+        const [kept, copied] = [newCounters(given.windows), newCounters(given.windows)];
         const banning = limits([...given.windows]);
         let now = NOW;
         for (const { pass, cost } of sent) {
           now += pass;
           const same = admit(kept, banning, cost, now);
-          expect(admit(anew, structuredClone(banning), cost, now)).toEqual(same);
+          expect(admit(copied, structuredClone(banning), cost, now)).toEqual(same);
         }
       }),
     );
@@ -109,75 +109,77 @@ describe('a request', () => {
 describe('refusals', () => {
   const tight = limits([window(1, HOUR)]);
 
-  test('are strikes once the grace is over, and the last strike is told to have begun the ban', () => {
-    const ledger = newCounters(tight.windows);
-    admit(ledger, tight, 1, NOW);
-    admit(ledger, tight, 1, NOW);
-    const answers = Array.from({ length: LADDER.strikes + 1 }, () => admit(ledger, tight, 1, NOW + LADDER.grace));
+  test('are strikes after the grace, and the answer to the last strike reports the ban', () => {
+    const counters = newCounters(tight.windows);
+    admit(counters, tight, 1, NOW);
+    admit(counters, tight, 1, NOW);
+    const answers = Array.from({ length: ESCALATION.strikes + 1 }, () =>
+      admit(counters, tight, 1, NOW + ESCALATION.grace),
+    );
     expect(answers.map(({ verdict }) => verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
     expect(answers.map(({ strikes }) => strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
     expect(answers.map(({ banBegins }) => banBegins)).toEqual([...new Array(9).fill(false), true, false]);
   });
 
-  test('leave a conduct only where there is a ladder', () => {
-    const ledger = newCounters(tight.windows);
+  test('create a strike state only if there is an escalation', () => {
+    const counters = newCounters(tight.windows);
     for (const given of [{ ...tight, escalation: null }, tight]) {
-      expect(ledger.conduct).toBeNull();
-      for (let i = 0; i < 3; i++) admit(ledger, given, 1, NOW);
+      expect(counters.strikeState).toBeNull();
+      for (let i = 0; i < 3; i++) admit(counters, given, 1, NOW);
     }
-    expect(ledger.conduct).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + HOUR });
+    expect(counters.strikeState).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + HOUR });
   });
 
   test.each([
     ['until its end, where the windows have room', 0, 2 * HOUR, 'banned', 2 * HOUR],
     ['until the window has room, where that is later', 1, 20 * MINUTE, 'banned', HOUR],
-    ['no longer than until its end', 0, 0, 'admitted', 0],
+    ['not after its end', 0, 0, 'admitted', 0],
   ] as const)('by a ban hold %s', (_name, used, banned, verdict, retryAfter) => {
-    const ledger = newCounters(tight.windows);
-    if (used > 0) admit(ledger, tight, used, NOW);
-    ledger.conduct = { ...newStrikeState(), bannedUntil: NOW + banned, rung: 1 };
-    const answer = admit(ledger, tight, 1, NOW);
+    const counters = newCounters(tight.windows);
+    if (used > 0) admit(counters, tight, used, NOW);
+    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + banned, rung: 1 };
+    const answer = admit(counters, tight, 1, NOW);
     expect(answer).toMatchObject({ verdict, retryAt: retryAfter && NOW + retryAfter, banBegins: false, strikes: 0 });
     expect(answer.bannedUntil).toBe(banned && NOW + banned);
   });
 
   test('by a ban charge nothing and note nothing', () => {
-    const ledger = newCounters(tight.windows);
-    ledger.conduct = { ...newStrikeState(), bannedUntil: NOW + HOUR, rung: 1 };
-    const before = structuredClone(ledger);
-    for (let i = 0; i < 20; i++) admit(ledger, tight, 1, NOW + i * LADDER.grace);
-    expect(ledger).toEqual(before);
+    const counters = newCounters(tight.windows);
+    counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + HOUR, rung: 1 };
+    const before = structuredClone(counters);
+    for (let i = 0; i < 20; i++) admit(counters, tight, 1, NOW + i * ESCALATION.grace);
+    expect(counters).toEqual(before);
   });
 });
 
 describe('a look', () => {
-  test('says what a request of cost 0 would be told, and changes nothing', () => {
+  test('returns what a request of cost 0 would get, and changes nothing', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        send(given, sent, ({ now }, _cost, _before, ledger) => {
-          const kept = structuredClone(ledger);
-          const seen = look(ledger, given, now);
-          expect(ledger).toEqual(kept);
+        send(given, sent, ({ now }, _cost, _before, counters) => {
+          const kept = structuredClone(counters);
+          const seen = look(counters, given, now);
+          expect(counters).toEqual(kept);
           expect(seen).toEqual(admit(kept, given, 0, now));
         });
       }),
     );
   });
 
-  test('under other limits leaves the ledger the windows that it counts in', () => {
+  test('under other limits keeps the windows of the counters', () => {
     const given = limits([window(3, MINUTE)]);
-    const ledger = newCounters(given.windows);
-    for (let i = 0; i < 4; i++) admit(ledger, given, 1, NOW);
-    const kept = structuredClone(ledger);
-    expect(remaining(look(ledger, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([2, 9]);
-    expect(ledger).toEqual(kept);
-    expect(ledger.windows).toBe(given.windows);
+    const counters = newCounters(given.windows);
+    for (let i = 0; i < 4; i++) admit(counters, given, 1, NOW);
+    const kept = structuredClone(counters);
+    expect(remaining(look(counters, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([2, 9]);
+    expect(counters).toEqual(kept);
+    expect(counters.windows).toBe(given.windows);
   });
 
-  test('never tells fewer than 0 units, also when the limit was lowered below what is used', () => {
-    const ledger = newCounters([window(9, MINUTE)]);
-    eachWindow(ledger.windows, (one, at) => meterOf(one).charge(ledger.cells, at, one, 9, NOW));
-    expect(remaining(look(ledger, limits([window(4, MINUTE)]), NOW))).toEqual([0]);
+  test('never returns fewer than 0 units, also when the limit was lowered below what is used', () => {
+    const counters = newCounters([window(9, MINUTE)]);
+    eachWindow(counters.windows, (one, at) => meterOf(one).charge(counters.cells, at, one, 9, NOW));
+    expect(remaining(look(counters, limits([window(4, MINUTE)]), NOW))).toEqual([0]);
   });
 });
 

@@ -5,8 +5,8 @@ import { newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { BanEscalation } from '../../src/limits/limits.ts';
 import { DAY, scoped, window } from '../support/limits.ts';
 
-/** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
-const LADDER: BanEscalation = {
+/** Short: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a decay of a minute. */
+const ESCALATION: BanEscalation = {
   strikes: 3,
   window: 1_000,
   grace: 100,
@@ -16,7 +16,7 @@ const LADDER: BanEscalation = {
 const NOW = 1_000_000;
 const DAILY = window(1000, DAY);
 
-const conduct = (given: Partial<StrikeState> = {}): StrikeState => ({ ...newStrikeState(), ...given });
+const strikeState = (given: Partial<StrikeState> = {}): StrikeState => ({ ...newStrikeState(), ...given });
 
 describe('a refusal', () => {
   const refused = { refusedAt: NOW, refusedUntil: NOW + 10_000 };
@@ -36,24 +36,24 @@ describe('a refusal', () => {
       'strike',
     ],
   ] as const)('%s', (_name, given, after, consequence) => {
-    const noted = conduct({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
-    expect(noteRefusal(noted, LADDER, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
+    const noted = strikeState({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
+    expect(noteRefusal(noted, ESCALATION, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
   });
 
   test('begins a limit only where none is in force', () => {
-    const noted = conduct();
-    noteRefusal(noted, LADDER, DAILY, NOW + 500, NOW);
-    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 50);
+    const noted = strikeState();
+    noteRefusal(noted, ESCALATION, DAILY, NOW + 500, NOW);
+    noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 50);
     expect(noted).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + 500 });
-    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 500);
-    expect(noted).toEqual(conduct({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
+    noteRefusal(noted, ESCALATION, DAILY, NOW + 900, NOW + 500);
+    expect(noted).toEqual(strikeState({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
   });
 });
 
-test('refusals in scopes and by own windows are told, and strike, each by itself', () => {
-  const noted = conduct();
+test('refusals in each scope and by own windows are recorded, and strike, separately', () => {
+  const noted = strikeState();
   const refuse = (scope: string | null, after: number) =>
-    noteRefusal(noted, LADDER, scope === null ? DAILY : scoped(scope, 5, DAY), NOW + 10_000 + after, NOW + after);
+    noteRefusal(noted, ESCALATION, scope === null ? DAILY : scoped(scope, 5, DAY), NOW + 10_000 + after, NOW + after);
   expect(refuse('login', 0)).toBe('none');
   expect(refuse('tag:search', 200)).toBe('none');
   expect(refuse(null, 200)).toBe('none');
@@ -79,43 +79,47 @@ describe('strikes', () => {
       [NOW - 1, NOW],
     ],
   ])('%j: %j of them count', (strikes, counting) => {
-    expect(recentStrikes(conduct({ strikes }), LADDER, NOW)).toEqual(counting);
+    expect(recentStrikes(strikeState({ strikes }), ESCALATION, NOW)).toEqual(counting);
   });
 
   test('are clean time that ends', () => {
-    const struck = conduct({ cleanSince: NOW - 10 });
-    expect(strike(struck, LADDER, DAILY, NOW)).toBe('strike');
+    const struck = strikeState({ cleanSince: NOW - 10 });
+    expect(strike(struck, ESCALATION, DAILY, NOW)).toBe('strike');
     expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, rung: 0 });
   });
 
   test('begin again after the ban they make', () => {
-    const struck = conduct();
-    expect([0, 1, 2].map((after) => strike(struck, LADDER, DAILY, NOW + after))).toEqual(['strike', 'strike', 'ban']);
+    const struck = strikeState();
+    expect([0, 1, 2].map((after) => strike(struck, ESCALATION, DAILY, NOW + after))).toEqual([
+      'strike',
+      'strike',
+      'ban',
+    ]);
     const bannedUntil = NOW + 2 + 5_000;
     expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, rung: 1 });
   });
 });
 
-describe('the ladder', () => {
-  test('climbs a rung with each ban, and its last length repeats', () => {
-    const banned = conduct();
+describe('the escalation', () => {
+  test('raises the level with each ban, and repeats the last duration', () => {
+    const banned = strikeState();
     const lengths = Array.from({ length: 5 }, () => {
       const now = Math.max(NOW, banned.bannedUntil);
-      expect([0, 1, 2].map(() => strike(banned, LADDER, DAILY, now))).toEqual(['strike', 'strike', 'ban']);
+      expect([0, 1, 2].map(() => strike(banned, ESCALATION, DAILY, now))).toEqual(['strike', 'strike', 'ban']);
       return banned.bannedUntil - now;
     });
     expect(lengths).toEqual([5_000, 10_000, 20_000, 20_000, 20_000]);
   });
 
   test('is climbed by a ban of any length', () => {
-    const banned = conduct({ rung: 1, strikes: [NOW] });
+    const banned = strikeState({ rung: 1, strikes: [NOW] });
     ban(banned, 123, null, NOW);
     expect(banned).toMatchObject({ rung: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
   });
 
   test('keeps when a ban began, and the limit that it is for until a person bans', () => {
-    const banned = conduct({ strikes: [NOW, NOW] });
-    expect(strike(banned, LADDER, DAILY, NOW + 7)).toBe('ban');
+    const banned = strikeState({ strikes: [NOW, NOW] });
+    expect(strike(banned, ESCALATION, DAILY, NOW + 7)).toBe('ban');
     expect(banned).toMatchObject({ bannedSince: NOW + 7, bannedFor: DAILY });
     ban(banned, 123, null, NOW + 9);
     expect(banned).toMatchObject({ bannedSince: NOW + 9, bannedFor: null });
@@ -131,26 +135,26 @@ describe('the ladder', () => {
     [2, 119_999, 1],
     [2, 120_000, 0],
     [2, 900_000, 0],
-  ])('from rung %i: after %i ms without a strike it is %i', (rung, clean, left) => {
-    const kept = conduct({ rung, cleanSince: NOW });
-    expect(levelAt(kept, LADDER, NOW + clean)).toBe(left);
-    expect(kept.rung).toBe(rung);
+  ])('from level %i: after %i ms without a strike it is %i', (level, clean, left) => {
+    const kept = strikeState({ rung: level, cleanSince: NOW });
+    expect(levelAt(kept, ESCALATION, NOW + clean)).toBe(left);
+    expect(kept.rung).toBe(level);
   });
 
   test('is forgotten into by a strike, which counts clean time from itself on', () => {
-    const kept = conduct({ rung: 3, cleanSince: NOW });
-    strike(kept, LADDER, DAILY, NOW + 130_000);
+    const kept = strikeState({ rung: 3, cleanSince: NOW });
+    strike(kept, ESCALATION, DAILY, NOW + 130_000);
     expect(kept).toMatchObject({ rung: 1, cleanSince: NOW + 130_000 });
   });
 });
 
-test('whatever is refused and when, a ban takes its strikes, and is as long as its rung says', () => {
+test('after any refusals, a ban resets its strikes, and has the duration of its level', () => {
   const steps = fc.array(
     fc.record({
       pass: fc.oneof(
         { weight: 20, arbitrary: fc.nat({ max: 400 }) },
         { weight: 4, arbitrary: fc.nat({ max: 30_000 }) },
-        { weight: 1, arbitrary: fc.constant(LADDER.decay) },
+        { weight: 1, arbitrary: fc.constant(ESCALATION.decay) },
       ),
       wait: fc.integer({ min: 1, max: 20_000 }),
     }),
@@ -159,20 +163,20 @@ test('whatever is refused and when, a ban takes its strikes, and is as long as i
   let bans = 0;
   fc.assert(
     fc.property(steps, (steps) => {
-      const kept = conduct();
+      const kept = strikeState();
       let now = NOW;
       let struck: number[] = [];
       for (const { pass, wait } of steps) {
         now = Math.max(now + pass, kept.bannedUntil);
-        const rung = levelAt(kept, LADDER, now);
-        const consequence = noteRefusal(kept, LADDER, DAILY, now + wait, now);
+        const level = levelAt(kept, ESCALATION, now);
+        const consequence = noteRefusal(kept, ESCALATION, DAILY, now + wait, now);
         if (consequence !== 'none') struck.push(now);
-        expect(kept.strikes.length).toBeLessThan(LADDER.strikes);
+        expect(kept.strikes.length).toBeLessThan(ESCALATION.strikes);
         if (consequence !== 'ban') continue;
         bans++;
-        expect(struck.filter((at) => at > now - LADDER.window)).toHaveLength(LADDER.strikes);
-        expect(kept.bannedUntil - now).toBe(LADDER.durations[Math.min(rung, LADDER.durations.length - 1)]);
-        expect(levelAt(kept, LADDER, now)).toBe(rung + 1);
+        expect(struck.filter((at) => at > now - ESCALATION.window)).toHaveLength(ESCALATION.strikes);
+        expect(kept.bannedUntil - now).toBe(ESCALATION.durations[Math.min(level, ESCALATION.durations.length - 1)]);
+        expect(levelAt(kept, ESCALATION, now)).toBe(level + 1);
         struck = [];
       }
     }),

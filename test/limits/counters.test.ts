@@ -10,7 +10,7 @@ import {
 } from '../../src/limits/counters.ts';
 import { KIND_NAMES, kindOf, meterOf, windowId } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
-import { DAY, HOUR, LADDER, MINUTE, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, MINUTE, window } from '../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -27,25 +27,25 @@ const lists = fc
   .map((ones) => ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span));
 
 /** What is used in each window, by its id. */
-function usedIn(ledger: Counters, now: number): Map<string, number> {
+function usedIn(counters: Counters, now: number): Map<string, number> {
   const used = new Map<string, number>();
-  eachWindow(ledger.windows, (one, at, meter) => used.set(windowId(one), meter.used(ledger.cells, at, one, now)));
+  eachWindow(counters.windows, (one, at, meter) => used.set(windowId(one), meter.used(counters.cells, at, one, now)));
   return used;
 }
 
-/** A ledger with other units in each window: 1, 2, … */
+/** Counters with different units in each window: 1, 2, … */
 function charged(windows: readonly Window[], now = NOW): Counters {
-  const ledger = newCounters(windows);
+  const counters = newCounters(windows);
   let units = 0;
-  eachWindow(windows, (one, at, meter) => meter.charge(ledger.cells, at, one, ++units, now));
-  return ledger;
+  eachWindow(windows, (one, at, meter) => meter.charge(counters.cells, at, one, ++units, now));
+  return counters;
 }
 
-describe('a ledger', () => {
+describe('counters', () => {
   test('has a run of cells for each window, one after the other and all zero', () => {
     fc.assert(
       fc.property(lists, (windows) => {
-        const { cells, conduct } = newCounters(windows);
+        const { cells, strikeState } = newCounters(windows);
         let end = 0;
         eachWindow(windows, (one, at, meter) => {
           expect(meter).toBe(kindOf(one).meter);
@@ -53,27 +53,27 @@ describe('a ledger', () => {
           end += meter.size;
         });
         expect(cells).toEqual(new Array(end).fill(0));
-        expect(conduct).toBeNull();
+        expect(strikeState).toBeNull();
       }),
     );
   });
 });
 
-describe('a ledger that changes its windows', () => {
+describe('counters that change their windows', () => {
   test('keeps the count of each that has the kind and span of one before, and has fresh ones for the others', () => {
     fc.assert(
       fc.property(lists, lists, (before, after) => {
-        const ledger = charged(before);
-        const known = usedIn(ledger, NOW);
-        adoptWindows(ledger, after);
-        expect(ledger.windows).toBe(after);
+        const counters = charged(before);
+        const known = usedIn(counters, NOW);
+        adoptWindows(counters, after);
+        expect(counters.windows).toBe(after);
         const fresh = newCounters(after).cells;
-        expect(ledger.cells).toHaveLength(fresh.length);
+        expect(counters.cells).toHaveLength(fresh.length);
         eachWindow(after, (one, at, { size }) => {
-          const cells = ledger.cells.slice(at, at + size);
+          const cells = counters.cells.slice(at, at + size);
           if (!known.has(windowId(one))) expect(cells).toEqual(fresh.slice(at, at + size));
         });
-        expect(usedIn(ledger, NOW)).toEqual(
+        expect(usedIn(counters, NOW)).toEqual(
           new Map(after.map((one) => [windowId(one), known.get(windowId(one)) ?? 0])),
         );
       }),
@@ -83,24 +83,24 @@ describe('a ledger that changes its windows', () => {
   test('counts on in them as if they had always been these, whatever their limits are now', () => {
     fc.assert(
       fc.property(lists, fc.integer({ min: 1, max: 50 }), fc.nat({ max: 2 * DAY }), (before, limit, passed) => {
-        const [ledger, untouched] = [charged(before), charged(before)];
-        adoptWindows(ledger, before.map((one) => ({ ...one, limit })).reverse());
-        expect(usedIn(ledger, NOW + passed)).toEqual(usedIn(untouched, NOW + passed));
-        adoptWindows(ledger, before);
-        expect(ledger).toEqual(untouched);
+        const [counters, untouched] = [charged(before), charged(before)];
+        adoptWindows(counters, before.map((one) => ({ ...one, limit })).reverse());
+        expect(usedIn(counters, NOW + passed)).toEqual(usedIn(untouched, NOW + passed));
+        adoptWindows(counters, before);
+        expect(counters).toEqual(untouched);
       }),
     );
   });
 
   test('is left alone by the list that it counts in already', () => {
     const windows = [window(5, MINUTE)];
-    const ledger = charged(windows);
-    const { cells } = ledger;
-    adoptWindows(ledger, windows);
-    expect(ledger.cells).toBe(cells);
+    const counters = charged(windows);
+    const { cells } = counters;
+    adoptWindows(counters, windows);
+    expect(counters.cells).toBe(cells);
   });
 
-  describe('still knows what was told about coming back', () => {
+  describe('keep the retry times of refusals', () => {
     const two = [window(5, MINUTE), window(9, HOUR)];
     const [minute, hour] = two as [Window, Window];
     const others = KIND_NAMES.filter((kind) => kind !== minute.kind);
@@ -118,24 +118,24 @@ describe('a ledger that changes its windows', () => {
       ['one window less: no', [minute], false],
       ['one window more: no', [...two, window(99, DAY)], false],
     ])('%s', (_name, windows, keeps) => {
-      const told = { refusedAt: NOW, refusedUntil: NOW + 1 };
-      const conduct = { ...newStrikeState(), ...told, strikes: [NOW], bannedUntil: NOW + 9, rung: 2 };
-      const ledger = { ...charged(two), conduct: { ...conduct } };
-      adoptWindows(ledger, windows);
-      expect(ledger.conduct).toEqual(keeps ? conduct : { ...conduct, refusedAt: 0, refusedUntil: 0 });
+      const refused = { refusedAt: NOW, refusedUntil: NOW + 1 };
+      const strikeState = { ...newStrikeState(), ...refused, strikes: [NOW], bannedUntil: NOW + 9, rung: 2 };
+      const counters = { ...charged(two), strikeState: { ...strikeState } };
+      adoptWindows(counters, windows);
+      expect(counters.strikeState).toEqual(keeps ? strikeState : { ...strikeState, refusedAt: 0, refusedUntil: 0 });
     });
   });
 });
 
-describe('a ledger is stale', () => {
-  test('when the last of its windows is, if nobody was ever refused', () => {
+describe('counters are stale', () => {
+  test('when the last of their windows is, if there was never a refusal', () => {
     fc.assert(
       fc.property(lists, (windows) => {
-        const ledger = charged(windows);
-        const stale = staleAt(ledger, LADDER);
-        expect([...usedIn(ledger, stale).values()].every((used) => used === 0)).toBe(true);
+        const counters = charged(windows);
+        const stale = staleAt(counters, ESCALATION);
+        expect([...usedIn(counters, stale).values()].every((used) => used === 0)).toBe(true);
         const ends: number[] = [];
-        eachWindow(windows, (one, at) => ends.push(meterOf(one).staleAt(ledger.cells, at, one)));
+        eachWindow(windows, (one, at) => ends.push(meterOf(one).staleAt(counters.cells, at, one)));
         expect(stale).toBe(Math.max(...ends));
       }),
     );
@@ -143,14 +143,14 @@ describe('a ledger is stale', () => {
 
   const minute = [window(5, MINUTE)];
   test.each([
-    ['a refusal in force', { refusedUntil: NOW + HOUR }, LADDER, NOW + HOUR],
+    ['a refusal in force', { refusedUntil: NOW + HOUR }, ESCALATION, NOW + HOUR],
     ['a ban in force', { bannedUntil: NOW + HOUR }, null, NOW + HOUR],
-    ['strikes that may still count', { cleanSince: NOW + 1 }, LADDER, NOW + 1 + LADDER.window],
-    ['a rung to forget', { rung: 3, cleanSince: NOW }, LADDER, NOW + 3 * LADDER.decay],
-    ['a rung that nobody looks at', { rung: 3, cleanSince: NOW }, null, NOW + MINUTE],
-    ['nothing but its window', {}, LADDER, NOW + MINUTE],
-  ] as const)('not before its conduct says no more: %s', (_name, conduct, escalation, stale) => {
-    const ledger = { ...charged(minute), conduct: { ...newStrikeState(), ...conduct } };
-    expect(staleAt(ledger, escalation)).toBe(stale);
+    ['strikes that may still count', { cleanSince: NOW + 1 }, ESCALATION, NOW + 1 + ESCALATION.window],
+    ['a level to forget', { rung: 3, cleanSince: NOW }, ESCALATION, NOW + 3 * ESCALATION.decay],
+    ['a level without an escalation', { rung: 3, cleanSince: NOW }, null, NOW + MINUTE],
+    ['nothing but its window', {}, ESCALATION, NOW + MINUTE],
+  ] as const)('not before the strike state expires: %s', (_name, strikeState, escalation, stale) => {
+    const counters = { ...charged(minute), strikeState: { ...newStrikeState(), ...strikeState } };
+    expect(staleAt(counters, escalation)).toBe(stale);
   });
 });

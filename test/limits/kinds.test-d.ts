@@ -5,7 +5,7 @@
 import { kindOf, WINDOW_KINDS, type WindowKind } from '../../src/limits/kinds.ts';
 import type { Window } from '../../src/limits/limits.ts';
 
-/** The union with one kind more, as whoever adds it would write it. */
+/** The union with one more kind, as a change that adds it would write it. */
 type More = Window['kind'] | 'unheard-of';
 
 // @ts-expect-error: a kind of the union that the table does not have.

@@ -17,7 +17,7 @@ describe('the table of kinds', () => {
       expect(Object.isFrozen(one)).toBe(true);
   });
 
-  test('tells kinds apart in Redis, in marks that no script takes for a part of the span', () => {
+  test('marks kinds differently in Redis, and no script takes a mark for a part of the span', () => {
     const kinds = Object.values(WINDOW_KINDS);
     expect(new Set(kinds.map(({ code }) => code)).size).toBe(kinds.length);
     expect(new Set(kinds.map(({ mark }) => mark)).size).toBe(kinds.length);
@@ -27,7 +27,7 @@ describe('the table of kinds', () => {
     }
   });
 
-  test('keeps the words and numbers that ledgers were written with', () => {
+  test('keeps the words and numbers of stored counters', () => {
     expect(
       KIND_NAMES.map((kind) => [windowId(window(1, MINUTE, kind)), WINDOW_KINDS[kind].code, WINDOW_KINDS[kind].mark]),
     ).toEqual([

@@ -35,13 +35,13 @@ test('no operation has the scope of a tag, and no window the full name of anothe
 });
 
 test.each(['', 'tag:', 'a,b', 'a:b', 'tag:a:b', '%', '%ff', '%2d', 'a@b', ' ', 'a'.repeat(305)])(
-  '%j is no scope',
+  '%j is not a valid scope',
   (text) => {
     expect(isScope(text)).toBe(false);
   },
 );
 
-test('a scope is told in words', () => {
+test('a scope is described in words', () => {
   expect(formatScope('login')).toBe('for login');
   expect(formatScope('tag:to%20find')).toBe('for the tag to find');
 });

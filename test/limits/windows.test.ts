@@ -79,7 +79,7 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
         return;
       }
       expect(fits).toBeGreaterThan(now);
-      // What is above the limit never fits; whoever waits is told to come back all the same.
+      // A cost above the limit never fits; the client still gets a retry time.
       if (cost > window.limit) return;
       expect(usedAt(counter, fits) + cost).toBeLessThanOrEqual(window.limit);
       expect(usedAt(counter, fits - 1) + cost).toBeGreaterThan(window.limit);
@@ -120,7 +120,7 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
     });
   });
 
-  test('tells a sum since when its units count: when it opened, or now where each has its own time', () => {
+  test('returns since when units count: the opening of the window, or now if each unit has its own time', () => {
     holds((counter) => {
       const { window, cells, at, now } = counter;
       const openedAt = meter.openedAt(cells, at, now);
@@ -154,7 +154,7 @@ describe('when units come back', () => {
     { pass: 20 * SECOND, units: 1, refund: false },
   ];
 
-  const told: Record<Window['kind'], readonly (readonly [after: number, used: number])[]> = {
+  const expected: Record<Window['kind'], readonly (readonly [after: number, used: number])[]> = {
     // Opened by the first charge, over as a whole one span later.
     fixed: [
       [0, 3],
@@ -174,7 +174,7 @@ describe('when units come back', () => {
   test.each(KIND_NAMES)('%s', (kind) => {
     const { cells, at, window: one, now } = live(window(3, MINUTE, kind), START, charges);
     const { meter } = WINDOW_KINDS[kind];
-    expect(told[kind].map(([after]) => [after, meter.used(cells, at, one, now + after)])).toEqual(told[kind]);
+    expect(expected[kind].map(([after]) => [after, meter.used(cells, at, one, now + after)])).toEqual(expected[kind]);
   });
 
   test('is late by a slot at the most, where they come back little by little', () => {

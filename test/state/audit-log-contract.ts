@@ -42,17 +42,17 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
   describe('lists', () => {
     beforeEach(async () => {
       for (let i = 1; i <= 12; i++) {
-        const [actor, action, target] = [i % 2 ? 'anna' : 'ben', i % 3 ? 'keys.update' : 'bans.impose', `key_${i % 4}`];
+        const [actor, action, target] = [i % 2 ? 'anna' : 'ben', i % 3 ? 'keys.update' : 'bans.add', `key_${i % 4}`];
         await log.append(note({ actor, action, target }));
       }
     });
 
     test.each([
       ['by who did it', { actor: 'ben' }, [12, 10, 8, 6, 4, 2]],
-      ['by what was done', { action: 'bans.impose' }, [12, 9, 6, 3]],
+      ['by what was done', { action: 'bans.add' }, [12, 9, 6, 3]],
       ['by what it was done to', { target: 'key_1' }, [9, 5, 1]],
-      ['by all of them', { actor: 'anna', action: 'bans.impose', target: 'key_1' }, [9]],
-      ['nothing that nobody did', { actor: 'carl' }, []],
+      ['by all of them', { actor: 'anna', action: 'bans.add', target: 'key_1' }, [9]],
+      ['nothing of another actor', { actor: 'carl' }, []],
       ['no part of a name for the whole', { target: 'key' }, []],
       ['all where nothing is asked for', { actor: undefined }, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
     ] as const)('%s', async (_what, query, expected) => {
@@ -172,7 +172,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
       expect(await entries(other)).toHaveLength(1);
     });
 
-    test('that is forgotten lets the call be made again, and takes no entry away', async () => {
+    test('that is forgotten lets the call be made again, and removes no entry', async () => {
       await log.append(note({}, 'call'));
       await other.auditLog.forget('call');
       expect(await log.answered('call', 1_000)).toBeNull();

@@ -3,29 +3,29 @@ import { Outage } from '../../src/errors/outage.ts';
 import { type AuditNote, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { BanRecorder } from '../../src/state/ban-recorder.ts';
 import type { StartedBan } from '../../src/state/state.ts';
-import { LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { ESCALATION, limits, MINUTE, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 const minute = { ...window(60, MINUTE), name: 'minute' };
 
 const ban = (subject: string, changes: Partial<StartedBan> = {}): StartedBan => ({
-  ...{ subject, limits: limits([minute]), until: 10 * MINUTE, rung: 1, violated: minute },
+  ...{ subject, limits: limits([minute]), until: 10 * MINUTE, level: 1, violated: minute },
   ...changes,
 });
 
-/** A log that takes nothing while `away`, and of each name one entry. */
+/** A log that takes nothing while `isDown`, and of each name one entry. */
 class TestLog {
   readonly notes: AuditNote[] = [];
   readonly asked: string[] = [];
   readonly #names = new Set<string>();
-  away = false;
+  isDown = false;
   broken = false;
-  /** Holds up whoever appends. */
+  /** Holds up each append. */
   gate: Promise<void> = Promise.resolve();
 
   async append(note: AuditNote): Promise<void> {
     await this.gate;
-    if (this.away) throw new Outage('state_unavailable', { cause: 'away' });
+    if (this.isDown) throw new Outage('state_unavailable', { cause: 'down' });
     if (this.broken) throw new Error('broken');
     const { name } = note.idempotent!;
     if (this.#names.has(name)) throw new IdempotencyConflict('twice');
@@ -61,29 +61,29 @@ const targets = () => log.notes.map(({ entry }) => entry.target);
 test('an entry names the limit, the strikes and the operation of the last of them', async () => {
   recorder.begun(ban('key:key_1'), { plan: 'free', operation: 'listPets', requestId: 'r1' });
   await recorder.close();
-  const begin = 10 * MINUTE - LADDER.durations[0]!;
+  const begin = 10 * MINUTE - ESCALATION.durations[0]!;
   expect(log.notes[0]!.entry).toMatchObject({
     ...{ at: begin, actor: 'storegate', action: 'bans.start', target: 'key_1', requestId: 'r1' },
     before: { plan: 'free', until: null },
-    after: { limit: '60/minute', strikes: LADDER.strikes, operation: 'listPets', rung: 1 },
+    after: { limit: '60/minute', strikes: ESCALATION.strikes, operation: 'listPets', rung: 1 },
   });
 });
 
-test('a ban of which only the state tells is that of the last strike that was noted', async () => {
+test('a ban that only the state reports is that of the last strike that was noted', async () => {
   recorder.note('account:team:acme', 'ignored', 'addPet', 'r1');
   recorder.note('account:team:acme', 'ignored', null, 'r2');
-  recorder.begun(ban('account:team:acme', { rung: 2, violated: null }));
+  recorder.begun(ban('account:team:acme', { level: 2, violated: null }));
   recorder.begun(ban('key:key_2'));
   await recorder.close();
   expect(log.notes.map(({ entry }) => [entry.target, entry.requestId, entry.before])).toEqual([
     ['acme', 'r2', { plan: 'team', until: null }],
     ['key_2', '', { plan: null, until: null }],
   ]);
-  expect(log.notes[0]!.entry.at).toBe(10 * MINUTE - LADDER.durations[1]!);
+  expect(log.notes[0]!.entry.at).toBe(10 * MINUTE - ESCALATION.durations[1]!);
   expect(log.notes[0]!.entry.after).toMatchObject({ limit: null, operation: null, rung: 2 });
 });
 
-test('a ban that is told twice, here or by another gateway, is written once; what the other began is finished', async () => {
+test('a ban that is reported twice, here or by another gateway, is written once; what the other began is finished', async () => {
   recorder.begun(ban('key:key_1'));
   recorder.begun(ban('key:key_1'));
   recorder.begun(ban('key:key_1', { until: 20 * MINUTE }));
@@ -93,14 +93,14 @@ test('a ban that is told twice, here or by another gateway, is written once; wha
   expect(dropped).toEqual([]);
 });
 
-test('what a state that is away does not take is written when it is back, in its order', async () => {
+test('entries that the state did not take during an outage are written when it is up, in order', async () => {
   jest.useFakeTimers();
   try {
-    log.away = true;
+    log.isDown = true;
     for (const id of ['a', 'b', 'c']) recorder.begun(ban(`key:${id}`));
     await jest.advanceTimersByTimeAsync(10_000);
     expect(targets()).toEqual([]);
-    log.away = false;
+    log.isDown = false;
     await jest.advanceTimersByTimeAsync(2_000);
     expect(targets()).toEqual(['a', 'b', 'c']);
   } finally {
@@ -108,8 +108,8 @@ test('what a state that is away does not take is written when it is back, in its
   }
 });
 
-test('a gateway that stops tries once more, and tells how many will never be written', async () => {
-  log.away = true;
+test('a gateway that stops tries once more, and reports how many will never be written', async () => {
+  log.isDown = true;
   for (const id of ['a', 'b', 'c']) recorder.begun(ban(`key:${id}`));
   await recorder.close();
   expect([targets(), dropped]).toEqual([[], [3]]);
@@ -117,7 +117,7 @@ test('a gateway that stops tries once more, and tells how many will never be wri
   expect(dropped).toEqual([3, 1]);
 });
 
-test('a flood keeps a bounded number, and tells what it dropped: the first at once, the rest when there is room', async () => {
+test('a flood keeps a bounded number, and reports what it dropped: the first at once, the rest when there is room', async () => {
   let open = () => {};
   log.gate = new Promise((resolve) => {
     open = resolve;
@@ -150,7 +150,7 @@ test('a flood is written little by little', async () => {
   expect(targets()).toHaveLength(500);
 });
 
-test('a stop gives up after a while, and tells what was not written', async () => {
+test('a stop gives up after a while, and reports what was not written', async () => {
   const now = jest.spyOn(performance, 'now');
   try {
     for (const id of ['a', 'b', 'c']) recorder.begun(ban(`key:${id}`));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 /** Opens a fresh state on the clock of a test. */
@@ -40,7 +40,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
     let answer = await admit(subject, given);
     while (answer.verdict === 'admitted') answer = await admit(subject, given);
     while (answer.verdict === 'limited') {
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       answer = await admit(subject, given);
     }
     return answer;
@@ -75,11 +75,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(left(byOwn)).toEqual([0, 0, 3]);
     });
 
-    test('refuse nothing else, whose requests are no strikes', async () => {
+    test('refuse nothing else, and those other requests do not strike', async () => {
       const subject = fresh();
       await state.admit(subject, given, 2, LOGIN);
       await state.admit(subject, given, 1, LOGIN);
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       expect(await state.admit(subject, given, 1)).toMatchObject({ verdict: 'admitted', strikes: 0 });
       expect(await state.admit(subject, given, 1, LOGIN)).toMatchObject({ verdict: 'limited', strikes: 1 });
     });
@@ -89,10 +89,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.admit(subject, given, 2, LOGIN);
       await state.admit(subject, given, 3, SEARCH);
       await state.admit(subject, given, 1, LOGIN);
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       expect(await state.admit(subject, given, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 0 });
       expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 0 });
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       for (const [i, scopes] of [SEARCH, LOGIN, SEARCH, LOGIN].entries())
         expect(await state.admit(subject, given, 1, scopes)).toMatchObject({ verdict: 'limited', strikes: i + 1 });
       expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 5 });
@@ -102,12 +102,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await state.admit(subject, given, 2, LOGIN);
       await state.admit(subject, given, 1, LOGIN);
-      clock.pass(LADDER.grace);
-      for (let i = 0; i < LADDER.strikes; i++) await state.admit(subject, given, 1, LOGIN);
+      clock.pass(ESCALATION.grace);
+      for (let i = 0; i < ESCALATION.strikes; i++) await state.admit(subject, given, 1, LOGIN);
       expect((await state.admit(subject, given, 1)).verdict).toBe('banned');
       const limit = { kind: 'fixed', limit: 2, span: MINUTE, scope: 'login' };
       expect((await state.bans()).find((ban) => ban.subject === subject)).toMatchObject({ limit });
-      await state.pardon(subject);
+      await state.liftBan(subject);
       expect((await state.admit(subject, given, 1)).verdict).toBe('admitted');
       expect((await state.admit(subject, given, 1, LOGIN)).verdict).toBe('admitted');
     });
@@ -136,7 +136,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
   });
 
   describe('fixed windows', () => {
-    test('admit exactly the limit, and tell what is left each time', async () => {
+    test('admit exactly the limit, and return what is left each time', async () => {
       const subject = fresh();
       const answers = await times(61, subject);
       expect(answers.map((a) => a.verdict)).toEqual([...new Array(60).fill('admitted'), 'limited']);
@@ -249,7 +249,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       const answers = await times(200, subject, tight);
       expect(answers.at(-1)).toMatchObject({ verdict: 'limited', strikes: 0 });
-      clock.pass(LADDER.grace - 1);
+      clock.pass(ESCALATION.grace - 1);
       expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 0 });
       clock.pass(1);
       expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 1 });
@@ -258,7 +258,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
     test('the tenth strike within the minute is answered with the ban', async () => {
       const subject = fresh();
       await times(2, subject, tight);
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       const answers = await times(11, subject, tight);
       expect(answers.map((a) => a.verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
       expect(answers.map((a) => a.strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
@@ -266,11 +266,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(answers[9]!.bannedUntil).toBe(clock.now + MINUTE);
     });
 
-    test('strikes further apart than the ladder looks are no ban', async () => {
+    test('strikes further apart than the escalation window do not ban', async () => {
       const subject = fresh();
       await times(2, subject, tight);
       for (let i = 0; i < 40; i++) {
-        clock.pass(LADDER.window / 9);
+        clock.pass(ESCALATION.window / 9);
         expect((await admit(subject, tight)).verdict).toBe('limited');
       }
     });
@@ -279,7 +279,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       const short = limits([window(1, SECOND)]);
       await times(2, subject, short);
-      clock.pass(LADDER.grace);
+      clock.pass(ESCALATION.grace);
       const ban = (await times(10, subject, short)).at(-1)!;
       expect(ban).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + MINUTE, retryAt: clock.now + MINUTE });
       clock.now = ban.bannedUntil - 1;
@@ -295,7 +295,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(ban.retryAt).toBe(opened + HOUR);
     });
 
-    test('each ban is longer than the one before, up to the last rung', async () => {
+    test('each ban is longer than the previous one, up to the last level', async () => {
       const subject = fresh();
       const day = limits([window(1, 100 * DAY)]);
       const lengths: number[] = [];
@@ -304,10 +304,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
         lengths.push(ban.bannedUntil - ban.now);
         clock.now = ban.bannedUntil;
       }
-      expect(lengths).toEqual([...LADDER.durations, DAY]);
+      expect(lengths).toEqual([...ESCALATION.durations, DAY]);
     });
 
-    test('one rung is forgotten for each clean day', async () => {
+    test('the level drops by one for each clean day', async () => {
       const subject = fresh();
       const day = limits([window(1, 100 * DAY)]);
       const lengthAfter = async (clean: number) => {
@@ -323,27 +323,27 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(await lengthAfter(50 * DAY)).toBe(MINUTE);
     });
 
-    test('without a ladder nobody is banned', async () => {
+    test('without an escalation no client is banned', async () => {
       const subject = fresh();
       const lenient = limits([window(1, HOUR)], null);
       await admit(subject, lenient);
       for (let i = 0; i < 30; i++) {
-        clock.pass(LADDER.grace);
+        clock.pass(ESCALATION.grace);
         expect((await admit(subject, lenient)).verdict).toBe('limited');
       }
     });
 
-    test('a pardon ends the ban, forgets the ladder and opens the windows afresh', async () => {
+    test('lifting a ban ends it, and clears the level and the windows', async () => {
       const subject = fresh();
       await strikeOut(subject, tight);
-      await state.pardon(subject);
+      await state.liftBan(subject);
       expect(await state.look(subject, tight)).toMatchObject({ verdict: 'admitted', strikes: 0, bannedUntil: 0 });
       expect((await admit(subject, tight)).verdict).toBe('admitted');
       const again = await strikeOut(subject, tight);
       expect(again.bannedUntil - again.now).toBe(MINUTE);
     });
 
-    test('a reset opens the windows afresh, but lifts no ban', async () => {
+    test('a reset clears the windows, but lifts no ban', async () => {
       const subject = fresh();
       await admit(subject, tight);
       expect((await admit(subject, tight)).verdict).toBe('limited');
@@ -354,7 +354,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect((await admit(subject, tight)).verdict).toBe('banned');
     });
 
-    test('an imposed ban holds for its length and counts as a rung', async () => {
+    test('a manual ban holds for its length and raises the level', async () => {
       const subject = fresh();
       const day = limits([window(1, 100 * DAY)]);
       await state.ban(subject, day, 3 * HOUR);
@@ -401,21 +401,20 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect((await admit(subject)).readings[0]!.remaining).toBe(59);
     });
 
-    test('all who are banned are told, with the end of each ban, and nobody else', async () => {
-      const [banned, other, pardoned] = [fresh(), fresh(), fresh()];
-      for (const subject of [banned, other, pardoned]) await admit(subject);
+    test('the list of bans has all banned subjects, with the end of each ban, and no others', async () => {
+      const [banned, other, lifted] = [fresh(), fresh(), fresh()];
+      for (const subject of [banned, other, lifted]) await admit(subject);
       await state.ban(banned, FREE, HOUR);
-      await state.ban(pardoned, FREE, HOUR);
-      await state.pardon(pardoned);
+      await state.ban(lifted, FREE, HOUR);
+      await state.liftBan(lifted);
       const ends = clock.now + HOUR;
-      const bans = async () =>
-        (await state.bans()).filter(({ subject }) => [banned, other, pardoned].includes(subject));
-      expect(await bans()).toEqual([{ subject: banned, until: ends, since: clock.now, limit: null, rung: 1 }]);
+      const bans = async () => (await state.bans()).filter(({ subject }) => [banned, other, lifted].includes(subject));
+      expect(await bans()).toEqual([{ subject: banned, until: ends, since: clock.now, limit: null, level: 1 }]);
       clock.pass(HOUR);
       expect(await bans()).toEqual([]);
     });
 
-    test('a ban of the ladder tells the limit it is for, its begin and its rung, until an operator extends it', async () => {
+    test('an automatic ban has its limit, begin and level, until an operator extends it', async () => {
       const subject = fresh();
       const given = limits([window(2, MINUTE, 'sliding'), window(3, 100 * DAY)]);
       const bans = async () => (await state.bans()).filter((ban) => ban.subject === subject);
@@ -427,17 +426,17 @@ export function keepsThePromisesOfState(open: OpenState): void {
       };
       const sliding = { kind: 'sliding', limit: 2, span: MINUTE };
       let ends = await begins();
-      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: sliding, rung: 1 }]);
+      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: sliding, level: 1 }]);
       clock.now = ends + MINUTE;
       ends = await begins();
       const daily = { kind: 'fixed', limit: 3, span: 100 * DAY };
-      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: daily, rung: 2 }]);
+      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: daily, level: 2 }]);
       clock.pass(SECOND);
       await state.ban(subject, given, HOUR);
-      expect(await bans()).toEqual([{ subject, until: clock.now + HOUR, since: clock.now, limit: null, rung: 3 }]);
+      expect(await bans()).toEqual([{ subject, until: clock.now + HOUR, since: clock.now, limit: null, level: 3 }]);
     });
 
-    test('the rung of the ladder is told, and is forgotten into', async () => {
+    test('the level is returned, and decays', async () => {
       const subject = fresh();
       expect(await state.banLevel(subject, FREE)).toBe(0);
       await state.ban(subject, FREE, MINUTE);
@@ -448,12 +447,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
     });
   });
 
-  test('a look tells how a subject stands and changes nothing', async () => {
+  test('a look returns the readings of a subject and changes nothing', async () => {
     const subject = fresh();
     const two = limits([window(2, MINUTE)]);
     expect((await state.look(subject, two)).readings[0]!.remaining).toBe(2);
     await times(3, subject, two);
-    clock.pass(LADDER.grace);
+    clock.pass(ESCALATION.grace);
     for (let i = 0; i < 30; i++) expect((await state.look(subject, two)).readings[0]!.remaining).toBe(0);
     expect(await admit(subject, two)).toMatchObject({ verdict: 'limited', strikes: 1 });
   });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
-import { type Counters, newStrikeState } from '../../src/limits/counters.ts';
+import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { replaceCounters } from '../../src/state/embedded/counter-store.ts';
@@ -16,7 +16,7 @@ import { JournalError } from '../../src/state/journal/format.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Storage } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
-import { ledgersIn } from '../support/counters.ts';
+import { storedCounters } from '../support/counters.ts';
 import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -32,17 +32,17 @@ beforeEach(() => {
 });
 
 const open = () => openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
-const kept = () => ledgersIn(folder, clock.now);
+const kept = () => storedCounters(folder, clock.now);
 const FREE = limits([window(5, MINUTE), window(100, DAY, 'sliding')]);
 
-describe('ledgers as bytes', () => {
+describe('packed counters', () => {
   const windows = fc.constantFrom(
     [window(5, MINUTE)],
     [window(5, MINUTE), window(100, DAY, 'sliding')],
     [window(1, HOUR, 'sliding')],
   );
   const time = fc.nat();
-  const conduct = fc.record({
+  const strikeState = fc.record({
     refusedAt: time,
     refusedUntil: time,
     strikes: fc.array(time, { maxLength: 4 }),
@@ -52,7 +52,7 @@ describe('ledgers as bytes', () => {
     rung: fc.nat(5),
     cleanSince: time,
   });
-  const ledgers = fc.array(
+  const entries = fc.array(
     fc.tuple(
       fc.string({ unit: 'binary', maxLength: 30 }),
       windows.chain((list) => {
@@ -60,7 +60,7 @@ describe('ledgers as bytes', () => {
         return fc.record<Counters>({
           windows: fc.constant(list),
           cells: fc.array(fc.double({ noNaN: true }), { minLength: size, maxLength: size }),
-          conduct: fc.option(conduct),
+          strikeState: fc.option(strikeState),
         });
       }),
     ),
@@ -70,11 +70,11 @@ describe('ledgers as bytes', () => {
   test('are read as they were written, whatever is in them', () => {
     const packer = new CounterPacker();
     fc.assert(
-      fc.property(ledgers, (written) => {
-        for (const [subject, ledger] of written) packer.add(subject, ledger);
+      fc.property(entries, (written) => {
+        for (const [subject, counters] of written) packer.add(subject, counters);
         const read: [string, Counters][] = [];
-        new CounterUnpacker().read(packer.take(), 'f', (subject, ledger) => read.push([subject, ledger]));
-        expect(read).toEqual(written.map(([subject, ledger]) => [subject.toWellFormed(), ledger]));
+        new CounterUnpacker().read(packer.take(), 'f', (subject, counters) => read.push([subject, counters]));
+        expect(read).toEqual(written.map(([subject, counters]) => [subject.toWellFormed(), counters]));
       }),
     );
   });
@@ -83,27 +83,28 @@ describe('ledgers as bytes', () => {
     const packer = new CounterPacker();
     const own = window(5, MINUTE);
     const formatOf = (...lists: (readonly Window[])[]) => {
-      for (const windows of lists) packer.add('a', { windows, cells: windows.flatMap(() => [0, 0]), conduct: null });
+      for (const windows of lists)
+        packer.add('a', { windows, cells: windows.flatMap(() => [0, 0]), strikeState: null });
       return packer.take()[0];
     };
     expect(formatOf([own], [own, { ...own, scope: 'login' }])).toBe(2);
     expect(formatOf([own])).toBe(1);
   });
 
-  test('share their lists of windows, as ledgers in memory do', () => {
+  test('share their lists of windows, like counters in memory', () => {
     const packer = new CounterPacker();
     const read: Counters[] = [];
     const unpacker = new CounterUnpacker();
     for (const name of ['a', 'b', 'c']) {
-      packer.add(name, { windows: [window(5, MINUTE)], cells: [1, 2], conduct: null });
-      if (name !== 'b') unpacker.read(packer.take(), 'f', (_, ledger) => read.push(ledger));
+      packer.add(name, { windows: [window(5, MINUTE)], cells: [1, 2], strikeState: null });
+      if (name !== 'b') unpacker.read(packer.take(), 'f', (_, counters) => read.push(counters));
     }
     expect(read).toHaveLength(3);
     expect(new Set(read.map(({ windows }) => windows)).size).toBe(1);
   });
 
   test.each([
-    [Buffer.from([3, 0]), /f was written by another storegate \(ledgers 3\)/],
+    [Buffer.from([3, 0]), /f was written by another storegate \(counters 3\)/],
     [Buffer.from([1, 9]), /f holds a record that is not valid counters \(9\)/],
   ])('of another format are refused: %j', (payload, message) => {
     expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(message);
@@ -121,7 +122,7 @@ describe('a folder with counters', () => {
       await gateway.state.admit('key:a', FREE, 1);
       clock.pass(200);
     }
-    await until('the strikes are on disk', () => kept().get('key:a')?.conduct?.strikes.length === 2);
+    await until('the strikes are on disk', () => kept().get('key:a')?.strikeState?.strikes.length === 2);
     expect(kept().get('key:a')?.cells[1]).toBe(5);
     await gateway.close();
   });
@@ -129,10 +130,10 @@ describe('a folder with counters', () => {
   test.each<[string, (state: State) => MaybePromise<void>]>([
     ['ban', (state) => state.ban('key:a', FREE, 2 * HOUR)],
     ['ban of a key that never came', (state) => state.ban('key:new', FREE, HOUR)],
-    ['pardon', (state) => state.pardon('key:a')],
+    ['lifted ban', (state) => state.liftBan('key:a')],
     ['reset', (state) => state.reset('key:a')],
     ['grant', (state) => state.grant('key:a', FREE, 2, null)],
-    ['ban and a pardon at once', (state) => both(state.ban('key:new', FREE, HOUR), state.pardon('key:new'))],
+    ['ban that is lifted at once', (state) => both(state.ban('key:new', FREE, HOUR), state.liftBan('key:new'))],
   ])('has a %s by an operator when that resolves', async (_, act) => {
     const { state, close } = open();
     for (let i = 0; i < 3; i++) await state.admit('key:a', FREE, 1);
@@ -155,7 +156,7 @@ describe('a folder with counters', () => {
     await close();
     const again = open();
     mkdirSync(join(folder, 'ledgers.2.log'));
-    for (const act of [again.state.ban('key:a', FREE, HOUR), again.state.pardon('key:b')]) {
+    for (const act of [again.state.ban('key:a', FREE, HOUR), again.state.liftBan('key:b')]) {
       await expect(act).rejects.toMatchObject({
         code: 'state_unavailable',
         cause: { message: 'nothing was changed, because the data folder cannot be written' },
@@ -171,7 +172,7 @@ describe('a folder with counters', () => {
     expect(kept().get('key:a')?.cells[1]).toBe(2);
   });
 
-  test('tells of a torn end, and goes on with what stands before it', async () => {
+  test('reports a torn end, and continues with the records before it', async () => {
     const first = open();
     await first.state.ban('key:a', FREE, HOUR);
     await first.state.ban('key:b', FREE, HOUR);
@@ -201,7 +202,7 @@ describe('a folder with counters', () => {
     expect(open).toThrow(/ledgers\.7\.log is not a file: move it out of the way/);
   });
 
-  test('forgets strikes and rungs by the ladder of its plans, and not before it knows that', async () => {
+  test('forgets strikes and levels by the escalation of its plans, and not before it has one', async () => {
     const first = open();
     await first.state.ban('key:a', FREE, MINUTE);
     await first.state.admit('key:b', limits([window(5, MINUTE)]), 1);
@@ -215,18 +216,22 @@ describe('a folder with counters', () => {
   });
 
   test('can be read and replaced as a whole', async () => {
-    const ledger = (used: number): Counters => ({ windows: [window(5, DAY)], cells: [clock.now, used], conduct: null });
+    const counters = (used: number): Counters => ({
+      windows: [window(5, DAY)],
+      cells: [clock.now, used],
+      strikeState: null,
+    });
     replaceCounters(folder, [
-      ['key:a', ledger(1)],
-      ['key:b', ledger(2)],
+      ['key:a', counters(1)],
+      ['key:b', counters(2)],
     ]);
     expect(kept()).toEqual(
       new Map([
-        ['key:a', ledger(1)],
-        ['key:b', ledger(2)],
+        ['key:a', counters(1)],
+        ['key:b', counters(2)],
       ]),
     );
-    replaceCounters(folder, new Map([['key:c', ledger(3)]]));
+    replaceCounters(folder, new Map([['key:c', counters(3)]]));
     const { state, close } = open();
     expect(state.size).toBe(1);
     expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({ readings: [{ remaining: 2 }] });
@@ -238,16 +243,19 @@ describe('a folder with counters', () => {
 
 describe('a folder of a version that kept counters in its file', () => {
   const OLD: readonly (readonly [string, Counters])[] = [
-    ['key:a', { windows: [window(5, DAY)], cells: [0, 3], conduct: null }],
-    ['key:gone', { windows: [window(5, MINUTE)], cells: [0, 3], conduct: null }],
+    ['key:a', { windows: [window(5, DAY)], cells: [0, 3], strikeState: null }],
+    ['key:gone', { windows: [window(5, MINUTE)], cells: [0, 3], strikeState: null }],
   ];
 
+  type OldCounters = Omit<Counters, 'strikeState'> & { readonly strikeState: Partial<StrikeState> | null };
+
   /** As version 0.x left it: three steps of MIGRATIONS, and its rows. */
-  function write(rows: readonly (readonly [string, unknown])[]): void {
+  function write(rows: readonly (readonly [string, OldCounters])[]): void {
     openStateFile(folder).close();
     const db = new DatabaseSync(join(folder, 'state.db'));
     const insert = db.prepare('INSERT INTO ledgers (subject, ledger) VALUES (?, ?)');
-    for (const [subject, ledger] of rows) insert.run(subject, JSON.stringify(ledger));
+    for (const [subject, { windows, cells, strikeState }] of rows)
+      insert.run(subject, JSON.stringify({ windows, cells, conduct: strikeState }));
     db.exec('PRAGMA user_version = 3');
     db.close();
   }
@@ -260,10 +268,10 @@ describe('a folder of a version that kept counters in its file', () => {
     return { user_version, rows };
   }
 
-  const at = (ledger: Counters): Counters => ({ ...ledger, cells: [clock.now - HOUR, ledger.cells[1]!] });
+  const at = (counters: Counters): Counters => ({ ...counters, cells: [clock.now - HOUR, counters.cells[1]!] });
 
   test('is taken over at the first start, and older versions refuse it from then on', async () => {
-    const rows = OLD.map(([subject, ledger]) => [subject, at(ledger)] as const);
+    const rows = OLD.map(([subject, counters]) => [subject, at(counters)] as const);
     write(rows);
     const { state, close } = open();
     expect(state.size).toBe(1);
@@ -274,20 +282,20 @@ describe('a folder of a version that kept counters in its file', () => {
   });
 
   test('that was left half-way keeps what the journal says', async () => {
-    const [subject, ledger] = [OLD[0]![0], at(OLD[0]![1])];
-    replaceCounters(folder, [[subject, { ...ledger, cells: [clock.now - HOUR, 5] }]]);
-    write([[subject, ledger]]);
+    const [subject, counters] = [OLD[0]![0], at(OLD[0]![1])];
+    replaceCounters(folder, [[subject, { ...counters, cells: [clock.now - HOUR, 5] }]]);
+    write([[subject, counters]]);
     expect(kept().get(subject)?.cells[1]).toBe(5);
     await open().close();
     expect(kept().get(subject)?.cells[1]).toBe(5);
   });
 
-  test('tells as much of a ban as the version knew that wrote it', async () => {
-    const { bannedSince: _since, bannedFor: _for, ...conduct } = newStrikeState();
+  test('has as much of a ban as the version knew that wrote it', async () => {
+    const { bannedSince: _since, bannedFor: _for, ...strikeState } = newStrikeState();
     const until = clock.now + HOUR;
-    write([['key:a', { windows: [], cells: [], conduct: { ...conduct, bannedUntil: until, rung: 1 } }]]);
+    write([['key:a', { windows: [], cells: [], strikeState: { ...strikeState, bannedUntil: until, rung: 1 } }]]);
     const { state, close } = open();
-    expect(await state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, rung: 1 }]);
+    expect(await state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, level: 1 }]);
     await close();
   });
 

@@ -10,21 +10,21 @@ import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 
-/** Small limits and a short ladder, so that random sequences reach every corner of the rules. */
-const LADDER = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
+/** Small limits and a short escalation, so that random sequences reach every corner of the rules. */
+const ESCALATION = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
 const SCOPES: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search'], ['none']];
 const PLANS: readonly Limits[] = [
-  limits([window(3, MINUTE)], LADDER),
-  limits([window(5, MINUTE), window(12, HOUR)], LADDER),
-  limits([window(2, MINUTE), window(12, HOUR)], LADDER),
-  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
-  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], LADDER),
+  limits([window(3, MINUTE)], ESCALATION),
+  limits([window(5, MINUTE), window(12, HOUR)], ESCALATION),
+  limits([window(2, MINUTE), window(12, HOUR)], ESCALATION),
+  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], ESCALATION),
+  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], ESCALATION),
   limits([window(3, 7_001, 'sliding')], null),
-  limits([window(8, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 5, HOUR)], LADDER),
-  limits([scoped('login', 2, SECOND), window(12, MINUTE), scoped('login', 4, MINUTE)], LADDER),
-  limits([scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)], LADDER),
+  limits([window(8, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 5, HOUR)], ESCALATION),
+  limits([scoped('login', 2, SECOND), window(12, MINUTE), scoped('login', 4, MINUTE)], ESCALATION),
+  limits([scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)], ESCALATION),
   // The scripts know every kind of window; a kind that they took for another would count differently.
-  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
+  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], ESCALATION)),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
 ];
@@ -57,7 +57,7 @@ const action = fc.oneof(
   { weight: 3, arbitrary: plan.map((p) => named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p))) },
   {
     weight: 2,
-    arbitrary: plan.map((p) => named(`rung under ${PLANS.indexOf(p)}`, (state, s) => state.banLevel(s, p))),
+    arbitrary: plan.map((p) => named(`level under ${PLANS.indexOf(p)}`, (state, s) => state.banLevel(s, p))),
   },
   {
     weight: 2,
@@ -69,7 +69,7 @@ const action = fc.oneof(
         ),
       ),
   },
-  { weight: 1, arbitrary: fc.constant(named('pardon', (state, s) => state.pardon(s))) },
+  { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
   {
     weight: 1,

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
 describe('the embedded state file', () => {
-  test('keeps windows, strikes, bans and rungs across a graceful stop', async () => {
+  test('keeps windows, strikes, bans and levels across a graceful stop', async () => {
     const clock = new TestClock();
     const given = limits([window(3, MINUTE), window(5, HOUR, 'sliding')]);
     const first = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
@@ -47,7 +47,7 @@ describe('the embedded state file', () => {
     await openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} }).close();
   });
 
-  test('tells where its gateway is for as long as that runs, and never where one was that crashed', async () => {
+  test('has the address of its gateway while that runs, and not after a crash', async () => {
     const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}` };
     const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     expect(announcedIn(folder)).toBeNull();
@@ -69,7 +69,7 @@ describe('the embedded state file', () => {
     expect(() => openStateFile(folder)).toThrow('written by a newer storegate');
   });
 
-  test('says what is wrong when it is no database', () => {
+  test('reports a file that is not a database', () => {
     openStateFile(folder).close();
     writeFileSync(
       join(folder, 'state.db'),

@@ -35,7 +35,7 @@ async function closed({ kept }: ReturnType<typeof keeping>): Promise<void> {
 }
 
 describe('a history in a folder', () => {
-  test('is what the next one goes on with, each minute as it was last', async () => {
+  test('is continued by the next one, each minute in its last form', async () => {
     const at = folder();
     const first = keeping(at);
     for (let i = 0; i < 5; i++) first.add(NOON + i * MINUTE);
@@ -61,21 +61,21 @@ describe('a history in a folder', () => {
     expect(keeping(at).history.size).toBe(0);
   });
 
-  test('is told, and not kept, where too many are', () => {
+  test('is reported, and not kept, if there are too many', () => {
     const at = folder();
     const all = Array.from({ length: 9 }, () => keeping(at));
     expect(all.map(({ kept }) => kept !== null)).toEqual([...Array(8).fill(true), false]);
     expect(all.at(-1)!.errors).toEqual(['too many processes keep theirs there']);
   });
 
-  test('is told, and not kept, where there can be no folder', () => {
+  test('is reported, and not kept, if a folder cannot be created', () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
     const { kept, errors } = keeping(join(file, 'data'));
     expect([kept, errors.length]).toEqual([null, 1]);
   });
 
-  test('is told, and not kept, where something else has its name', async () => {
+  test('is reported, and not kept, if something else has its name', async () => {
     const at = folder();
     writeFileSync(join(at, 'history.1.1.log'), 'somebody else wrote this');
     const { kept, errors } = keeping(at);
@@ -84,7 +84,7 @@ describe('a history in a folder', () => {
     expect(keeping(at).errors).toHaveLength(1);
   });
 
-  test('goes on without minutes that it does not understand, and tells them', () => {
+  test('skips minutes that it does not understand, and reports them', () => {
     const at = folder();
     const newer = Buffer.from(minute(NOON));
     newer[0] = 99;

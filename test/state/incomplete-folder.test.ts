@@ -62,7 +62,7 @@ describe('a data folder', () => {
     lose(file);
     expect(() => open(copy)).toThrow(IncompleteFolder);
     expect(() => open(copy)).toThrow(
-      `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to go on without it`,
+      `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to continue without it`,
     );
     expect(() => folderTarget(copy, targetOptions())).toThrow(IncompleteFolder);
     writeFileSync(file, text);
@@ -81,7 +81,7 @@ describe('a data folder', () => {
 
   test('is refused with one of several files of counters deleted', async () => {
     const first = await crashed();
-    // Another start writes all anew into a second file; the first one goes when that holds everything.
+    // Another start writes all counters into a second file; the first one is removed when that has everything.
     const gateway = open(first);
     await gateway.state.ban('key:b', FREE, HOUR);
     await until('the first file is gone', () => logs(first).length === 1 && !logs(first).includes('ledgers.1.log'));

@@ -12,11 +12,11 @@ import { until } from '../support/until.ts';
 const folderOf = temporaryFolders();
 let folder: string;
 let files: FailingFiles;
-let told: string[];
+let reports: string[];
 beforeEach(() => {
   folder = folderOf();
   files = new FailingFiles();
-  told = [];
+  reports = [];
 });
 
 /** Reads lines `name=value` into a map. */
@@ -40,8 +40,8 @@ function open(): Journal {
     name: 'things',
     older: read().generations,
     files,
-    unsaved: (error) => told.push((error as Error).message),
-    saved: () => told.push('saved'),
+    unsaved: (error) => reports.push((error as Error).message),
+    saved: () => reports.push('saved'),
   });
 }
 
@@ -104,7 +104,7 @@ describe('the writing side of a journal', () => {
   });
 
   test.each(['create', 'append', 'sync', 'syncFolder'] as const)(
-    'tells whoever pushed and whoever waits when the step %s fails, and goes on in a new file',
+    'reports to all that pushed or wait when the step %s fails, and continues in a new file',
     async (step) => {
       files.fails = step;
       push('a=1');
@@ -116,7 +116,7 @@ describe('the writing side of a journal', () => {
       push('a=2');
       await journal.commit();
       expect(onDisk().get('a')).toBe('2');
-      expect(told).toEqual([`${step} failed`, 'saved']);
+      expect(reports).toEqual([`${step} failed`, 'saved']);
       await journal.dropOlder();
       expect(logs()).toHaveLength(1);
     },
@@ -148,7 +148,7 @@ describe('the writing side of a journal', () => {
     files.fails = 'remove';
     await journal.dropOlder();
     expect(logs()).toHaveLength(3);
-    expect(told).toEqual(['remove failed']);
+    expect(reports).toEqual(['remove failed']);
     files.fails = null;
     await journal.dropOlder();
     expect(logs()).toEqual(['things.3.log']);
@@ -253,8 +253,8 @@ describe('what keeps entries in a journal', () => {
     await expect(keeper.write('b')).rejects.toThrow(JournalWriteError);
     files.fails = null;
     await until('all is on disk', () => onDisk().get('a') === '2' && onDisk().get('b') === '1');
-    await until('it is told', () => told.length > 1);
-    expect(told).toEqual(['sync failed', 'saved']);
+    await until('both are reported', () => reports.length > 1);
+    expect(reports).toEqual(['sync failed', 'saved']);
     await until('one file holds it', () => logs().length === 1);
     expect(onDisk()).toEqual(living);
   });

@@ -36,7 +36,7 @@ const payloads = fc.array(
 );
 
 describe('a journal', () => {
-  test('is read as it was written, generation by generation, and other files are none of it', () => {
+  test('is read as it was written, generation by generation, without other files', () => {
     const folder = folderOf();
     for (const [file, payload] of [
       ['things.10.log', 'c'],
@@ -64,7 +64,7 @@ describe('a journal', () => {
     expect(read(folder)).toEqual({ payloads: [], damages: [] });
   });
 
-  test('cut anywhere gives its whole batches, and tells where the rest begins', () => {
+  test('cut anywhere returns its whole batches, and where the rest begins', () => {
     const folder = folderOf();
     const file = join(folder, 'things.1.log');
     fc.assert(

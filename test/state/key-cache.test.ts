@@ -147,7 +147,7 @@ describe('a copy that is kept', () => {
   });
 
   test('shows nothing before the first sweep is through', () => {
-    keys.isAway = true;
+    keys.isDown = true;
     copy.keep(keys);
     expect(copy.open(keys).asOf).toBeNull();
   });
@@ -157,11 +157,11 @@ describe('a copy that is kept', () => {
     keys.put(record);
     copy.keep(keys);
     await copy.untilSwept();
-    keys.isAway = true;
+    keys.isDown = true;
     const revoked = changed(record, { revokedAt: 5 });
     keys.put(revoked);
     await until('it is removed', () => found(record.hash) === null);
-    keys.isAway = false;
+    keys.isDown = false;
     await until('it is there again', () => found(record.hash) !== null);
     expect(found(record.hash)).toEqual(revoked);
   });
@@ -175,7 +175,7 @@ describe('a copy that is kept', () => {
     const revoked = changed(one, { revokedAt: 5 });
     keys.put(revoked, false);
     keys.delete(gone.id, false);
-    keys.tell({ type: 'anything' });
+    keys.publish({ type: 'anything' });
     await copy.untilSwept();
     expect(found(one.hash)).toEqual(revoked);
     expect(found(gone.hash)).toBeNull();
@@ -208,7 +208,7 @@ describe('a copy that is kept', () => {
     keys.onPage = () => {
       if (++pages !== 3) return;
       keys.put(revoked, false);
-      keys.tell({ type: 'anything' });
+      keys.publish({ type: 'anything' });
     };
     copy.keep(keys);
     await copy.untilSwept();
@@ -216,7 +216,7 @@ describe('a copy that is kept', () => {
     expect(keys.sweeps).toBe(2);
   });
 
-  test('is kept by one process; the next one goes on when that has ended', async () => {
+  test('is kept by one process; the next one continues when that has ended', async () => {
     copy.keep(keys).close();
     const first = copy.keep(keys);
     await copy.untilSwept();
@@ -229,14 +229,14 @@ describe('a copy that is kept', () => {
     await until('the other one sweeps', () => other.sweeps === 1);
   });
 
-  test('that is damaged, or is of another backend, is made anew', async () => {
+  test('that is damaged, or is of another backend, is created again', async () => {
     const record = keyRecord();
     keys.put(record);
     copy.keep(keys).close();
     for (const damage of ['no database', '']) {
       writeFileSync(join(copy.folder, KEY_CACHE_FILE), damage);
       const keeper = copy.keep(keys);
-      // What was damaged is told, removed, and tried again after a while.
+      // A damaged file is reported, removed, and tried again after a while.
       keeper.close();
     }
     const keeper = copy.keep(keys);
@@ -263,39 +263,39 @@ type Step =
   | {
       readonly what: 'put' | 'revoke' | 'rotate' | 'forget previous' | 'delete';
       readonly key: number;
-      readonly isTold: boolean;
+      readonly isPublished: boolean;
     }
-  | { readonly what: 'anything' | 'go on' };
+  | { readonly what: 'anything' | 'continue' };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({
       what: fc.constantFrom('put', 'revoke', 'rotate', 'forget previous', 'delete'),
       key: fc.nat(3),
-      isTold: fc.boolean(),
+      isPublished: fc.boolean(),
     }),
-    fc.record({ what: fc.constantFrom('anything', 'go on') }),
+    fc.record({ what: fc.constantFrom('anything', 'continue') }),
   ) as fc.Arbitrary<Step>,
   { maxLength: 30 },
 );
 
 async function take(step: Step, rotations: { count: number }): Promise<void> {
-  if (step.what === 'anything') return keys.tell({ type: 'anything' });
-  if (step.what === 'go on') return new Promise((resolve) => setImmediate(resolve));
-  const { key, isTold } = step as Extract<Step, { key: number }>;
+  if (step.what === 'anything') return keys.publish({ type: 'anything' });
+  if (step.what === 'continue') return new Promise((resolve) => setImmediate(resolve));
+  const { key, isPublished } = step as Extract<Step, { key: number }>;
   const before = keys.records.get(`key_${key}`);
   if (step.what === 'put') {
     const record = before ?? keyRecord({ id: `key_${key}`, hash: `first-${key}-${++rotations.count}` });
-    return keys.put(changed(record, { label: `${rotations.count}` }), isTold);
+    return keys.put(changed(record, { label: `${rotations.count}` }), isPublished);
   }
   if (!before || before.revokedAt !== null) return;
-  if (step.what === 'revoke') keys.put(changed(before, { revokedAt: 1, previous: null }), isTold);
-  if (step.what === 'forget previous') keys.put(changed(before, { previous: null }), isTold);
+  if (step.what === 'revoke') keys.put(changed(before, { revokedAt: 1, previous: null }), isPublished);
+  if (step.what === 'forget previous') keys.put(changed(before, { previous: null }), isPublished);
   if (step.what === 'rotate') {
     const previous = { hash: before.hash, until: 9 };
-    keys.put(changed(before, { hash: `next-${++rotations.count}`, previous }), isTold);
+    keys.put(changed(before, { hash: `next-${++rotations.count}`, previous }), isPublished);
   }
-  if (step.what === 'delete') keys.delete(before.id, isTold);
+  if (step.what === 'delete') keys.delete(before.id, isPublished);
 }
 
 test('after whatever happened, a sweep makes the copy what the backend is; a key that was revoked never comes back', async () => {
@@ -307,7 +307,7 @@ test('after whatever happened, a sweep makes the copy what the backend is; a key
         copy.keep(keys);
         const seen = copy.open(keys);
         const hashes = new Set<string>();
-        const told = new Set<string>();
+        const published = new Set<string>();
         const rotations = { count: 0 };
         for (const step of history) {
           await take(step, rotations);
@@ -315,16 +315,16 @@ test('after whatever happened, a sweep makes the copy what the backend is; a key
             hashes.add(hash);
             if (
               revokedAt !== null &&
-              'isTold' in step &&
-              step.isTold &&
+              'isPublished' in step &&
+              step.isPublished &&
               step.what === 'revoke' &&
               `key_${step.key}` === keys.find(hash)?.id
             )
-              told.add(hash);
+              published.add(hash);
           }
-          for (const hash of told) if (keys.find(hash)) expect(seen.find(hash)?.revokedAt ?? 1).toBe(1);
+          for (const hash of published) if (keys.find(hash)) expect(seen.find(hash)?.revokedAt ?? 1).toBe(1);
         }
-        keys.tell({ type: 'anything' });
+        keys.publish({ type: 'anything' });
         await copy.untilSwept();
         await until('the changes are read', () =>
           [...hashes].every((hash) => JSON.stringify(found(hash)) !== 'null' || keys.find(hash) === null),
@@ -345,7 +345,7 @@ describe('a copy that is looked into', () => {
     keys.put(record);
     let now = Date.now();
     const seen = copy.open(keys, { maxAge: 7_200_000, clock: () => now });
-    expect(seen.unusable).toBe(`there is no copy of its keys in ${copy.folder} yet`);
+    expect(seen.unusable).toBe(`${copy.folder} has no copy of its keys yet`);
     expect(seen.age).toBe(Number.POSITIVE_INFINITY);
     expect([seen.find(record.hash), seen.imported, seen.tokens, seen.gateways]).toEqual([null, null, null, 1]);
     copy.keep(keys);
@@ -383,7 +383,7 @@ describe('a copy that is looked into', () => {
 });
 
 describe('keys with a copy', () => {
-  const away = () => Promise.reject(new Outage('state_unavailable', { cause: 'away' }));
+  const down = () => Promise.reject(new Outage('state_unavailable', { cause: 'down' }));
   const nothing = { find: () => null, imported: null, doubt() {}, differs: () => false };
   const store = (find: (hash: string) => Promise<KeyRecord | null>, hasImported = () => find('').then(() => true)) =>
     ({ find, hasImported }) as unknown as Parameters<typeof keysWithCache>[0];
@@ -403,12 +403,12 @@ describe('keys with a copy', () => {
         { cache: fromCopy, refresh() {} },
       ).find('h'),
     ).toBeNull();
-    const without = keysWithCache(store(away), { cache: fromCopy, refresh() {} });
+    const without = keysWithCache(store(down), { cache: fromCopy, refresh() {} });
     expect(await without.find('h')).toBe(other);
     expect(await without.hasImported()).toBe(true);
   });
 
-  test('are not waited for where the copy has them, or whoever asks knows them', async () => {
+  test('are not waited for if the copy has them, or the caller knows them', async () => {
     const asked: (boolean | undefined)[] = [];
     const find = async (_hash: string, hasFallback?: boolean) => {
       asked.push(hasFallback);
@@ -423,11 +423,11 @@ describe('keys with a copy', () => {
   });
 
   test('stay unknown where neither says anything, and a bug stays a bug', async () => {
-    const without = keysWithCache(store(away), { cache: nothing, refresh() {} });
+    const without = keysWithCache(store(down), { cache: nothing, refresh() {} });
     await expect(without.find('h')).rejects.toThrow(Outage);
     await expect(without.hasImported()).rejects.toThrow(Outage);
     // The first import may be younger than the copy.
-    const older = keysWithCache(store(away), { cache: { ...nothing, imported: false }, refresh() {} });
+    const older = keysWithCache(store(down), { cache: { ...nothing, imported: false }, refresh() {} });
     await expect(older.hasImported()).rejects.toThrow(Outage);
     const fromCopy = { ...nothing, find: () => keyRecord(), imported: true };
     const broken = keysWithCache(
@@ -468,7 +468,7 @@ describe('keys with a copy', () => {
   test('and so do tokens', async () => {
     const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
     const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCache>[0];
-    expect(await tokensWithCache(tokens(away), { tokens: [token] }).list()).toEqual([token]);
-    await expect(tokensWithCache(tokens(away), { tokens: null }).list()).rejects.toThrow(Outage);
+    expect(await tokensWithCache(tokens(down), { tokens: [token] }).list()).toEqual([token]);
+    await expect(tokensWithCache(tokens(down), { tokens: null }).list()).rejects.toThrow(Outage);
   });
 });

@@ -91,7 +91,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
 
     test('a change of a key that is not there', async () => {
       const record = await added();
-      await expect(replace(changed(keyRecord(), {}), 'refused')).rejects.toThrow('there is no key');
+      await expect(replace(changed(keyRecord(), {}), 'refused')).rejects.toThrow('does not exist');
       await stillHas([record]);
     });
 
@@ -115,7 +115,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       await one.auditLog.append(note({ target: 'first' }, 'call'));
       await expect(add(keyRecord(), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       await expect(replace(changed(record, { label: 'twice' }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
-      // Whoever made the call before gets its answer, not a complaint that it was made.
+      // The caller that made the change before gets its answer, not a complaint that it was made.
       await expect(add(keyRecord({ hash: record.hash }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       await expect(addMany([keyRecord({ hash: record.hash })], 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       await expect(replace(record, 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
@@ -141,7 +141,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     });
   });
 
-  describe('of changes at once, whoever makes them,', () => {
+  describe('of concurrent changes by any gateway,', () => {
     const stores = () => [one.keys, other.keys, one.keys, other.keys];
 
     test('one is made, and one entry is kept', async () => {

@@ -51,7 +51,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     const many = await addedMany(250);
     const rotated = changed(many[0]!, { hash: 'second', previous: { hash: many[0]!.hash, until: 9_000 } });
     await keys.replace(rotated, note());
-    const asked = [...many.map(({ hash }) => hash), 'nobody', 'second', many[3]!.hash].reverse();
+    const asked = [...many.map(({ hash }) => hash), 'unknown', 'second', many[3]!.hash].reverse();
     const expected = [rotated, ...many.slice(1), null, rotated, many[3]!].reverse();
     expect(await other.keys.findMany(asked)).toEqual(expected);
     expect(await other.keys.findMany([])).toEqual([]);
@@ -99,7 +99,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       expect(await ids({ newestFirst: true })).toEqual(listed.toReversed());
     });
 
-    test('goes on after a key, and may have only those of an account', async () => {
+    test('continues after a key, and may have only those of an account', async () => {
       const listed = await keys.list();
       for (const at of [0, 149, 150, 500, 749, 899]) {
         const after = listed[at]!;
@@ -151,7 +151,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(labelled);
     });
 
-    test('and rotated again, is no longer found by the oldest', async () => {
+    test('and rotated again, is not found by the oldest secret', async () => {
       const record = await added();
       const second = rotated(record, `${record.hash}-2`);
       const third = rotated(second, `${record.hash}-3`);
@@ -172,24 +172,25 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     });
   });
 
-  describe('tells whoever watches', () => {
-    let told: (string | undefined)[];
+  describe('notifies watchers', () => {
+    let notified: (string | undefined)[];
     let stop: () => void;
     beforeEach(() => {
-      told = [];
-      stop = other.keys.watch((hash) => void told.push(hash));
+      notified = [];
+      stop = other.keys.watch((hash) => void notified.push(hash));
     });
 
     /** That any key may have changed is as good as the hash of the one that did. */
-    const heardOf = (hash: string) => until(`${hash} is told`, () => told.includes(hash) || told.includes(undefined));
+    const heardOf = (hash: string) =>
+      until(`a notification of ${hash}`, () => notified.includes(hash) || notified.includes(undefined));
 
     test('of a new key, a change, and both secrets of a rotation', async () => {
       const record = await added();
       await heardOf(record.hash);
-      told = [];
+      notified = [];
       await keys.replace(changed(record, { label: 'new' }), note());
       await heardOf(record.hash);
-      told = [];
+      notified = [];
       const next = changed(record, {
         version: 3,
         hash: `${record.hash}-2`,
@@ -220,7 +221,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       const stopToo = other.keys.watch((hash) => void heard.push(hash));
       await added();
       await until('another watcher has heard', () => heard.length > 0);
-      expect(told).toEqual([]);
+      expect(notified).toEqual([]);
       stopToo();
     });
   });

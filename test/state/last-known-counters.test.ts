@@ -15,7 +15,7 @@ import {
 import { lastKnownCountersIn } from '../../src/state/shared/last-known-counters/folder.ts';
 import { LastKnownPacker, unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
 
@@ -45,7 +45,7 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
   ),
   dues: fc.array(
     fc.record({
-      limits: fc.record({ windows: fc.array(anyWindow), escalation: fc.constantFrom(null, LADDER) }),
+      limits: fc.record({ windows: fc.array(anyWindow), escalation: fc.constantFrom(null, ESCALATION) }),
       reconciliation: fc.record({
         gateway: fc.uuid(),
         number: fc.nat(),
@@ -72,7 +72,7 @@ test('what was packed is the same once it is unpacked, payload after payload', (
   expect(() => unpackLastKnown(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(/another storegate/);
 });
 
-test('of a refusal the limit is kept if it has a scope: others are told as own ones anyway, as older versions tell them', () => {
+test('of a refusal the limit is kept if it has a scope: older versions report all others as own ones', () => {
   const kept = (violated: Window) => {
     const packer = new LastKnownPacker();
     const admission = { now: 1, verdict: 'limited' as const, readings: [], retryAt: 2, bannedUntil: 0, violated };
@@ -113,8 +113,8 @@ test('what has passed is left out', () => {
   expect(withoutOutdated({ known: null, dues: [due] }, 2 * HOUR)).toBeNull();
 });
 
-/** Standings that a crash leaves as they were at the last `write`. */
-class MemoryStandings {
+/** Last-known counters that a crash leaves as they were at the last `write`. */
+class MemoryCounters {
   readonly kept = new Map<string, LastKnownEntry>();
   #marked = new Set<string>();
   #read: (subject: string) => LastKnownEntry | undefined = () => undefined;
@@ -137,7 +137,7 @@ class MemoryStandings {
   }
 }
 
-function openState(backend: MemoryBackend, clock: TestClock, standings: LastKnownCounters, gateway: string) {
+function openState(backend: MemoryBackend, clock: TestClock, lastKnown: LastKnownCounters, gateway: string) {
   const breakers = createCircuitBreakers(backend, SETTINGS, () => {});
   const state = new SharedState({
     backend,
@@ -147,7 +147,7 @@ function openState(backend: MemoryBackend, clock: TestClock, standings: LastKnow
     gateway,
     gateways: () => 1,
     observe: () => {},
-    lastKnown: standings,
+    lastKnown,
     clock: new BackendClock(clock.read),
   });
   return { state, breakers };
@@ -156,28 +156,28 @@ function openState(backend: MemoryBackend, clock: TestClock, standings: LastKnow
 test('whenever a gateway is killed, what it had written is neither given out again nor charged twice', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.constantFrom('request', 'write', 'kill', 'away', 'back', 'loses answers'), { maxLength: 30 }),
+      fc.array(fc.constantFrom('request', 'write', 'kill', 'down', 'back', 'loses answers'), { maxLength: 30 }),
       async (history) => {
         const clock = new TestClock();
         const backend = new MemoryBackend(clock);
-        const standings = new MemoryStandings();
+        const lastKnown = new MemoryCounters();
         let gateways = 0;
-        let running = openState(backend, clock, standings.open(), `${++gateways}`);
+        let running = openState(backend, clock, lastKnown.open(), `${++gateways}`);
         let admitted = 0;
         for (const step of history) {
           if (step === 'request') {
             const { verdict } = await running.state.admit('a:1', HOURLY, 1);
             if (verdict === 'admitted') admitted += 1;
-            standings.write();
-          } else if (step === 'write') standings.write();
+            lastKnown.write();
+          } else if (step === 'write') lastKnown.write();
           else if (step === 'back') backend.troubles.delete('a');
           else if (step === 'kill') {
             running.breakers.close();
-            running = openState(backend, clock, standings.open(), `${++gateways}`);
-          } else backend.troubles.set('a', step === 'away' ? 'away' : 'loses answers');
+            running = openState(backend, clock, lastKnown.open(), `${++gateways}`);
+          } else backend.troubles.set('a', step === 'down' ? 'down' : 'loses answers');
         }
         backend.troubles.delete('a');
-        const last = openState(backend, clock, standings.open(), 'last');
+        const last = openState(backend, clock, lastKnown.open(), 'last');
         running.breakers.close();
         await until('all is charged', () => last.state.unreconciled === 0);
         const { readings } = await last.state.look('a:1', HOURLY);
@@ -197,14 +197,14 @@ test('whenever a gateway is killed, what it had written is neither given out aga
 test('what an operator has undone does not come back', async () => {
   const clock = new TestClock();
   const backend = new MemoryBackend(clock);
-  const standings = new MemoryStandings();
-  const { state } = openState(backend, clock, standings.open(), 'g');
+  const lastKnown = new MemoryCounters();
+  const { state } = openState(backend, clock, lastKnown.open(), 'g');
   for (let i = 0; i < 6; i++) await state.admit('a:1', HOURLY, 1);
-  standings.write();
-  expect(standings.kept.get('a:1')!.known!.admission.readings[0]!.remaining).toBe(0);
+  lastKnown.write();
+  expect(lastKnown.kept.get('a:1')!.known!.admission.readings[0]!.remaining).toBe(0);
   await state.reset('a:1');
-  standings.write();
-  expect(standings.kept.get('a:1')).toEqual({ known: null, dues: [] });
+  lastKnown.write();
+  expect(lastKnown.kept.get('a:1')).toEqual({ known: null, dues: [] });
 });
 
 const KNOWN: LastKnownEntry = {
@@ -221,7 +221,7 @@ const KNOWN: LastKnownEntry = {
   dues: [],
 };
 
-test('files hold what was marked, one process for each; a torn end and a foreign file are told and do no harm', async () => {
+test('files hold what was marked, one process for each; a torn end and a foreign file are reported and do no harm', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const failures: unknown[] = [];
   const open = (worker = 1, workers = 1) =>
@@ -229,14 +229,14 @@ test('files hold what was marked, one process for each; a torn end and a foreign
   const living = (names: readonly string[]) => ({ size: names.length, names: () => names, read: () => KNOWN });
   const one = open();
   const other = open();
-  for (const [standings, name] of [
+  for (const [lastKnown, name] of [
     [one, 'a'],
     [other, 'b'],
   ] as const) {
-    expect([...standings.load()]).toEqual([]);
-    standings.begin(living([name]));
-    standings.mark(name);
-    await standings.close();
+    expect([...lastKnown.load()]).toEqual([]);
+    lastKnown.begin(living([name]));
+    lastKnown.mark(name);
+    await lastKnown.close();
   }
   const file = readdirSync(folder).find((name) => /^standings\.1\.\d+\.log$/.test(name))!;
   expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
@@ -254,7 +254,7 @@ test('files hold what was marked, one process for each; a torn end and a foreign
   expect(String(failures.at(-1))).toMatch(/is not a journal/);
 });
 
-test('at most four processes of a folder keep standings; the next one goes on without, and says so', () => {
+test('at most four processes of a folder keep counters; the next one runs without them, and reports it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const failures: unknown[] = [];
   const open = () =>
@@ -263,5 +263,5 @@ test('at most four processes of a folder keep standings; the next one goes on wi
   expect(opened).not.toContain(null);
   expect(open()).toBeNull();
   expect(failures).toHaveLength(1);
-  for (const standings of opened) void standings!.close();
+  for (const lastKnown of opened) void lastKnown!.close();
 });

@@ -14,7 +14,7 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
 
   const at = Date.UTC(2026, 0, 1);
 
-  test('a later use beats an earlier one, whichever is saved first and by whom', async () => {
+  test('a later use beats an earlier one, in any order and by any gateway', async () => {
     await uses.save(
       new Map([
         ['key_1', at],
@@ -40,7 +40,7 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
     expect(await uses.load(['key_0'])).toEqual(new Map());
   });
 
-  test('only keys that were asked for are told, and nothing where nothing is asked or saved', async () => {
+  test('only the requested keys are returned, and nothing if no key is requested or saved', async () => {
     await uses.save(new Map());
     await uses.save(
       new Map([
@@ -52,7 +52,7 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
     expect(await uses.load([])).toEqual(new Map());
   });
 
-  test('thousands are saved and told at once', async () => {
+  test('thousands are saved and returned at once', async () => {
     const many = new Map(Array.from({ length: 5_300 }, (_, i) => [`key_${i}`, at + i]));
     await uses.save(many);
     expect(await others.load([...many.keys(), 'key_unknown'])).toEqual(many);

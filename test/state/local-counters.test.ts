@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounters } from '../../src/state/shared/local-counters.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
@@ -71,7 +71,7 @@ test('the reconciliation for the backend is what was admitted alone, less what i
 test('the reconciliation has the ban that began here, with the limit as the backend knows it, and no older one', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
-  const plan = limits([window(4, MINUTE), window(1000, HOUR)], { ...LADDER, grace: 0, strikes: 1 });
+  const plan = limits([window(4, MINUTE), window(1000, HOUR)], { ...ESCALATION, grace: 0, strikes: 1 });
   const strikeOut = () => {
     while (counts.admit('a', plan, 1).verdict !== 'banned');
     return { until: clock.now + MINUTE, since: clock.now, limit: plan.windows[0] };
@@ -111,14 +111,14 @@ test('of windows of a scope only what counted in them is added, less what was ch
   expect(units()).toEqual([7, 4, 3]);
 });
 
-test('who was refused in a scope when the backend went away is no striker elsewhere', () => {
+test('a client refused in a scope before the outage gets no strike elsewhere', () => {
   const clock = new TestClock();
   const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const backend = new EmbeddedState({ clock: clock.read });
   const given = limits([window(4, MINUTE), scoped('login', 1, MINUTE)]);
   backend.admit('a', given, 1, ['login']);
   counts.note('a', backend.admit('a', given, 1, ['login']));
-  clock.pass(LADDER.grace);
+  clock.pass(ESCALATION.grace);
   expect(counts.admit('a', given, 4)).toMatchObject({ verdict: 'limited', strikes: 0 });
   expect(counts.admit('a', given, 1, ['login'])).toMatchObject({ verdict: 'limited', strikes: 1 });
 });

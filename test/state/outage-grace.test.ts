@@ -46,7 +46,7 @@ describe('a request with a deadline of 50 ms', () => {
     expect(asked.outcome).toBe('answer');
   });
 
-  test('waits no longer where the connection breaks', async () => {
+  test('does not wait after the connection breaks', async () => {
     const asked = ask();
     await pass(60);
     const broken = new Error('Connection is closed.');
@@ -99,7 +99,7 @@ describe('a request with a deadline of 50 ms', () => {
     expect(outcomes(other, well, slow)).toEqual(['waits', 'answer', 'late']);
   });
 
-  test('with a short deadline waits a second time no longer than three such deadlines', async () => {
+  test('with a short deadline waits a second time for at most three such deadlines', async () => {
     const asked = ask('one:a', new OutageGrace({ deadline: 10, service: 'Redis', shardOf: () => '' }));
     await pass(38);
     expect(asked.outcome).toBe('waits');

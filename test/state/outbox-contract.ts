@@ -59,7 +59,7 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       expect(await drained(T, 'c')).toEqual([]);
     });
 
-    test('tells an event once, however many gateways add it at once', async () => {
+    test('queues an event once, however many gateways add it at once', async () => {
       const all = Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other));
       const added = await Promise.all(all.map(async (outbox) => await outbox.add(addition('x'))));
       expect(added.filter((each) => each !== null)).toEqual([0]);
@@ -68,7 +68,7 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       expect(await drained(T + DAY)).toEqual([]);
     });
 
-    test('tells it again when its name is forgotten, or was told before the event began', async () => {
+    test('queues it again when its name is forgotten, or was queued before the event began', async () => {
       await one.add(addition('x'));
       expect(await one.add(addition('x', { now: T + DAY + 1 }))).toBe(0);
       const later = { name: 'x', since: T + 2 * DAY, until: T + 9 * DAY };
@@ -77,15 +77,15 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
     });
 
     test('lets an end make the next begin a new event', async () => {
-      const away = addition('away');
-      const back = addition('back', { once: { name: 'back', since: T, until: T + DAY, ends: 'away' } });
-      expect(await one.add(away)).toBe(0);
-      expect(await other.add(away)).toBeNull();
+      const down = addition('down');
+      const back = addition('back', { once: { name: 'back', since: T, until: T + DAY, ends: 'down' } });
+      expect(await one.add(down)).toBe(0);
+      expect(await other.add(down)).toBeNull();
       expect(await one.add({ ...back, now: T + 10 })).toBe(0);
       expect(await other.add({ ...back, now: T + 20 })).toBeNull();
-      expect(await other.add({ ...away, now: T + 30 })).toBe(0);
+      expect(await other.add({ ...down, now: T + 30 })).toBe(0);
       expect(await one.add({ ...back, once: { ...back.once, since: T + 30 }, now: T + 40 })).toBe(0);
-      expect(await drained(T + 50)).toEqual(['msg_away', 'msg_back', 'msg_away', 'msg_back']);
+      expect(await drained(T + 50)).toEqual(['msg_down', 'msg_back', 'msg_down', 'msg_back']);
     });
 
     test('keeps the newest where too many wait, says how many went, and counts them', async () => {

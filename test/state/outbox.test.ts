@@ -50,7 +50,7 @@ describe('the outbox in a folder', () => {
     expect(await outbox.states(['earlier'])).toMatchObject([{ waiting: 0, lost: 2, oldest: null }]);
   });
 
-  test('that is no database is told with its place', () => {
+  test('that is not a database is reported with its path', () => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-'));
     writeFileSync(join(folder, 'webhooks.db'), 'something else, and long enough to be looked at'.repeat(20));
     expect(open).toThrow(/^cannot use webhooks\.db in the data folder \S+: .*file is not a database$/);
@@ -73,7 +73,7 @@ describe('the outbox in one Redis', () => {
     return { one: outboxInRedis(suite.redis), other: outboxInRedis(suite.server.admin) };
   });
 
-  test('ends by itself where nobody comes for it', async () => {
+  test('expires if it is never taken', async () => {
     const outbox = outboxInRedis(suite.redis);
     const once = { name: 'x', since: 0, until: 5 };
     const message = { id: 'msg_x', type: 'test', body: '{}' };

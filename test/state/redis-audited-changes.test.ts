@@ -55,16 +55,16 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and died after its entry was written is finished, with one entry', async () => {
-    let away = true;
+    let isDown = true;
     const made: string[] = [];
     const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async (change) => {
-      if (away) throw new Outage('state_unavailable');
+      if (isDown) throw new Outage('state_unavailable');
       made.push(change);
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toBeInstanceOf(Outage);
     expect([made, await entries()]).toEqual([[], [JSON.stringify(NOTE.entry)]]);
-    away = false;
+    isDown = false;
     await server.admin.rpush(keyOf.audit, 'somebody else’s');
     for (let i = 0; i < 2; i++) expect(await changes.answered('call')).toEqual(NOTE.idempotent);
     expect(made).toEqual(['change']);
@@ -104,7 +104,7 @@ describe('a change that must not be made twice', () => {
     expect(await changes.answered('call')).toBeNull();
   });
 
-  test('and cannot be made after all is told as failed', async () => {
+  test('and cannot be made after all is reported as failed', async () => {
     const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
       throw new Error('refused');
     });

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
-const STRICT = limits([window(1, HOUR)], { ...LADDER, strikes: 2, grace: 0 });
+const STRICT = limits([window(1, HOUR)], { ...ESCALATION, strikes: 2, grace: 0 });
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -33,7 +33,7 @@ async function untilBanned(subject: string): Promise<void> {
   await until('the ban has begun', async () => (await gateway.state.admit(subject, STRICT, 1)).verdict === 'banned');
 }
 
-test('whoever is banned is listed without a walk through all ledgers, however the ban began', async () => {
+test('banned subjects are listed without a walk through all counters, however the ban began', async () => {
   expect(await banned()).toEqual([]);
   const before = await scans();
   expect(before).toBeGreaterThan(0);
@@ -46,13 +46,13 @@ test('whoever is banned is listed without a walk through all ledgers, however th
 
   // A gateway that asks Redis each time.
   const other = await openShared({ url: server.url, refusalCacheTtl: 0 });
-  await until('the ban has begun', async () => (await other.state.admit('key:afresh', STRICT, 1)).verdict === 'banned');
+  await until('the ban has begun', async () => (await other.state.admit('key:new', STRICT, 1)).verdict === 'banned');
   await other.close();
 
   proxy.shut();
-  await until('the outage is told', async () => {
+  await until('the outage is reported', async () => {
     await gateway.state.admit('key:other', limits([window(1e6, HOUR)], null), 1);
-    return gateway.told('state.outage') === 1;
+    return gateway.eventCount('state.outage') === 1;
   });
   await untilBanned('key:outage');
   proxy.admit();
@@ -60,13 +60,13 @@ test('whoever is banned is listed without a walk through all ledgers, however th
     (await banned().catch((): string[] => [])).includes('key:outage'),
   );
 
-  expect(await banned()).toEqual(['key:afresh', 'key:operator', 'key:outage', 'key:strikes']);
-  await gateway.state.pardon('key:strikes');
-  expect(await banned()).toEqual(['key:afresh', 'key:operator', 'key:outage']);
+  expect(await banned()).toEqual(['key:new', 'key:operator', 'key:outage', 'key:strikes']);
+  await gateway.state.liftBan('key:strikes');
+  expect(await banned()).toEqual(['key:new', 'key:operator', 'key:outage']);
   expect(await scans()).toBe(before);
 });
 
-test('a ban tells the limit it is for, also one that began while Redis was away', async () => {
+test('a ban has its limit, also if it began during an outage of Redis', async () => {
   const limit = { kind: 'fixed', limit: 1, span: HOUR };
   await untilBanned('key:strikes');
   proxy.shut();
@@ -75,26 +75,26 @@ test('a ban tells the limit it is for, also one that began while Redis was away'
   proxy.admit();
   await until('both are noted', async () => (await banned().catch((): string[] => [])).length === 2);
   for (const { until, since, ...ban } of await gateway.state.bans()) {
-    expect(ban).toEqual({ subject: expect.any(String), limit, rung: 1 });
+    expect(ban).toEqual({ subject: expect.any(String), limit, level: 1 });
     expect(since).toBeLessThanOrEqual(began);
     expect(until - since!).toBe(MINUTE);
   }
 });
 
-test('a ban of a gateway from before bans were told more of is told with its end and rung', async () => {
+test('a ban of a gateway before bans had causes is returned with its end and level', async () => {
   await gateway.state.ban('key:1', STRICT, HOUR);
   const [ban] = await gateway.state.bans();
-  const ledger = keyOf.ledger('key:1');
-  const told = (await server.admin.hgetBuffer(ledger, 'b'))!;
+  const key = keyOf.counters('key:1');
+  const banInfo = (await server.admin.hgetBuffer(key, 'b'))!;
   const less = { ...ban, since: null, limit: null };
-  await server.admin.hdel(ledger, 'b');
+  await server.admin.hdel(key, 'b');
   expect(await gateway.state.bans()).toEqual([less]);
-  // It banned anew, and left what was told of the ban before.
-  const conduct = (await server.admin.hgetBuffer(ledger, 'c'))!;
+  // It banned again, and left the record of the ban before.
+  const strikeState = (await server.admin.hgetBuffer(key, 'c'))!;
   await gateway.state.ban('key:1', STRICT, HOUR / 2);
-  await server.admin.hset(ledger, 'b', told);
-  expect(await gateway.state.bans()).toMatchObject([{ since: null, limit: null, rung: 2 }]);
-  await server.admin.hset(ledger, 'c', conduct);
+  await server.admin.hset(key, 'b', banInfo);
+  expect(await gateway.state.bans()).toMatchObject([{ since: null, limit: null, level: 2 }]);
+  await server.admin.hset(key, 'c', strikeState);
   expect(await gateway.state.bans()).toEqual([ban]);
 });
 
@@ -135,7 +135,7 @@ test('a ban that could not be noted is noted, also if its subject is never heard
   await until('it is noted', async () => (await banned()).length === 1);
 });
 
-test('the index forgets bans that ended when the next one begins, and lives no longer than the longest', async () => {
+test('the index forgets bans that ended when the next one begins, and expires with the longest ban', async () => {
   await server.admin.zadd(keyOf.bans, 1_000, 'key:long-ago');
   await gateway.state.ban('key:1', STRICT, HOUR);
   await gateway.state.ban('key:2', STRICT, HOUR / 2);

@@ -43,7 +43,7 @@ async function found({ keys }: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
+const isCountersError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
 
 test('a master of a Cluster that comes up without its data makes no key unknown', async () => {
   const set = await open();
@@ -53,7 +53,7 @@ test('a master of a Cluster that comes up without its data makes no key unknown'
   const outcomes: unknown[] = [];
   await until('the gateway reaches it', async () => {
     outcomes.push(await found(gateway, LAST));
-    return isLedgerError(outcomes.at(-1));
+    return isCountersError(outcomes.at(-1));
   });
   expect(outcomes).not.toContain(null);
   // The other masters have their data.
@@ -73,7 +73,7 @@ test('a replica that takes over has the data of its master', async () => {
     outcomes.push(await found(gateway, LAST));
     return outcomes.at(-1) === null;
   });
-  expect(outcomes.some(isLedgerError)).toBe(false);
+  expect(outcomes.some(isCountersError)).toBe(false);
 });
 
 test('data that stays unknown for half a minute is the data from then on', async () => {

@@ -37,7 +37,7 @@ async function found(gateway: SharedGateway, hash: string): Promise<unknown> {
   return Promise.resolve(gateway.keys.find(hash)).catch((error: unknown) => error);
 }
 
-const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
+const isCountersError = (error: unknown) => error instanceof Outage && error.cause instanceof CountersError;
 
 describe('a Redis that has come up without its data', () => {
   test('makes no key unknown, until it has the data again', async () => {
@@ -50,13 +50,13 @@ describe('a Redis that has come up without its data', () => {
     expect(await gateway.keys.hasImported()).toBe(false);
 
     await comeUpEmpty();
-    await until('the gateway asks it', async () => isLedgerError(await found(gateway, record.hash)));
+    await until('the gateway asks it', async () => isCountersError(await found(gateway, record.hash)));
     await expect(gateway.keys.hasImported()).rejects.toThrow(Outage);
-    expect(gateway.told('state.warning')).toBe(1);
-    // One that was started meanwhile marks it anew.
+    expect(gateway.eventCount('state.warning')).toBe(1);
+    // A gateway that was started meanwhile marks it again.
     const other = await openShared({ url: server.url });
     stops.push(() => other.close());
-    expect(isLedgerError(await found(gateway, record.hash))).toBe(true);
+    expect(isCountersError(await found(gateway, record.hash))).toBe(true);
 
     await server.admin.set(keyOf.dataMark, mark!);
     await server.admin.set(keyOf.apiKey(record.hash), JSON.stringify(record));

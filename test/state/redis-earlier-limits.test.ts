@@ -65,10 +65,10 @@ test('a ban that began under earlier limits is kept with its limit', async () =>
   expect(await remaining(AFTER)).toEqual([8, 5, 5]);
 });
 
-test('the ledger lives as long as the longest window that it has', async () => {
+test('the counters live as long as the longest window that they have', async () => {
   await state.admit(SUBJECT, AFTER, 1, SEARCH);
   await state.charge(SUBJECT, BEFORE, counted([1, 1]));
-  expect(await own.server.admin.pttl(keyOf.ledger(SUBJECT))).toBeGreaterThan(HOUR / 2);
+  expect(await own.server.admin.pttl(keyOf.counters(SUBJECT))).toBeGreaterThan(HOUR / 2);
 });
 
 test('strikes that were gathered under earlier limits are void, and change nothing', async () => {

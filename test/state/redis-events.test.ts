@@ -43,7 +43,7 @@ test('an outage is one line in and one line out, a gauge, and counters', async (
   expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
 
   proxy.shut();
-  await until('it is told', async () => {
+  await until('it is reported', async () => {
     await gateway.state.admit('key:1', wide, 1);
     return lines.length > 0;
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { DAY, HOUR, limits, SECOND, window } from '../support/limits.ts';
-import type { Admitted, Orders, Told } from '../support/redis/caller.ts';
+import type { Admitted, CallerReport, Orders } from '../support/redis/caller.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
@@ -35,9 +35,9 @@ async function send(message: Orders | 'go'): Promise<unknown[]> {
 /** Has four processes begin together once all are ready; returns every admitted request. */
 async function flood(orders: Omit<Orders, 'callers'>): Promise<Admitted[]> {
   await send({ ...orders, callers: CALLERS / GATEWAYS });
-  const told = (await send('go')) as Told[];
-  expect(told.map(({ outages }) => outages)).toEqual([0, 0, 0, 0]);
-  return told.flatMap(({ admitted }) => admitted);
+  const reports = (await send('go')) as CallerReport[];
+  expect(reports.map(({ outages }) => outages)).toEqual([0, 0, 0, 0]);
+  return reports.flatMap(({ admitted }) => admitted);
 }
 
 function exactly(limit: number): number[] {

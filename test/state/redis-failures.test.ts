@@ -5,7 +5,7 @@ import { createKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
@@ -18,7 +18,7 @@ const LENIENT = limits([window(10, HOUR)], null);
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  escalation: LADDER,
+  escalation: ESCALATION,
   accounts: new Map(),
 };
 
@@ -52,12 +52,12 @@ async function times(count: number, subject: string, given = LENIENT): Promise<s
 }
 
 const admitted = (count: number) => new Array(count).fill('admitted');
-const away = () =>
-  until('the outage is told', async () => {
+const untilDown = () =>
+  until('the outage is reported', async () => {
     await times(1, 'key:probe', limits([window(1e6, HOUR)], null));
-    return gateway.told('state.outage') === 1;
+    return gateway.eventCount('state.outage') === 1;
   });
-const back = () => until('Redis is back', () => gateway.told('state.recovered') === 1);
+const untilUp = () => until('Redis is back', () => gateway.eventCount('state.recovered') === 1);
 
 /** The units left in Redis, or `null` if the subject has no record there. */
 async function left(subject: string, given = LENIENT): Promise<number | null> {
@@ -124,14 +124,14 @@ const FAILURES: readonly (readonly [
 ];
 
 describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) => {
-  test('stops nobody: counting goes on here from what was known, and is added on return', async () => {
+  test('refuses no client: counting continues here from the last known counts, which are added on return', async () => {
     await open(settings);
     const subject = fresh();
     expect(await times(3, subject)).toEqual(admitted(3));
     await begin();
     try {
-      await away();
-      // Some of these may have reached Redis before it went away. None is admitted twice, so the limit still holds.
+      await untilDown();
+      // Some of these may have reached Redis before the outage. None is admitted twice, so the limit still holds.
       const verdicts = await times(12, subject);
       expect(verdicts.filter((v) => v === 'admitted').length).toBeLessThanOrEqual(7);
       expect(verdicts.at(-1)).toBe('limited');
@@ -139,10 +139,10 @@ describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) =>
     } finally {
       await end();
     }
-    await back();
+    await untilUp();
     await until('what was counted here is in Redis', async () => (await left(subject)) === 0);
     expect(await times(1, subject)).toEqual(['limited']);
-    expect([gateway.told('state.outage'), gateway.told('state.recovered')]).toEqual([1, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.recovered')]).toEqual([1, 1]);
   });
 });
 
@@ -153,10 +153,10 @@ describe('a Redis that was killed', () => {
     const subject = fresh();
     await times(3, subject);
     await own.kill();
-    await away();
+    await untilDown();
     expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
     const again = await startRedis({ port: own.port });
-    await back();
+    await untilUp();
     await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
     await own.stop();
     await again.stop();
@@ -173,10 +173,13 @@ describe('a Redis that was killed', () => {
     const reloading = own.admin.call('DEBUG', 'RELOAD').catch(() => 'cut off');
     await until('it is loading', async () => {
       await times(1, 'key:other');
-      return gateway.told('state.local_mode') > 0;
+      return gateway.eventCount('state.local_mode') > 0;
     });
     await reloading;
-    await until('it is asked again', async () => gateway.told('state.outage') === gateway.told('state.recovered'));
+    await until(
+      'it is asked again',
+      async () => gateway.eventCount('state.outage') === gateway.eventCount('state.recovered'),
+    );
     expect((await gateway.state.look(subject, LENIENT)).readings[0]!.remaining).toBe(6);
     await own.stop();
   });
@@ -188,7 +191,7 @@ test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () 
   await times(2, subject);
   await server.admin.script('FLUSH');
   expect(await times(9, subject)).toEqual([...admitted(8), 'limited']);
-  expect(gateway.told('state.local_mode')).toBe(0);
+  expect(gateway.eventCount('state.local_mode')).toBe(0);
 });
 
 test('a look-up of a key that is known nowhere else waits for a late Redis, also behind a circuit breaker', async () => {
@@ -198,7 +201,7 @@ test('a look-up of a key that is known nowhere else waits for a late Redis, also
   proxy.replies = 'hold';
   const [unseen, known] = [gateway.keys.find(record.hash), gateway.keys.find(record.hash, true)];
   await expect(known).rejects.toThrow(Outage);
-  await away();
+  await untilDown();
   const behind = gateway.keys.find(record.hash);
   await expect(gateway.keys.find(record.hash, true)).rejects.toThrow(Outage);
   proxy.replies = 'pass';
@@ -211,17 +214,17 @@ test('FLUSHALL forgets counters and keeps serving', async () => {
   await times(10, subject);
   await server.admin.flushall();
   expect(await times(1, subject)).toEqual(['admitted']);
-  expect(gateway.told('state.local_mode')).toBe(0);
+  expect(gateway.eventCount('state.local_mode')).toBe(0);
 });
 
-test('a foreign key in the place of a ledger concerns that subject alone, and is told once (WRONGTYPE)', async () => {
+test('a foreign key in the place of counters concerns that subject alone, and is reported once (WRONGTYPE)', async () => {
   await open();
   const [subject, other] = [fresh(), fresh()];
-  await server.admin.set(keyOf.ledger(subject), 'not a hash');
+  await server.admin.set(keyOf.counters(subject), 'not a hash');
   const [foreign, well] = await Promise.all([times(11, subject), times(11, other)]);
   expect(foreign).toEqual([...admitted(10), 'limited']);
   expect(well).toEqual([...admitted(10), 'limited']);
-  expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+  expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([0, 1]);
 });
 
 test('a lost answer is not sent again: the request is counted once in Redis and once here', async () => {
@@ -261,35 +264,35 @@ test('an answer that comes too late is not counted twice', async () => {
 test('while Redis hangs no request waits longer than the first few', async () => {
   await open({ deadline: 50 });
   proxy.replies = 'hold';
-  await away();
-  const begun = gateway.told('state.local_mode');
+  await untilDown();
+  const begun = gateway.eventCount('state.local_mode');
   const asked: unknown[] = [];
   for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
   // The answers come at once, without a promise.
   expect(asked.every((answer) => !(answer instanceof Promise))).toBe(true);
-  expect(gateway.told('state.local_mode') - begun).toBe(5_000);
-  expect(gateway.told('state.outage')).toBe(1);
+  expect(gateway.eventCount('state.local_mode') - begun).toBe(5_000);
+  expect(gateway.eventCount('state.outage')).toBe(1);
 });
 
-test('a ban that is known stays while Redis is away', async () => {
+test('a known ban stays during an outage of Redis', async () => {
   await open();
   const subject = fresh();
   await gateway.state.ban(subject, TEN, DAY);
   expect(await times(1, subject, TEN)).toEqual(['banned']);
   proxy.shut();
-  await away();
+  await untilDown();
   expect(await times(3, subject, TEN)).toEqual(['banned', 'banned', 'banned']);
 });
 
-test('a ban that was earned while Redis was away is added on return', async () => {
+test('a ban that was earned during an outage of Redis is added on return', async () => {
   await open();
   const subject = fresh();
-  const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 2, grace: 0 });
+  const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 2, grace: 0 });
   proxy.shut();
-  await away();
+  await untilDown();
   expect(await times(4, subject, strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
   proxy.admit();
-  await back();
+  await untilUp();
   await until('the ban is in Redis', async () => (await gateway.state.look(subject, strict)).verdict === 'banned');
 });
 
@@ -298,9 +301,9 @@ describe('under the policy', () => {
     await open({ onOutage: 'deny', readyDuringOutage: false });
     expect(gateway.ready()).toBe(true);
     proxy.shut();
-    await until('it is away', async () => {
+    await until('it is down', async () => {
       await Promise.resolve(gateway.state.admit(fresh(), TEN, 1)).catch(() => {});
-      return gateway.told('state.outage') === 1;
+      return gateway.eventCount('state.outage') === 1;
     });
     await expect((async () => gateway.state.admit(fresh(), TEN, 1))()).rejects.toMatchObject({
       code: 'state_unavailable',
@@ -308,16 +311,16 @@ describe('under the policy', () => {
     });
     expect(gateway.ready()).toBe(false);
     proxy.admit();
-    await back();
+    await untilUp();
     expect(gateway.ready()).toBe(true);
   });
 
-  test('allow, everybody is admitted and every one is told', async () => {
+  test('allow, all requests are admitted and each is reported', async () => {
     await open({ onOutage: 'allow' });
     const subject = fresh();
     proxy.shut();
-    await away();
-    const before = gateway.told('state.local_mode');
+    await untilDown();
+    const before = gateway.eventCount('state.local_mode');
     expect(await times(30, subject)).toEqual(admitted(30));
     expect(gateway.events.filter((e) => e.type === 'state.local_mode' && e.policy === 'allow')).toHaveLength(
       before + 30,
@@ -354,7 +357,7 @@ describe('under the policy', () => {
     proxy.shut();
     await until('both are on their own', async () => {
       await third.state.admit('key:other', LENIENT, 1);
-      return third.told('state.outage') === 1;
+      return third.eventCount('state.outage') === 1;
     });
     const verdicts = [];
     for (let i = 0; i < 6; i++) verdicts.push((await third.state.admit(subject, LENIENT, 1)).verdict);
@@ -422,6 +425,6 @@ describe('a hiccup of Redis', () => {
   });
 });
 
-test('the product waits 50 ms, unless told otherwise', () => {
+test('the default deadline is 50 ms', () => {
   expect(DEFAULTS.deadline).toBe(50);
 });

@@ -40,18 +40,18 @@ const STEPS: readonly (readonly [name: string, step: (subject: string, given: Li
   ['look', (subject, given) => state.look(subject, given)],
   ['strike', (subject, given) => state.strike(subject, given, { times: [1], violated: null })],
   ['charge', (subject, given) => state.charge(subject, given, RECONCILIATION)],
-  ['pardon', (subject) => state.pardon(subject)],
+  ['liftBan', (subject) => state.liftBan(subject)],
   ['reset', (subject) => state.reset(subject)],
   ['grant', (subject, given) => state.grant(subject, given, 1, null)],
   ['ban', (subject, given) => state.ban(subject, given, HOUR)],
 ];
 
 describe.each(STEPS)('%s', (_name, step) => {
-  test('where the subject’s key holds something else, names that key, changes nothing and tells nobody', async () => {
-    await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
-    const told: string[] = [];
+  test('if the subject’s key holds other data, names that key, changes nothing and notifies no gateway', async () => {
+    await server.admin.set(keyOf.counters(SUBJECT), 'not a hash');
+    const messages: string[] = [];
     const listener = server.admin.duplicate();
-    listener.on('message', (_channel, text) => told.push(text));
+    listener.on('message', (_channel, text) => messages.push(text));
     await listener.subscribe(CHANNEL);
 
     const error = await step(SUBJECT, TEN).then(
@@ -65,17 +65,17 @@ describe.each(STEPS)('%s', (_name, step) => {
     expect((cause as CountersError).message).toBe(
       'the Redis key sg:s:{key:foreign} holds other data than counters: rename or delete it',
     );
-    expect(await server.admin.get(keyOf.ledger(SUBJECT))).toBe('not a hash');
-    expect(await server.admin.keys('*')).toEqual([keyOf.ledger(SUBJECT)]);
+    expect(await server.admin.get(keyOf.counters(SUBJECT))).toBe('not a hash');
+    expect(await server.admin.keys('*')).toEqual([keyOf.counters(SUBJECT)]);
 
-    // Redis delivers in order: whatever the step may have told is here before this.
+    // Redis delivers in order: messages of the step arrive before this one.
     await server.admin.publish(CHANNEL, 'end');
-    await until('the last message is here', () => told.includes('end'));
-    expect(told).toEqual(['end']);
+    await until('the last message is here', () => messages.includes('end'));
+    expect(messages).toEqual(['end']);
     listener.disconnect();
   });
 
-  test('does what it should for a subject that has a ledger, and for one that has none', async () => {
+  test('works for a subject that has counters, and for one without', async () => {
     await state.admit('key:known', TEN, 1);
     await step('key:known', TEN);
     await step('key:unknown', TEN);
@@ -83,13 +83,13 @@ describe.each(STEPS)('%s', (_name, step) => {
 });
 
 test('requests that share a call with one of a foreign key are decided as ever', async () => {
-  await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
+  await server.admin.set(keyOf.counters(SUBJECT), 'not a hash');
   const answers = await Promise.allSettled(['key:1', SUBJECT, 'key:2'].map((subject) => state.admit(subject, TEN, 1)));
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('a walk of all who are banned passes by what is no ledger', async () => {
-  await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
+test('a walk through all bans skips other data', async () => {
+  await server.admin.set(keyOf.counters(SUBJECT), 'not a hash');
   await state.ban('key:1', TEN, HOUR);
   expect((await state.bans()).map(({ subject }) => subject)).toEqual(['key:1']);
 });

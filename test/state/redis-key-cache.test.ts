@@ -83,7 +83,7 @@ const topologies: [name: string, start: () => Promise<Set>][] = [
   ],
 ];
 
-/** `undefined`: Redis is away. */
+/** `undefined`: Redis is down. */
 async function found(gateway: SharedGateway, hash: string): Promise<KeyRecord | null | undefined> {
   try {
     return await gateway.keys.find(hash);
@@ -117,8 +117,8 @@ describe.each(topologies)('without %s', (_, startSet) => {
     for (const server of set.servers) server.signal('SIGSTOP');
     const second = await openShared({ ...set.settings, readyDuringOutage: false }, { folder });
     gateway = second;
-    expect(second.told('state.unavailable_at_start')).toBe(1);
-    expect(second.told('state.outage')).toBe(1);
+    expect(second.eventCount('state.unavailable_at_start')).toBe(1);
+    expect(second.eventCount('state.outage')).toBe(1);
     expect(second.ready()).toBe(false);
     expect(await second.keys.find(record.hash)).toEqual(revoked);
     expect(await second.keys.find(plain.hash)).toEqual(plain);
@@ -129,14 +129,14 @@ describe.each(topologies)('without %s', (_, startSet) => {
     expect((await second.state.admit('key:1', limits, 1)).verdict).toBe('admitted');
 
     for (const server of set.servers) server.signal('SIGCONT');
-    await until('Redis is taken up', () => second.told('state.recovered') === 1);
+    await until('Redis is taken up', () => second.eventCount('state.recovered') === 1);
     expect(second.ready()).toBe(true);
     await until('it finds what is only there', async () => (await found(second, 'unseen')) === null);
     await until('it knows what was counted here', async () => {
       const { readings } = await second.state.look('key:1', limits);
       return readings[0]!.remaining === 1;
     });
-    expect(second.told('state.incompatible')).toBe(0);
+    expect(second.eventCount('state.incompatible')).toBe(0);
     const made = keyRecord();
     await second.keys.add(made, note());
     await untilCopied(folder, made);

@@ -6,7 +6,7 @@ import type { Plans } from '../../src/limits/plans.ts';
 import type { Connection } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { keysInRedis } from '../../src/state/redis/keystore.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  escalation: LADDER,
+  escalation: ESCALATION,
   accounts: new Map(),
 };
 
@@ -57,7 +57,7 @@ test('a revocation reaches every gateway', async () => {
   await until('the other gateway knows', async () => (await found(secret))?.revoked === true);
 });
 
-test('a revocation told while the listener was cut off is learnt when it is back', async () => {
+test('a revocation published while the listener was cut off is noticed after it reconnects', async () => {
   const { secret, record } = await create();
   await found(secret);
   proxy.shut();
@@ -116,15 +116,15 @@ describe('what one gateway does to a subject, the other answers', () => {
     await until('the other admits again', async () => (await verdict(two)) === 'admitted');
   });
 
-  test('a ban, and a pardon', async () => {
+  test('a ban, and its lifting', async () => {
     await one.state.ban('key:s', ONE, HOUR);
     expect(await verdict(two)).toBe('banned');
-    await one.state.pardon('key:s');
+    await one.state.liftBan('key:s');
     await until('the other has heard', async () => (await verdict(two)) !== 'banned');
   });
 
   test('who keeps sending after refusals is banned, although no request reaches Redis', async () => {
-    const grace = limits([window(1, HOUR)], { ...LADDER, strikes: 3, grace: 0 });
+    const grace = limits([window(1, HOUR)], { ...ESCALATION, strikes: 3, grace: 0 });
     const admit = async (gateway: SharedGateway) => await gateway.state.admit('key:t', grace, 1);
     await admit(two);
     let begun = 0;

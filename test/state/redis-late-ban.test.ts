@@ -7,7 +7,7 @@ import { limits, MINUTE, window } from '../support/limits.ts';
 
 const one = limits([window(60, MINUTE)]);
 
-/** What was heard of an answer that came when nobody waited for it any more. */
+/** The reports of an answer that came after the deadline. */
 async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: StartedBan[] }> {
   const batch = new Batch();
   const request = { limits: one, cost: 1, scopes: NO_SCOPES, resolve: (_: Admission) => {}, reject: () => {} };
@@ -23,18 +23,18 @@ async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; ban
   return { ends, bans };
 }
 
-test('a ban that began with a request whose answer came late is told, with what the answer says', async () => {
-  // The first is admitted with 10 left. The second begins a ban of rung 2 that ends at 90 000.
+test('a ban that began with a request whose answer came late is reported, with what the answer contains', async () => {
+  // The first is admitted with 10 left. The second begins a ban of level 2 that ends at 90 000.
   const answer = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 90_000, 2];
   expect(await heardOf(Promise.resolve(answer))).toEqual({
     ends: [
       ['key:a', 1],
       ['key:b', 0],
     ],
-    bans: [{ subject: 'key:b', limits: one, until: 90_000, rung: 2, violated: one.windows[0] }],
+    bans: [{ subject: 'key:b', limits: one, until: 90_000, level: 2, violated: one.windows[0] }],
   });
 });
 
-test('an answer that never came tells of none', async () => {
+test('an answer that never came reports none', async () => {
   expect((await heardOf(Promise.reject(new Error('gone')))).bans).toEqual([]);
 });

@@ -46,7 +46,7 @@ test('a lock is given back where the work fails, and has an end where its holder
   expect(await held()).toEqual([]);
 });
 
-test('who waits goes on as soon as the lock of a dead holder ends', async () => {
+test('a waiting caller continues when the lock of a dead holder ends', async () => {
   await server.admin.set(keyOf.lock('a'), '');
   let done = false;
   const waiting = withLocks(server.admin, ['a', 'b'], async () => {
@@ -61,7 +61,7 @@ test('who waits goes on as soon as the lock of a dead holder ends', async () => 
   expect(done).toBe(true);
 });
 
-test('who waits too long is told of an outage, and keeps nothing', async () => {
+test('a caller that waits too long gets an outage, and holds nothing', async () => {
   await server.admin.set(keyOf.lock('b'), '');
   await expect(withLocks(server.admin, ['a', 'b'], async () => {})).rejects.toBeInstanceOf(Outage);
   expect(await held()).toEqual([keyOf.lock('b')]);

@@ -43,7 +43,7 @@ test.each([
   expect(await stored()).toEqual(whole);
 });
 
-test('whoever makes the change anew after one that died imports what is missing under other ids', async () => {
+test('a caller that repeats the change of a dead one imports what is missing under other ids', async () => {
   const [first, second] = [keyRecord({ imported: true }), keyRecord({ imported: true })];
   await applyNewKeys(server.admin, { records: [first, second] });
   await server.admin.del(keyOf.apiKey(second.hash));

@@ -13,12 +13,12 @@ import { STATUS } from '../support/status.ts';
 import { until } from '../support/until.ts';
 
 const own = redisForSuite();
-const fleets: Peers[] = [];
+const opened: Peers[] = [];
 const subscribers: Subscriber[] = [];
 
 beforeEach(() => own.server.admin.flushall());
 afterEach(async () => {
-  for (const fleet of fleets.splice(0)) await fleet.close();
+  for (const peers of opened.splice(0)) await peers.close();
   for (const subscriber of subscribers.splice(0)) subscriber.close();
 });
 
@@ -30,15 +30,15 @@ async function join(name: string, status: () => unknown): Promise<Peers> {
   };
   const subscriber = new Subscriber(own.redis);
   subscribers.push(subscriber);
-  const fleet = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
-  fleets.push(fleet);
-  await until('it is known', async () => (await own.server.admin.zscore(keyOf.fleet, name)) !== null);
-  return fleet;
+  const peers = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
+  opened.push(peers);
+  await until('it is known', async () => (await own.server.admin.zscore(keyOf.peers, name)) !== null);
+  return peers;
 }
 
-test('an own answer that fails is told to who asked, although others have yet to answer', async () => {
+test('a failure of the own answer is returned, although others have yet to answer', async () => {
   const one = await join('one', () => Promise.reject(new Error('broken')));
-  await own.server.admin.zadd(keyOf.fleet, Date.now() + 60_000, 'gone');
+  await own.server.admin.zadd(keyOf.peers, Date.now() + 60_000, 'gone');
   await expect(one.ask('status', null)).rejects.toThrow('broken');
 });
 
@@ -57,24 +57,24 @@ test('a flood of questions has few answers under way', async () => {
   });
   for (let i = 0; i < 100; i++)
     await own.server.admin.publish(QUESTIONS, JSON.stringify({ from, id: 'a', question: 'status' }));
-  // Redis hands messages on in their order: whoever heard the last one has heard all.
+  // Redis delivers messages in order: a gateway that received the last one has received all.
   expect((await two.ask('status', null)).silent).toEqual(['one']);
   expect(asked).toBeLessThan(50);
   resolve(STATUS);
   await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
 });
 
-test('why the others could not be asked is told in our words, not in those of the client', async () => {
+test('the reason why the others could not be asked is in our words, not in those of the client', async () => {
   const redis = await connect({ ...DEFAULTS, url: own.server.url });
   disconnect(redis);
-  const error = await redis.zrange(keyOf.fleet, '0', '-1').catch((reason: unknown) => reason);
+  const error = await redis.zrange(keyOf.peers, '0', '-1').catch((reason: unknown) => reason);
   expect(reasonText(redis, error)).toBe('not connected to Redis: the connection was closed');
   expect(reasonText(redis, new Error('NOPERM'))).toBe('NOPERM');
 });
 
-test('why the others could not be asked is told when Redis does not answer', async () => {
+test('the reason why the others could not be asked is returned when Redis does not answer', async () => {
   const one = await join('one', () => STATUS);
-  await own.server.admin.zadd(keyOf.fleet, Date.now() + 60_000, 'gone');
+  await own.server.admin.zadd(keyOf.peers, Date.now() + 60_000, 'gone');
   await own.server.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
   try {
     const { answers, silent, apart } = await one.ask('status', null);
@@ -84,15 +84,15 @@ test('why the others could not be asked is told when Redis does not answer', asy
   }
 });
 
-test('a gateway that is not heard any more is told with the time, and one that stops is forgotten', async () => {
+test('a silent gateway is reported with the time, and one that stops is forgotten', async () => {
   const one = await join('one', () => STATUS);
   const two = await join('two', () => STATUS);
   const now = Date.now();
-  await own.server.admin.zadd(keyOf.fleet, now - 3_600_000, 'hung', now - 90_000_000, 'long ago');
+  await own.server.admin.zadd(keyOf.peers, now - 3_600_000, 'hung', now - 90_000_000, 'long ago');
   await two.close();
-  await until('it is announced again', async () => (await own.server.admin.zscore(keyOf.fleet, 'long ago')) === null);
+  await until('it is announced again', async () => (await own.server.admin.zscore(keyOf.peers, 'long ago')) === null);
   const { answers, silent, lost } = await one.ask('status', null);
   expect(answers.map(({ gateway }) => gateway)).toEqual(['one']);
   expect([silent, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);
-  expect(await own.server.admin.pttl(keyOf.fleet)).toBeGreaterThan(80_000_000);
+  expect(await own.server.admin.pttl(keyOf.peers)).toBeGreaterThan(80_000_000);
 });

@@ -27,12 +27,12 @@ test('a client that gave up connects again, and so does the one that listens', a
     copies.push(copy(options));
     return copies.at(-1);
   }) as typeof redis.duplicate;
-  const told: Event[] = [];
+  const events: Event[] = [];
   const subscriber = new Subscriber(redis);
   stops.push(() => subscriber.close());
-  const bus = createBus(subscriber, (event) => void told.push(event));
+  const bus = createBus(subscriber, (event) => void events.push(event));
   await until('it listens', () => bus.isLive);
-  told.length = 0;
+  events.length = 0;
   const heard: string[] = [];
   bus.listen(({ type }) => void heard.push(type));
 
@@ -44,8 +44,8 @@ test('a client that gave up connects again, and so does the one that listens', a
   await until('both are back', () => [redis, ...copies].every(({ status }) => status === 'ready'));
   expect(await redis.ping()).toBe('PONG');
   await until('it listens again', () => heard.includes('anything'));
-  expect(told.at(0)).toEqual({ type: 'state.connection', of: 'messages', isCut: true });
-  expect(told.at(-1)).toEqual({ type: 'state.connection', of: 'messages', isCut: false });
+  expect(events.at(0)).toEqual({ type: 'state.connection', of: 'messages', isCut: true });
+  expect(events.at(-1)).toEqual({ type: 'state.connection', of: 'messages', isCut: false });
   await server.admin.publish(CHANNEL, 's:key:1');
   await until('it hears', () => heard.includes('subject'));
 });
@@ -90,7 +90,7 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   await until('it hears', () => heard.includes('subject'));
 });
 
-test('every client of several gateways comes back after the master died, with Sentinels that are slow to tell', async () => {
+test('every client of several gateways reconnects after the master died, with slow Sentinels', async () => {
   const set = await openFailovers({ gateways: 2, distance: 150 });
   stops.push(() => set.stop());
   for (let i = 0; i < 2; i++) {

@@ -59,7 +59,7 @@ test('a Redis that is not there is one clear sentence', async () => {
   );
 });
 
-test('a Redis that is no Cluster is not taken for one', async () => {
+test('a single Redis is not taken for a Cluster', async () => {
   expect(await refusal({ url: server.url, topology: 'cluster' })).toContain('is not a Cluster: set redis.topology');
 });
 
@@ -75,7 +75,7 @@ test('a Redis that is too old is refused by its version', async () => {
 test.each([
   ['scripts', ['+@all', '-eval', '-evalsha']],
   ['publishing', ['+@all', '-publish']],
-])('a user who lacks the right for %s is told so', async (_what, rights) => {
+])('a user who lacks the right for %s gets a message about it', async (_what, rights) => {
   await server.admin.acl('SETUSER', 'limited', 'reset', 'on', `>${PASSWORD}`, '~*', '&*', ...rights);
   expect(await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` })).toMatch(
     /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
@@ -114,7 +114,7 @@ test('a user with the rights that the manual lists is enough', async () => {
   gateway = await openShared({ url: `redis://gateway:${PASSWORD}@127.0.0.1:${server.port}` });
   const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
   expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe('admitted');
-  await gateway.state.pardon('key:1');
+  await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await gateway.keys.list()).toEqual([]);
 });
@@ -139,9 +139,9 @@ test('an eviction policy that is set while the gateway runs is warned about once
   };
   for (const times of [1, 2]) {
     await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
-    await until('it is told', () => shared.told('state.warning') === times);
+    await until('it is reported', () => shared.eventCount('state.warning') === times);
     await looked();
-    expect(shared.told('state.warning')).toBe(times);
+    expect(shared.eventCount('state.warning')).toBe(times);
     await server.admin.config('SET', 'maxmemory-policy', 'noeviction');
     await looked();
   }

@@ -52,7 +52,7 @@ describe('a gateway that trusts the CA', () => {
       for (let i = 0; i < 2; i++)
         verdicts.push((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict);
       expect(verdicts).toEqual(['admitted', 'limited']);
-      expect(gateway.told('state.outage')).toBe(0);
+      expect(gateway.eventCount('state.outage')).toBe(0);
     } finally {
       await gateway.close();
     }
@@ -93,11 +93,11 @@ describe('a gateway that trusts the CA', () => {
     test.each([
       ['none', null, 'wants a password: put it into redis.sentinelPassword'],
       ['a wrong one', 'wrong', 'refuses the user or password: check redis.sentinelPassword'],
-    ])('is told at once that the Sentinel wants a password, with %s', async (_, sentinelPassword, told) => {
+    ])('reports at once that the Sentinel wants a password, with %s', async (_, sentinelPassword, message) => {
       const url = await startSentinel('DNS:localhost');
       const { host } = new URL(url);
       await expect(openShared({ url, ...settings, sentinelPassword })).rejects.toThrow(
-        `the Sentinel at ${host} ${told}`,
+        `the Sentinel at ${host} ${message}`,
       );
     });
 
@@ -121,7 +121,7 @@ describe('a command on rediss://', () => {
     expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
   });
 
-  test('ends at once where nobody trusted has signed the certificate', async () => {
+  test('fails at once if the certificate is not signed by a trusted authority', async () => {
     const where = `localhost:${await startTls('DNS:localhost')}`;
     const env = { REDIS_URL: `rediss://${where}` };
     expect(await commandLine(folder)(['keys', 'list'], { env })).toEqual({

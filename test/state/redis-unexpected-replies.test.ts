@@ -51,9 +51,9 @@ describe('any answer of Redis', () => {
   });
 
   test.each<[string, (answer: unknown) => unknown]>([
-    ['the rung of a subject', readLevel],
+    ['the ban level of a subject', readLevel],
     ['the ban of a subject', (answer) => readBan('key:a', answer)],
-    ['a change of a ledger', (answer) => checkDone('grant', answer, 'key:a')],
+    ['a change of counters', (answer) => checkDone('grant', answer, 'key:a')],
   ])('about %s is understood or refused', (_, read) => {
     fc.assert(
       fc.property(answers, (answer) => {
@@ -100,7 +100,7 @@ describe('a connection whose answers belong to other commands', () => {
     'is ended, and decisions are those of an outage meanwhile: %j',
     async (extra) => {
       await gateway.state.admit('key:a', TEN, 1);
-      const before = gateway.told('state.connection');
+      const before = gateway.eventCount('state.connection');
       const isShifted = shift(extra, /^\*\d+\r\n:1\d{12}\r\n/);
       expect(await gateway.state.admit('key:a', TEN, 1)).toMatchObject({ verdict: 'admitted', by: 'alone' });
       expect(isShifted()).toBe(true);
@@ -108,7 +108,7 @@ describe('a connection whose answers belong to other commands', () => {
         const { by, readings } = await gateway.state.admit('key:b', TEN, 1);
         return by === undefined && readings.length === 2;
       });
-      await until('a new connection is ready', () => gateway.told('state.connection') >= before + 2);
+      await until('a new connection is ready', () => gateway.eventCount('state.connection') >= before + 2);
       expect(await gateway.state.look('key:a', TEN)).toMatchObject({ verdict: 'admitted' });
     },
   );
@@ -150,7 +150,7 @@ test('a record that somebody has overwritten is an outage for its key alone, wit
         ),
       });
     expect(await gateway.keys.find('other')).toBeNull();
-    expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([0, 1]);
   } finally {
     await gateway.close();
     await server.stop();

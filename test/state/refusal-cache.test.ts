@@ -4,7 +4,7 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import { DAY, ESCALATION, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 
 const KEEP = 5 * SECOND;
 const ONE = limits([window(1, MINUTE)]);
@@ -119,11 +119,11 @@ describe('a refusal by the windows of a scope', () => {
     const { admit, asked, clock, refused } = open();
     for (let i = 0; i < 2; i++) admit('a', given, 1, login);
     admit('a', given, 1, search);
-    clock.pass(LADDER.grace);
+    clock.pass(ESCALATION.grace);
     const before = asked();
     expect(admit('a', given, 1, search)).toMatchObject({ verdict: 'limited', strikes: 0 });
     expect(asked()).toBe(before + 1);
-    clock.pass(LADDER.grace);
+    clock.pass(ESCALATION.grace);
     for (let i = 0; i < 6; i++) admit('a', given, 1, [login, search][i % 2]!);
     expect(asked()).toBe(before + 1);
     const taken = refused.takeStrikes(10);
@@ -140,15 +140,15 @@ describe('strikes', () => {
     admit('a');
     for (let i = 0; i < 5; i++) admit('a');
     expect(refused.takeStrikes(10)).toEqual([]);
-    clock.pass(LADDER.grace);
+    clock.pass(ESCALATION.grace);
     for (let i = 0; i < 30; i++) admit('a');
     const taken = refused.takeStrikes(10);
     expect(taken).toHaveLength(1);
-    expect(taken[0]!.times).toEqual(new Array(LADDER.strikes).fill(clock.now));
+    expect(taken[0]!.times).toEqual(new Array(ESCALATION.strikes).fill(clock.now));
     expect(refused.takeStrikes(10)).toEqual([]);
   });
 
-  test('are none for a plan without a ladder', () => {
+  test('are none for a plan without an escalation', () => {
     const { clock, refused, admit } = open();
     const lenient = limits([window(1, MINUTE)], null);
     admit('a', lenient);
@@ -158,16 +158,16 @@ describe('strikes', () => {
     expect(refused.takeStrikes(10)).toEqual([]);
   });
 
-  test('that became a ban are answered with it, and its beginning is told once', () => {
+  test('that became a ban are answered with it, and its beginning is reported once', () => {
     const { clock, refused, admit } = open();
     admit('a');
     admit('a');
-    clock.pass(LADDER.grace);
+    clock.pass(ESCALATION.grace);
     admit('a');
     const [strikes] = refused.takeStrikes(1);
     const bannedUntil = clock.now + 10 * MINUTE;
-    const standing = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
-    expect(refused.applyStrikes(strikes!, standing, refused.changes)).toBe(true);
+    const result = { ...admit('a'), verdict: 'banned' as const, bannedUntil, banBegins: true, strikes: 0 };
+    expect(refused.applyStrikes(strikes!, result, refused.changes)).toBe(true);
     expect(admit('a')).toMatchObject({ verdict: 'banned', bannedUntil, retryAt: bannedUntil, banBegins: true });
     expect(admit('a')).toMatchObject({ verdict: 'banned', banBegins: false });
   });

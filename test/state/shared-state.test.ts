@@ -7,7 +7,7 @@ import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.t
 import { BackendClock } from '../../src/state/shared/clock.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
 import type { StartedBan } from '../../src/state/state.ts';
-import { HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { ESCALATION, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
 import { keepsThePromisesOfState } from './contract.ts';
@@ -39,7 +39,7 @@ function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<
   });
   return {
     state,
-    told: (type: Event['type']) => events.filter((event) => event.type === type).length,
+    eventCount: (type: Event['type']) => events.filter((event) => event.type === type).length,
     async close() {
       await state.close();
       breakers.close();
@@ -48,7 +48,7 @@ function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<
 }
 
 describe('in front of a backend that is well', () => {
-  // A refusal that is repeated from memory tells the backend of its strike later, so here none is repeated.
+  // A cached refusal reports its strike to the backend later, so nothing is cached here.
   keepsThePromisesOfState(async (clock) => openGateway(new MemoryBackend(clock), clock, { refusalCacheTtl: 0 }).state);
 });
 
@@ -72,13 +72,13 @@ describe('in front of a backend that fails', () => {
 
   const admitted = (count: number) => new Array(count).fill('admitted');
   const left = async (subject: string) => (await backend.look(subject, TEN)).readings[0]!.remaining;
-  const recovered = () => until('the shard is asked again', () => gateway.told('state.recovered') === 1);
+  const recovered = () => until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
 
-  test('counting goes on from what was known, is decided at once, and is added on return', async () => {
+  test('counting continues from the last known counts, is decided at once, and is added on return', async () => {
     await times(3, 'key:a');
-    backend.troubles.set('key', 'away');
+    backend.troubles.set('key', 'down');
     expect(await times(9, 'key:a')).toEqual([...admitted(7), 'limited', 'limited']);
-    expect(gateway.told('state.outage')).toBe(1);
+    expect(gateway.eventCount('state.outage')).toBe(1);
     expect(gateway.state.admit('key:a', TEN, 1)).not.toBeInstanceOf(Promise);
     expect(gateway.state.unreconciled).toBeGreaterThan(0);
     backend.troubles.clear();
@@ -88,11 +88,11 @@ describe('in front of a backend that fails', () => {
   });
 
   test('bans that are known here can be shown, with the time of the last answer of the backend', async () => {
-    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 1, grace: 0 });
+    const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 1, grace: 0 });
     expect(gateway.state.bansAsOf).toBeNull();
     expect(await times(1, 'key:a', strict)).toEqual(['admitted']);
     const asOf = clock.now;
-    backend.troubles.set('key', 'away');
+    backend.troubles.set('key', 'down');
     clock.pass(SECOND);
     expect(await times(3, 'key:a', strict)).toEqual(['limited', 'banned', 'banned']);
     const [ban] = gateway.state.bansAsOf!.bans;
@@ -106,7 +106,7 @@ describe('in front of a backend that fails', () => {
 
   test('what was counted under limits that a reload has replaced is added too', async () => {
     await times(1, 'key:a');
-    backend.troubles.set('key', 'away');
+    backend.troubles.set('key', 'down');
     expect(await times(3, 'key:a')).toEqual(admitted(3));
     const replaced = limits([window(10, HOUR)], null);
     expect(await times(4, 'key:a', replaced)).toEqual(admitted(4));
@@ -116,20 +116,20 @@ describe('in front of a backend that fails', () => {
     expect(await left('key:a')).toBe(2);
   });
 
-  test('one shard that is away is no outage of the others', async () => {
-    backend.troubles.set('key', 'away');
+  test('an outage of one shard does not affect the others', async () => {
+    backend.troubles.set('key', 'down');
     await times(4, 'key:a');
     const before = backend.asked;
     await times(5, 'account:b');
     expect(backend.asked - before).toBe(5);
     expect(await left('account:b')).toBe(5);
-    expect(gateway.told('state.outage')).toBe(1);
+    expect(gateway.eventCount('state.outage')).toBe(1);
   });
 
   test('a reconciliation whose answer is lost is sent again and added once', async () => {
     await gateway.close();
     gateway = openGateway(backend, clock, { failureThreshold: 100 });
-    backend.troubles.set('key', 'away');
+    backend.troubles.set('key', 'down');
     await times(4, 'key:a');
     backend.troubles.set('key', 'loses answers');
     for (let i = 0; i < 3; i++) await gateway.state.admit('key:a', TEN, 0);
@@ -140,11 +140,11 @@ describe('in front of a backend that fails', () => {
   });
 
   test('what one missed answer left to be counted here is added, also if its subject is never heard of again', async () => {
-    backend.troubles.set('key', 'away');
+    backend.troubles.set('key', 'down');
     await times(1, 'key:a');
     backend.troubles.clear();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect([gateway.told('state.outage'), await left('key:a')]).toEqual([0, 9]);
+    expect([gateway.eventCount('state.outage'), await left('key:a')]).toEqual([0, 9]);
   });
 
   test('a charge that came too late to be waited for is not added again', async () => {
@@ -169,47 +169,47 @@ describe('in front of a backend that fails', () => {
     backend.answerLate();
     expect(await times(1, 'key:a')).toEqual(admitted(1));
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    // The backend charged these seven, and is not told of them again.
+    // The backend charged these seven, and does not get them again.
     expect(await left('key:a')).toBe(3);
   });
 
-  test('an unfit subject is counted here, told once, and added when it is mended', async () => {
+  test('an unfit subject is counted here, reported once, and added when it is repaired', async () => {
     backend.unfit.add('key:a');
     expect(await times(12, 'key:a')).toEqual([...admitted(10), 'limited', 'limited']);
     expect(await times(3, 'key:b')).toEqual(admitted(3));
-    expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.warning')]).toEqual([0, 1]);
     backend.unfit.clear();
     await times(2, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     expect(await left('key:a')).toBe(0);
   });
 
-  test('strikes of an unfit subject are no outage', async () => {
-    const strict = limits([window(1, HOUR)], { ...LADDER, grace: 0 });
+  test('strikes of an unfit subject are not an outage', async () => {
+    const strict = limits([window(1, HOUR)], { ...ESCALATION, grace: 0 });
     for (let i = 0; i < 4; i++) await times(2, `key:${i}`, strict);
     for (let i = 0; i < 4; i++) backend.unfit.add(`key:${i}`);
     for (let i = 0; i < 4; i++) await times(1, `key:${i}`, strict);
-    await until('the strikes were sent', () => gateway.told('state.warning') === 1);
-    expect(gateway.told('state.outage')).toBe(0);
+    await until('the strikes were sent', () => gateway.eventCount('state.warning') === 1);
+    expect(gateway.eventCount('state.outage')).toBe(0);
   });
 
-  test('a ban that began with strikes sent on is told once, also if its subject is never heard of again', async () => {
-    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 3, grace: 0 });
+  test('a ban that began with forwarded strikes is reported once, also if its subject sends nothing more', async () => {
+    const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 3, grace: 0 });
     const heard: StartedBan[] = [];
     gateway.state.onBan((ban) => heard.push(ban));
     await times(5, 'key:a', strict);
-    await until('the ban is told', () => heard.length > 0);
+    await until('the ban is reported', () => heard.length > 0);
     const { bannedUntil } = await backend.look('key:a', strict);
     expect(heard).toEqual([
-      { subject: 'key:a', limits: strict, until: bannedUntil, rung: 1, violated: strict.windows[0] },
+      { subject: 'key:a', limits: strict, until: bannedUntil, level: 1, violated: strict.windows[0] },
     ]);
     expect(await times(2, 'key:a', strict)).toEqual(['banned', 'banned']);
     expect(heard).toHaveLength(1);
   });
 
   test('a ban earned alone is added on return', async () => {
-    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 2, grace: 0 });
-    backend.troubles.set('key', 'away');
+    const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 2, grace: 0 });
+    backend.troubles.set('key', 'down');
     expect(await times(4, 'key:a', strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
     backend.troubles.clear();
     await recovered();
@@ -217,18 +217,18 @@ describe('in front of a backend that fails', () => {
   });
 
   test('what operators change meanwhile is an outage for them', async () => {
-    backend.troubles.set('key', 'away');
-    await expect(gateway.state.pardon('key:a')).rejects.toBeInstanceOf(Outage);
+    backend.troubles.set('key', 'down');
+    await expect(gateway.state.liftBan('key:a')).rejects.toBeInstanceOf(Outage);
     await expect(gateway.state.ban('key:a', TEN, MINUTE)).rejects.toBeInstanceOf(Outage);
   });
 
   test.each([
     ['deny', Outage],
     ['allow', 'admitted'],
-  ] as const)('under the policy %s nothing is counted', async (whenAway, expected) => {
+  ] as const)('under the policy %s nothing is counted', async (onOutage, expected) => {
     await gateway.close();
-    gateway = openGateway(backend, clock, { onOutage: whenAway });
-    backend.troubles.set('key', 'away');
+    gateway = openGateway(backend, clock, { onOutage });
+    backend.troubles.set('key', 'down');
     for (let i = 0; i < 20; i++) {
       const answer = await times(1, 'key:a').then(
         ([verdict]) => verdict,
@@ -236,7 +236,7 @@ describe('in front of a backend that fails', () => {
       );
       expect(answer).toBe(expected);
     }
-    expect([gateway.told('state.local_mode'), gateway.state.unreconciled]).toEqual([20, 0]);
+    expect([gateway.eventCount('state.local_mode'), gateway.state.unreconciled]).toEqual([20, 0]);
   });
 });
 
@@ -252,7 +252,7 @@ describe('beside another gateway', () => {
     expect(backend.asked).toBe(asked);
     await two.state.reset('key:a');
     expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
-    backend.tell({ type: 'anything' });
+    backend.publish({ type: 'anything' });
     expect(await verdict()).toBe('limited');
     expect(backend.asked).toBe(asked + 3);
     await two.close();

@@ -27,7 +27,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     for (const records of [one, other]) expect(await records.tokens.list()).toEqual([c, a, b]);
   });
 
-  test('adds and takes away together with the entry and the answer', async () => {
+  test('adds and removes together with the entry and the answer', async () => {
     await tokens.add(token('a'), note({ action: 'tokens.create' }, 'create'));
     expect(await actions()).toEqual(['tokens.create']);
     expect(await other.tokens.remove('a', note({ action: 'tokens.remove' }, 'remove'))).toBe(true);
@@ -49,7 +49,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     expect(await tokens.list()).toEqual([second]);
   });
 
-  test('has nothing to take away where there is no such name', async () => {
+  test('removes nothing if the name does not exist', async () => {
     await tokens.add(token('a'), note());
     expect(await tokens.remove('b', note({ action: 'refused' }, 'refused'))).toBe(false);
     expect(await tokens.list()).toEqual([token('a')]);
@@ -61,13 +61,13 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     await tokens.add(token('a'), note({}, 'call'));
     await expect((async () => tokens.add(token('b'), note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
     await expect((async () => tokens.remove('a', note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
-    // Whoever made the call before gets its answer, not a complaint that it was made.
+    // The caller that made the change before gets its answer, not a complaint that it was made.
     await expect((async () => tokens.add(token('a'), note({}, 'call')))()).rejects.toBeInstanceOf(IdempotencyConflict);
     expect(await other.tokens.list()).toEqual([token('a')]);
     expect(await actions()).toEqual(['test']);
   });
 
-  describe('of calls at once, whoever makes them,', () => {
+  describe('of concurrent calls by any gateway,', () => {
     const stores = () => [one.tokens, other.tokens, one.tokens, other.tokens];
 
     test('one adds a name, and one entry is kept', async () => {
@@ -80,7 +80,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
       expect((await entries(other)).map(({ after }) => after)).toEqual([winner]);
     });
 
-    test('one takes it away, and one entry is kept', async () => {
+    test('one removes it, and one entry is kept', async () => {
       await tokens.add(token('a'), note());
       const answers = await Promise.all(stores().map(async (store) => store.remove('a', note({ action: 'remove' }))));
       expect(answers.filter((answer) => answer)).toHaveLength(1);

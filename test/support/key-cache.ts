@@ -17,7 +17,7 @@ export class MemoryKeys implements KeySource, Bus {
   readonly records = new Map<string, KeyRecord>();
   readonly operators: TokenRecord[] = [];
   isLive = true;
-  isAway = false;
+  isDown = false;
   imported = false;
   sweeps = 0;
   /** Called before each page is returned. */
@@ -25,19 +25,19 @@ export class MemoryKeys implements KeySource, Bus {
   readonly #listeners = new Set<(message: Message) => void>();
 
   /** Replaces the record with its id, and publishes it unless messages are lost. */
-  put(record: KeyRecord, isTold = true): void {
+  put(record: KeyRecord, isPublished = true): void {
     const before = this.records.get(record.id);
     this.records.set(record.id, record);
-    if (isTold) this.#tellOf([before?.hash, before?.previous?.hash, record.hash, record.previous?.hash]);
+    if (isPublished) this.#publishHashes([before?.hash, before?.previous?.hash, record.hash, record.previous?.hash]);
   }
 
-  delete(id: string, isTold = true): void {
+  delete(id: string, isPublished = true): void {
     const before = this.records.get(id);
     this.records.delete(id);
-    if (isTold) this.#tellOf([before?.hash, before?.previous?.hash]);
+    if (isPublished) this.#publishHashes([before?.hash, before?.previous?.hash]);
   }
 
-  tell(message: Message): void {
+  publish(message: Message): void {
     for (const listener of this.#listeners) listener(message);
   }
 
@@ -85,11 +85,11 @@ export class MemoryKeys implements KeySource, Bus {
   close(): void {}
 
   #reach(): void {
-    if (this.isAway) throw new Outage('state_unavailable', { cause: 'away' });
+    if (this.isDown) throw new Outage('state_unavailable', { cause: 'down' });
   }
 
-  #tellOf(hashes: readonly (string | undefined)[]): void {
-    for (const hash of new Set(hashes)) if (hash !== undefined) this.tell({ type: 'key', hash });
+  #publishHashes(hashes: readonly (string | undefined)[]): void {
+    for (const hash of new Set(hashes)) if (hash !== undefined) this.publish({ type: 'key', hash });
   }
 }
 

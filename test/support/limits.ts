@@ -13,7 +13,7 @@ export function scoped(scope: string, limit: number, span: number, kind: Window[
   return { ...window(limit, span, kind), scope };
 }
 
-export const LADDER: BanEscalation = {
+export const ESCALATION: BanEscalation = {
   strikes: 10,
   window: MINUTE,
   grace: 100,
@@ -21,7 +21,7 @@ export const LADDER: BanEscalation = {
   decay: DAY,
 };
 
-export function limits(windows: Window[], escalation: BanEscalation | null = LADDER): Limits {
+export function limits(windows: Window[], escalation: BanEscalation | null = ESCALATION): Limits {
   return { windows, escalation };
 }
 

@@ -10,7 +10,7 @@ import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
 /** The fault of a shard: it does nothing and reports it; it works and loses the response; it responds too late. */
-export type Trouble = 'away' | 'loses answers' | 'late';
+export type Trouble = 'down' | 'loses answers' | 'late';
 
 /** A shared backend in this process. The text before the colon of a subject's name is its shard. */
 export class MemoryBackend implements SharedBackend, Shards, Bus {
@@ -41,7 +41,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return () => void this.#listeners.delete(listener);
   }
 
-  tell(message: Message): void {
+  publish(message: Message): void {
     for (const listener of this.#listeners) listener(message);
   }
 
@@ -78,11 +78,11 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
       const { now } = this.#clock;
       const scope = violated?.scope;
       const charge = scope === undefined ? ([Infinity, NO_SCOPES] as const) : ([violated!.limit, [scope]] as const);
-      let begun: Pick<Admission, 'banBegins' | 'rung'> = { banBegins: false };
+      let begun: Pick<Admission, 'banBegins' | 'banLevel'> = { banBegins: false };
       for (const at of times) {
         this.#clock.now = at;
-        const { banBegins, rung } = this.#state.admit(subject, limits, ...charge);
-        if (banBegins) begun = { banBegins, ...(rung === undefined ? {} : { rung }) };
+        const { banBegins, banLevel } = this.#state.admit(subject, limits, ...charge);
+        if (banBegins) begun = { banBegins, ...(banLevel === undefined ? {} : { banLevel }) };
       }
       this.#clock.now = now;
       return { ...this.#state.look(subject, limits), ...begun };
@@ -106,8 +106,8 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     });
   }
 
-  pardon(subject: string): Promise<void> {
-    return this.#change(subject, () => this.#state.pardon(subject));
+  liftBan(subject: string): Promise<void> {
+    return this.#change(subject, () => this.#state.liftBan(subject));
   }
 
   reset(subject: string): Promise<void> {
@@ -137,13 +137,13 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   #change(subject: string, work: () => void, banned = false): Promise<void> {
     return this.#reach(subject, () => {
       work();
-      this.tell({ type: 'subject', subject, banned });
+      this.publish({ type: 'subject', subject, banned });
     });
   }
 
   async #reach<T>(name: string, work: () => T): Promise<T> {
     const trouble = this.troubles.get(this.shardOf(name));
-    if (trouble === 'away') throw new Outage('state_unavailable', { cause: new Error('away') });
+    if (trouble === 'down') throw new Outage('state_unavailable', { cause: new Error('down') });
     if (this.unfit.has(name)) throw new Outage('state_unavailable', { cause: new CountersError(`${name} is unfit`) });
     const result = work();
     if (trouble) throw new Outage('state_unavailable', { cause: new Error('no answer') });

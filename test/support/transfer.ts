@@ -16,7 +16,7 @@ import {
 } from '../../src/state/transfer/records.ts';
 import { type TransferOptions, type TransferResult, transferState } from '../../src/state/transfer/transfer.ts';
 import { KEPT } from './audit.ts';
-import { HOUR, LADDER, MINUTE, window } from './limits.ts';
+import { ESCALATION, HOUR, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';
 
 export type Whole = { readonly [T in RecordType]: readonly ValueOf[T][] };
@@ -41,7 +41,7 @@ export function movableEntry(number: number, changes: Partial<AuditEntry> = {}):
 /** Counters of an hour, opened at `opened`. */
 export function hourly(used: number, opened: number, strikes: Partial<StrikeState> | null = null): Counters {
   const windows = [window(100, HOUR)];
-  return { windows, cells: [opened, used], conduct: strikes && { ...newStrikeState(), ...strikes } };
+  return { windows, cells: [opened, used], strikeState: strikes && { ...newStrikeState(), ...strikes } };
 }
 
 export function someState(now: number): Whole {
@@ -64,11 +64,11 @@ export function someState(now: number): Whole {
       movableEntry(3, { action: 'bans.lift', reason: 'a call' }),
     ],
     ledger: [
-      { subject: `key:${idOf(1)}`, ledger: hourly(7, now - MINUTE) },
-      { subject: `key:${idOf(2)}`, ledger: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },
+      { subject: `key:${idOf(1)}`, counters: hourly(7, now - MINUTE) },
+      { subject: `key:${idOf(2)}`, counters: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },
       {
         subject: 'account:team:acme',
-        ledger: { windows: [window(5, HOUR, 'sliding')], cells: slots(now), conduct: null },
+        counters: { windows: [window(5, HOUR, 'sliding')], cells: slots(now), strikeState: null },
       },
     ],
     use: [
@@ -107,9 +107,9 @@ export async function readWhole(source: Source): Promise<Whole> {
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   // Window names, and limits without a strike state, are not stored.
-  whole.ledger = (whole.ledger as SubjectCounters[]).map(({ subject, ledger }) => ({
+  whole.ledger = (whole.ledger as SubjectCounters[]).map(({ subject, counters }) => ({
     subject,
-    ledger: countersIn(counterLine(ledger)),
+    counters: countersIn(counterLine(counters)),
   }));
   const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
   for (const type of ['key', 'token', 'ledger', 'use'] as const) whole[type].sort(byName);
@@ -121,7 +121,7 @@ function nameOf(value: unknown): string {
   return id ?? name ?? subject ?? '';
 }
 
-export const NO_PLANS = { plans: new Map(), accounts: new Map(), escalation: LADDER };
+export const NO_PLANS = { plans: new Map(), accounts: new Map(), escalation: ESCALATION };
 
 export async function moveAll(
   source: Source,
@@ -145,7 +145,7 @@ export async function moveAll(
 }
 
 export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
-  return { audit: KEPT, escalation: LADDER, dryRun: false, clock: Date.now, ...changes };
+  return { audit: KEPT, escalation: ESCALATION, dryRun: false, clock: Date.now, ...changes };
 }
 
 /** `remove` after use. */

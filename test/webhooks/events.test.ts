@@ -49,7 +49,7 @@ const ban = {
     subject: 'key:key_1',
     at: T,
     until: T + MINUTE,
-    rung: 1,
+    level: 1,
     violated: limits([window(3, MINUTE)]).windows[0]!,
     strikes: 3,
   },

@@ -45,8 +45,8 @@ export function banOperations(context: AdminContext, change: Change) {
           const { subject, key, account, plan, limits } = party;
           const { now, bannedUntil } = await context.state().look(subject, limits);
           const length = lengthOf(Math.max(0, bannedUntil - now), subject);
-          const rung = (await context.state().banLevel(subject, limits)) + 1;
-          const ban = { subject, until: now + length, since: now, limit: null, rung };
+          const level = (await context.state().banLevel(subject, limits)) + 1;
+          const ban = { subject, until: now + length, since: now, limit: null, level };
           const shown = { ...{ subject, key, account, plan }, ...escalationView(context, ban), reason, by: task.actor };
           return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, shown };
         }),
@@ -120,7 +120,7 @@ export function banOperations(context: AdminContext, change: Change) {
             before: strikeFields(before[i]!),
             after: strikeFields(usage[i]!),
           },
-          make: async () => context.state().pardon(party.subject),
+          make: async () => context.state().liftBan(party.subject),
         }));
         return await make(parts, ok({ usage }));
       }),
@@ -130,8 +130,8 @@ export function banOperations(context: AdminContext, change: Change) {
 /** The log stores `rung`. */
 function shownAfter(after: AuditEntry['after']): BanEntry['after'] {
   if (after === null) return null;
-  const { rung, ...rest } = after as { readonly rung?: number };
-  return { ...rest, ...(rung !== undefined && { level: rung }) };
+  const { rung: level, ...rest } = after as { readonly rung?: number };
+  return { ...rest, ...(level !== undefined && { level }) };
 }
 
 function lengthIn({ body }: Task): number {
@@ -188,14 +188,14 @@ async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ba
 }
 
 /** Uses the escalation that is in force now. */
-function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
+function escalationView({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, level }: Ban) {
   const { escalation } = plans();
   return {
     since: time(since),
     until: time(until),
     limit: limit && formatLimit(limit),
-    level: rung,
-    nextDuration: escalation && formatDuration(durationAtLevel(escalation, rung)),
-    resetsAt: escalation && time(until + rung * escalation.decay),
+    level,
+    nextDuration: escalation && formatDuration(durationAtLevel(escalation, level)),
+    resetsAt: escalation && time(until + level * escalation.decay),
   };
 }

@@ -40,7 +40,7 @@ function wayTo(admin: Config['admin']): string {
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
   const { openOffline } = await import('../../state/redis/open.ts');
-  const { state, fleet: peers, close, outbox, ...records } = await openOffline(settings, audit);
+  const { state, peers, close, outbox, ...records } = await openOffline(settings, audit);
   let asked: Peers | null = null;
   return {
     records,
@@ -101,7 +101,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
   return {
     records: recordsInFile(db, audit),
     state,
-    peers: peers,
+    peers,
     refuseRunning,
     async outbox() {
       opened ??= openOutbox(data);

@@ -76,7 +76,7 @@ function decisionOf({ ladder, cost }: RequestTrace, admission: Admission): Decis
     strikesToBan: ladder?.strikes ?? null,
     bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
     banBegan: banBegins,
-    rung: admission.rung ?? null,
+    rung: admission.banLevel ?? null,
   };
 }
 

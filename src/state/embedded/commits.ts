@@ -62,9 +62,9 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   return () => syncs.next();
 }
 
-/** `standing`: the data that is valid now. */
-function unsaved(standing: string, error: unknown): Outage {
-  return new Outage('state_unavailable', { cause: new UnsavedError(standing, { cause: error }) });
+/** `validData`: the data that is valid now. */
+function unsaved(validData: string, error: unknown): Outage {
+  return new Outage('state_unavailable', { cause: new UnsavedError(validData, { cause: error }) });
 }
 
 async function syncFile(file: string): Promise<void> {

@@ -19,10 +19,10 @@ export interface StoredCounters extends Counters {
 
 export interface CounterStore {
   /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
-  load(): Iterable<readonly [subject: string, ledger: Counters]>;
-  begin(ledgers: CurrentEntries<StoredCounters>): void;
+  load(): Iterable<readonly [subject: string, counters: Counters]>;
+  begin(bySubject: CurrentEntries<StoredCounters>): void;
   /** Called for every request. */
-  mark(subject: string, ledger: StoredCounters): void;
+  mark(subject: string, counters: StoredCounters): void;
   /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
   write(subject: string): Promise<void>;
   /** Rejects if the write fails. */
@@ -56,21 +56,21 @@ export function countersInFolder(
     ...(unsaved && { unsaved }),
     ...(saved && { saved }),
   });
-  let loaded: Map<string, Counters> | null = reader.ledgers;
+  let loaded: Map<string, Counters> | null = reader.bySubject;
   let compactor: Compactor<StoredCounters>;
   return {
     load() {
-      const ledgers = loaded ?? new Map<string, Counters>();
+      const bySubject = loaded ?? new Map<string, Counters>();
       loaded = null;
-      return ledgers;
+      return bySubject;
     },
-    begin: (ledgers) => {
-      compactor = new Compactor<StoredCounters>(journal, ledgers, packer);
+    begin: (bySubject) => {
+      compactor = new Compactor<StoredCounters>(journal, bySubject, packer);
     },
-    mark(subject, ledger) {
-      if (ledger.marked === compactor.beat) return;
-      ledger.marked = compactor.beat;
-      compactor.markEntry(subject, ledger);
+    mark(subject, counters) {
+      if (counters.marked === compactor.beat) return;
+      counters.marked = compactor.beat;
+      compactor.markEntry(subject, counters);
     },
     write: (subject) => compactor.write(subject),
     close: () => compactor.close(),
@@ -81,16 +81,19 @@ export function countersInFolder(
  * Calls `each` with the counters in the journal, without loading all of them. A subject appears once per write, the
  * newest last. `begin` creates `each`, again if reading restarts. Throws JournalError.
  */
-export function readEachSubject(folder: string, begin: () => (subject: string, ledger: Counters) => void): void {
+export function readEachSubject(folder: string, begin: () => (subject: string, counters: Counters) => void): void {
   readJournal(folder, NAME, () => {
     const [each, unpacker] = [begin(), new CounterUnpacker()];
     return { batch: (payload: Buffer, file: string) => unpacker.read(payload, file, each) };
   });
 }
 
-/** Replaces the journal of a locked data folder with `ledgers`; the caller updates the state file. */
-export function replaceCounters(folder: string, ledgers: Iterable<readonly [subject: string, ledger: Counters]>): void {
-  replaceJournal(folder, NAME, packed(ledgers));
+/** Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file. */
+export function replaceCounters(
+  folder: string,
+  bySubject: Iterable<readonly [subject: string, counters: Counters]>,
+): void {
+  replaceJournal(folder, NAME, packed(bySubject));
 }
 
 /** Versions before the journal kept counters in the state file; these are older than any journal entry. */
@@ -98,12 +101,12 @@ function moveOutOfFile(folder: string, db: DatabaseSync): void {
   const older = new Map(countersInFile(db));
   if (older.size === 0) return;
   const { reader } = readJournal(folder, NAME, () => new CounterReader());
-  replaceJournal(folder, NAME, packed(new Map([...older, ...reader.ledgers])));
+  replaceJournal(folder, NAME, packed(new Map([...older, ...reader.bySubject])));
   dropCountersInFile(db);
 }
 
 class CounterReader {
-  readonly ledgers = new Map<string, Counters>();
+  readonly bySubject = new Map<string, Counters>();
   readonly damaged: (damage: Damage) => void;
   readonly #unpacker = new CounterUnpacker();
 
@@ -112,15 +115,15 @@ class CounterReader {
   }
 
   batch(payload: Buffer, file: string): void {
-    this.#unpacker.read(payload, file, (subject, ledger) => this.ledgers.set(subject, ledger));
+    this.#unpacker.read(payload, file, (subject, counters) => this.bySubject.set(subject, counters));
   }
 }
 
-function* packed(ledgers: Iterable<readonly [subject: string, ledger: Counters]>): Iterable<Buffer> {
+function* packed(bySubject: Iterable<readonly [subject: string, counters: Counters]>): Iterable<Buffer> {
   const packer = new CounterPacker();
   let isEmpty = true;
-  for (const [subject, ledger] of ledgers) {
-    packer.add(subject, ledger);
+  for (const [subject, counters] of bySubject) {
+    packer.add(subject, counters);
     isEmpty = packer.size >= BATCH;
     if (isEmpty) yield packer.take();
   }

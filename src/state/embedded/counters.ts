@@ -45,87 +45,87 @@ export interface EmbeddedStateOptions {
 export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: CounterStore | null;
-  readonly #ledgers = new Map<string, StoredCounters>();
+  readonly #bySubject = new Map<string, StoredCounters>();
   readonly #forgetting = new TimerWheel(EXPIRY_INTERVAL);
   readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
   /** The escalation last used; `undefined` before the first request. All plans of a configuration share it. */
-  #ladder: BanEscalation | null | undefined = undefined;
+  #escalation: BanEscalation | null | undefined = undefined;
   #closed = false;
 
   constructor({ clock = Date.now, store = null }: EmbeddedStateOptions = {}) {
     this.#clock = clock;
     this.#store = store;
     const now = clock();
-    for (const [subject, ledger] of store?.load() ?? []) {
-      const stale = staleAt(ledger, undefined);
-      if (stale > now) this.#keep(subject, ledger, this.#lookAgainAt(stale, now));
+    for (const [subject, counters] of store?.load() ?? []) {
+      const stale = staleAt(counters, undefined);
+      if (stale > now) this.#keep(subject, counters, this.#lookAgainAt(stale, now));
     }
     store?.begin(this.#living());
     this.#timer = setInterval(() => this.#forgetInTurns(), EXPIRY_INTERVAL).unref();
   }
 
   get size(): number {
-    return this.#ledgers.size;
+    return this.#bySubject.size;
   }
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
-    this.#ladder = limits.escalation;
-    const ledger = this.#ledgerOf(subject, limits);
-    this.#store?.mark(subject, ledger);
-    return admit(ledger, limits, cost, this.#clock(), scopes);
+    this.#escalation = limits.escalation;
+    const counters = this.#countersOf(subject, limits);
+    this.#store?.mark(subject, counters);
+    return admit(counters, limits, cost, this.#clock(), scopes);
   }
 
   look(subject: string, limits: Limits): Admission {
-    return look(this.#ledgers.get(subject) ?? newCounters(limits.windows), limits, this.#clock());
+    return look(this.#bySubject.get(subject) ?? newCounters(limits.windows), limits, this.#clock());
   }
 
-  pardon(subject: string): MaybePromise<void> {
-    return this.#changeKnown(subject, (ledger) => {
-      ledger.cells.fill(0);
-      ledger.conduct = null;
+  liftBan(subject: string): MaybePromise<void> {
+    return this.#changeKnown(subject, (counters) => {
+      counters.cells.fill(0);
+      counters.strikeState = null;
     });
   }
 
   reset(subject: string): MaybePromise<void> {
-    return this.#changeKnown(subject, (ledger) => {
-      ledger.cells.fill(0);
-      if (ledger.conduct) clearRefusals(ledger.conduct);
+    return this.#changeKnown(subject, (counters) => {
+      counters.cells.fill(0);
+      if (counters.strikeState) clearRefusals(counters.strikeState);
     });
   }
 
   grant(subject: string, limits: Limits, units: number, name: string | null): MaybePromise<void> {
     const now = this.#clock();
-    return this.#changeKnown(subject, (ledger) => {
-      adoptWindows(ledger, limits.windows);
+    return this.#changeKnown(subject, (counters) => {
+      adoptWindows(counters, limits.windows);
       eachWindow(limits.windows, (window, at, meter) => {
-        if (name === null || fullNameOf(window) === name) meter.refund(ledger.cells, at, window, units, now);
+        if (name === null || fullNameOf(window) === name) meter.refund(counters.cells, at, window, units, now);
       });
-      if (ledger.conduct) clearRefusals(ledger.conduct);
+      if (counters.strikeState) clearRefusals(counters.strikeState);
     });
   }
 
   bans(): Ban[] {
     const now = this.#clock();
     const banned: Ban[] = [];
-    for (const [subject, { conduct }] of this.#ledgers) {
-      if (conduct && conduct.bannedUntil > now) banned.push(banOf(subject, conduct));
+    for (const [subject, { strikeState }] of this.#bySubject) {
+      if (strikeState && strikeState.bannedUntil > now) banned.push(banOf(subject, strikeState));
     }
     return banned;
   }
 
   banLevel(subject: string, { escalation }: Limits): number {
-    const conduct = this.#ledgers.get(subject)?.conduct;
-    return conduct && escalation ? levelAt(conduct, escalation, this.#clock()) : 0;
+    const strikeState = this.#bySubject.get(subject)?.strikeState;
+    return strikeState && escalation ? levelAt(strikeState, escalation, this.#clock()) : 0;
   }
 
   ban(subject: string, limits: Limits, length: number): MaybePromise<void> {
     const now = this.#clock();
-    return this.#change(subject, (ledger) => {
-      adoptWindows(ledger, limits.windows);
-      ledger.conduct ??= newStrikeState();
-      if (limits.escalation) ledger.conduct.rung = levelAt(ledger.conduct, limits.escalation, now);
-      ban(ledger.conduct, length, null, now);
+    return this.#change(subject, (counters) => {
+      adoptWindows(counters, limits.windows);
+      counters.strikeState ??= newStrikeState();
+      if (limits.escalation) counters.strikeState.rung = levelAt(counters.strikeState, limits.escalation, now);
+      ban(counters.strikeState, length, null, now);
     });
   }
 
@@ -134,10 +134,10 @@ export class EmbeddedState implements State {
     const now = this.#clock();
     const due = this.#forgetting.takeDue(now, most);
     for (const subject of due) {
-      const ledger = this.#ledgers.get(subject);
-      if (!ledger) continue;
-      const stale = staleAt(ledger, this.#ladder);
-      if (stale <= now) this.#ledgers.delete(subject);
+      const counters = this.#bySubject.get(subject);
+      if (!counters) continue;
+      const stale = staleAt(counters, this.#escalation);
+      if (stale <= now) this.#bySubject.delete(subject);
       else this.#forgetting.schedule(subject, this.#lookAgainAt(stale, now));
     }
     return due.length === most;
@@ -150,28 +150,28 @@ export class EmbeddedState implements State {
     try {
       await this.#store?.close();
     } finally {
-      this.#ledgers.clear();
+      this.#bySubject.clear();
     }
   }
 
   #living(): CurrentEntries<StoredCounters> {
-    const [ledgers, pending] = [this.#ledgers, this.#pending];
+    const [bySubject, pending] = [this.#bySubject, this.#pending];
     return {
       get size() {
-        return ledgers.size;
+        return bySubject.size;
       },
       // A subject whose first change is pending has no counters yet.
       *names() {
-        yield* ledgers.keys();
+        yield* bySubject.keys();
         yield* pending.subjects();
       },
-      read: (subject) => pending.after(subject, ledgers.get(subject)),
-      readEntry: (subject, ledger) => (pending.isEmpty ? ledger : pending.after(subject, ledger)),
+      read: (subject) => pending.after(subject, bySubject.get(subject)),
+      readEntry: (subject, counters) => (pending.isEmpty ? counters : pending.after(subject, counters)),
     };
   }
 
   #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
-    if (this.#ledgers.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
+    if (this.#bySubject.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
   }
 
   /** Throws an Outage with UnsavedError if the disk write fails; the change then has no effect. */
@@ -195,24 +195,24 @@ export class EmbeddedState implements State {
   }
 
   #apply(subject: string, change: CounterChange): void {
-    change(this.#ledgers.get(subject) ?? this.#keep(subject, newCounters([])));
+    change(this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])));
   }
 
   #lookAgainAt(stale: number, now: number): number {
     return Number.isFinite(stale) ? stale : now + RECHECK_DELAY;
   }
 
-  #ledgerOf(subject: string, limits: Limits): StoredCounters {
-    const known = this.#ledgers.get(subject);
+  #countersOf(subject: string, limits: Limits): StoredCounters {
+    const known = this.#bySubject.get(subject);
     if (known) return known;
     return this.#keep(subject, newCounters(limits.windows), this.#clock() + limits.windows.at(-1)!.span);
   }
 
-  #keep(subject: string, { windows, cells, conduct }: Counters, lookAgainAt = 0): StoredCounters {
-    const ledger = { windows, cells, conduct, marked: 0 };
-    this.#ledgers.set(subject, ledger);
+  #keep(subject: string, { windows, cells, strikeState }: Counters, lookAgainAt = 0): StoredCounters {
+    const counters = { windows, cells, strikeState, marked: 0 };
+    this.#bySubject.set(subject, counters);
     this.#forgetting.schedule(subject, lookAgainAt);
-    return ledger;
+    return counters;
   }
 
   #forgetInTurns(): void {
@@ -220,7 +220,7 @@ export class EmbeddedState implements State {
   }
 }
 
-function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: StrikeState): Ban {
+function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung: level }: StrikeState): Ban {
   const limit = bannedFor && unknownKind(bannedFor);
-  return { subject, until: bannedUntil, since: bannedSince || null, limit, rung };
+  return { subject, until: bannedUntil, since: bannedSince || null, limit, level };
 }

@@ -166,7 +166,7 @@ export function fileVersion(db: DatabaseSync): number {
 }
 
 /** Counters that a version before the journal left in the state file. */
-export function* countersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Counters]> {
+export function* countersInFile(db: DatabaseSync): Iterable<readonly [subject: string, counters: Counters]> {
   const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
   for (const { subject, ledger } of rows) yield [subject, countersOf(ledger)] as const;
 }
@@ -182,7 +182,7 @@ export function countersOf(text: string): Counters {
     cells: number[];
     conduct: Partial<StrikeState> | null;
   };
-  return { windows, cells, conduct: conduct && { ...newStrikeState(), ...conduct } };
+  return { windows, cells, strikeState: conduct && { ...newStrikeState(), ...conduct } };
 }
 
 function reasonOf(error: unknown): string {

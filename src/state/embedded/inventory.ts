@@ -97,5 +97,5 @@ export function forgetLastChange(folder: string): void {
 }
 
 function incomplete(what: string): IncompleteFolder {
-  return new IncompleteFolder(`${what}: put it back, or run "storegate state repair" to go on without it`);
+  return new IncompleteFolder(`${what}: put it back, or run "storegate state repair" to continue without it`);
 }

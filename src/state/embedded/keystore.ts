@@ -72,7 +72,7 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     replace(record, note) {
       return change(note, () => {
         const stored = get(record.id);
-        if (!stored) throw new Error(`there is no key ${record.id}`);
+        if (!stored) throw new Error(`the key ${record.id} does not exist`);
         if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);
         const owner = find(record.hash);
         if (owner && owner.id !== record.id) throw new KeyTaken('the hash of the key is taken');

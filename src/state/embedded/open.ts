@@ -47,8 +47,8 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
 
   try {
     db = openStateFile(folder);
-    const told = counterStoreEvents(observe);
-    const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, told) });
+    const reports = counterStoreEvents(observe);
+    const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, reports) });
     return {
       state,
       ...recordsInFile(db, audit),
@@ -57,7 +57,7 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
       outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
       join: noPeers,
       ready: () => true,
-      unsavedFor: told.unsavedFor,
+      unsavedFor: reports.unsavedFor,
       announce: lock.announce,
       close: () => state.close().finally(closeAll),
     };

@@ -78,7 +78,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   const forgetFirst = db.prepare('DELETE FROM names WHERE name IN (SELECT name FROM names ORDER BY until LIMIT ?)');
   let added = 0;
   const abandon = db.prepare('DELETE FROM jobs WHERE at < ?');
-  const countAnew = db.prepare(
+  const recount = db.prepare(
     `UPDATE endpoints SET waiting = (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint),
      lost = lost + waiting - (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint)`,
   );
@@ -118,7 +118,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
       forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MAX_NAMES));
-      if (abandon.run(now - RETENTION).changes > 0) countAnew.run();
+      if (abandon.run(now - RETENTION).changes > 0) recount.run();
     }
     if (once.ends !== undefined) forget.run(once.ends);
     remember.run(once.name, now, once.until);

@@ -14,7 +14,7 @@ import { JournalError } from '../journal/format.ts';
 const FORMAT = 1;
 /** The same with windows of a scope, which earlier versions would read as windows of the subject itself. */
 const WITH_SCOPES = 2;
-const [WINDOWS, LEDGER] = [1, 2];
+const [WINDOWS, COUNTERS] = [1, 2];
 
 const SHORT = 64;
 
@@ -32,18 +32,18 @@ export class CounterPacker implements Packer<Counters> {
   }
 
   /** Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor fetch many at once. */
-  expect(ledgers: readonly (readonly [subject: string, ledger: Counters])[]): void {
+  expect(entries: readonly (readonly [subject: string, counters: Counters])[]): void {
     let bits = 0;
-    for (const [subject, { cells }] of ledgers) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
+    for (const [subject, { cells }] of entries) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
     this.ahead = bits;
   }
 
-  add(subject: string, { windows, cells, conduct }: Counters): void {
+  add(subject: string, { windows, cells, strikeState }: Counters): void {
     const list = this.#listOf(windows);
-    const judged = conduct ? JSON.stringify(conduct) : '';
+    const judged = strikeState ? JSON.stringify(strikeState) : '';
     this.#reserve(13 + 3 * subject.length + 8 * cells.length + 3 * judged.length);
     const view = this.#view;
-    view.setUint8(this.#at, LEDGER);
+    view.setUint8(this.#at, COUNTERS);
     let at = this.#writeText(subject, this.#at + 1);
     view.setUint32(at, list, true);
     at += 4;
@@ -106,9 +106,9 @@ export class CounterUnpacker {
   readonly #lists = new Map<string, readonly Window[]>();
 
   /** Calls `each` with the counters of a payload of `file`. Throws JournalError if another version wrote it. */
-  read(payload: Buffer, file: string, each: (subject: string, ledger: Counters) => void): void {
+  read(payload: Buffer, file: string, each: (subject: string, counters: Counters) => void): void {
     if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
-      throw new JournalError(`${file} was written by another storegate (ledgers ${payload[0]})`);
+      throw new JournalError(`${file} was written by another storegate (counters ${payload[0]})`);
     const lists: { windows: readonly Window[]; cells: number }[] = [];
     for (let at = 1; at < payload.length; ) {
       const kind = payload[at];
@@ -116,7 +116,7 @@ export class CounterUnpacker {
         const end = at + 5 + payload.readUInt32LE(at + 1);
         lists.push(this.#listOf(payload.toString('utf8', at + 5, end)));
         at = end;
-      } else if (kind === LEDGER) {
+      } else if (kind === COUNTERS) {
         at = readCounters(payload, at + 1, lists, each);
       } else {
         throw new JournalError(`${file} holds a record that is not valid counters (${kind})`);
@@ -135,7 +135,7 @@ function readCounters(
   payload: Buffer,
   start: number,
   lists: readonly { readonly windows: readonly Window[]; readonly cells: number }[],
-  each: (subject: string, ledger: Counters) => void,
+  each: (subject: string, counters: Counters) => void,
 ): number {
   let at = start + 4 + payload.readUInt32LE(start);
   const subject = payload.toString('utf8', start + 4, at);
@@ -145,7 +145,8 @@ function readCounters(
   for (let i = 0; i < list.cells; i++, at += 8) cells[i] = payload.readDoubleLE(at);
   const length = payload.readUInt32LE(at);
   at += 4;
-  const conduct = length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>) : null;
-  each(subject, { windows: list.windows, cells, conduct: conduct && { ...newStrikeState(), ...conduct } });
+  const strikeState =
+    length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>) : null;
+  each(subject, { windows: list.windows, cells, strikeState: strikeState && { ...newStrikeState(), ...strikeState } });
   return at + length;
 }

@@ -1,7 +1,7 @@
 import type { Counters, StrikeState } from '../../limits/counters.ts';
 import type { StoredCounters } from './counter-store.ts';
 
-export type CounterChange = (ledger: Counters) => void;
+export type CounterChange = (counters: Counters) => void;
 
 /**
  * Changes that are not on disk yet. Disk writes include them, and the live counters get each one only when it is on
@@ -35,20 +35,20 @@ export class PendingChanges {
   }
 
   /**
-   * The counters after all pending changes, or `ledger` itself without one. A subject without counters starts with
+   * The counters after all pending changes, or `counters` itself without one. A subject without counters starts with
    * empty ones.
    */
-  after(subject: string, ledger: StoredCounters | undefined): StoredCounters | undefined {
+  after(subject: string, counters: StoredCounters | undefined): StoredCounters | undefined {
     const changes = this.#bySubject.get(subject);
-    if (!changes) return ledger;
-    const changed = ledger ? copyOf(ledger) : { windows: [], cells: [], conduct: null, marked: 0 };
+    if (!changes) return counters;
+    const changed = counters ? copyOf(counters) : { windows: [], cells: [], strikeState: null, marked: 0 };
     for (const change of changes) change(changed);
     return changed;
   }
 }
 
-function copyOf({ windows, cells, conduct, marked }: StoredCounters): StoredCounters {
-  return { windows, cells: [...cells], conduct: conduct && copyOfStrikeState(conduct), marked };
+function copyOf({ windows, cells, strikeState, marked }: StoredCounters): StoredCounters {
+  return { windows, cells: [...cells], strikeState: strikeState && copyOfStrikeState(strikeState), marked };
 }
 
-const copyOfStrikeState = (conduct: StrikeState): StrikeState => ({ ...conduct, strikes: [...conduct.strikes] });
+const copyOfStrikeState = (state: StrikeState): StrikeState => ({ ...state, strikes: [...state.strikes] });

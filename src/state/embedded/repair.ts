@@ -23,7 +23,7 @@ export interface MissingParts {
  * runs on it.
  */
 export async function repairFolder(folder: string): Promise<MissingParts> {
-  if (!existsSync(folder)) throw new StateFileError(`there is no data folder ${folder}`);
+  if (!existsSync(folder)) throw new StateFileError(`the data folder ${folder} does not exist`);
   const lock = lockFolder(folder);
   try {
     const noted = recordedLastChange(folder);

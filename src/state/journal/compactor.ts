@@ -136,7 +136,7 @@ export class Compactor<V> {
     this.#changed = new Set();
     this.#entries = [];
     this.#beat += 1;
-    if (this.#others === null && this.#isLarge) this.#beginAnew();
+    if (this.#others === null && this.#isLarge) this.#beginFile();
     const count = changed.size + entries.length;
     await this.#pack(this.#read(changed), count);
     await this.#pack(this.#readEntries(entries), count);
@@ -160,7 +160,7 @@ export class Compactor<V> {
     return this.#journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
   }
 
-  #beginAnew(): void {
+  #beginFile(): void {
     this.#journal.begin();
     this.#others = this.#read(this.#living.names());
   }

@@ -45,7 +45,7 @@ export class Journal {
   #older: Generation[];
   #newest: number;
   #current: Current | null = null;
-  #beginsAnew = false;
+  #beginsFile = false;
   #queue: Batch[] = [];
   #isFailing = false;
   #unsynced: Batch[] = [];
@@ -88,7 +88,7 @@ export class Journal {
   }
 
   begin(): void {
-    this.#beginsAnew = true;
+    this.#beginsFile = true;
   }
 
   /**
@@ -161,12 +161,12 @@ export class Journal {
   }
 
   async #file(): Promise<Current> {
-    if (this.#beginsAnew) {
+    if (this.#beginsFile) {
       // The sync itself rejects for its callers.
       await this.#syncs.next().catch(() => {});
       await this.#leave();
     }
-    this.#beginsAnew = false;
+    this.#beginsFile = false;
     if (this.#current) return this.#current;
     const number = ++this.#newest;
     const file = await this.#files.create(this.#path(number));

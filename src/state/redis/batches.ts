@@ -34,7 +34,7 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** Throws WrongAnswer. */
+  /** Throws UnexpectedReply. */
   read(answer: unknown): Decisions {
     const reader = new ReplyReader(answer);
     const decisions = this.requests.map(({ subject, limits }) => {

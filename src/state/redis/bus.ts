@@ -7,13 +7,13 @@ import type { Subscriber, Subscription } from './subscriber.ts';
 /** Changes of all gateways. A disconnection loses messages; then anything may have changed. */
 export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<Subscription, 'begun'> {
   const listeners = new Set<(message: Message) => void>();
-  const tell = (message: Message) => {
+  const notify = (message: Message) => {
     for (const listener of listeners) listener(message);
   };
   const subscription = subscriber.listen({
     channels: [CHANNEL],
-    onMessage: (text) => tell(readMessage(text)),
-    onMissed: () => tell({ type: 'anything' }),
+    onMessage: (text) => notify(readMessage(text)),
+    onMissed: () => notify({ type: 'anything' }),
     onDisconnect: (isCut) => observe({ type: 'state.connection', of: 'messages', isCut }),
   });
   return {

@@ -25,15 +25,15 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
 /** Reports each new warning. Returns a function that stops it. */
 export function watchWarnings(
   redis: Connection,
-  told: readonly string[],
-  tell: Report,
+  reported: readonly string[],
+  report: Report,
   every = CHECK_INTERVAL,
 ): () => void {
-  let known = told;
+  let known = reported;
   const timer = setInterval(() => {
     const look = infosOf(redis).then((infos) => {
       const warnings = warningsIn(infos);
-      for (const warning of warnings) if (!known.includes(warning)) tell(warning);
+      for (const warning of warnings) if (!known.includes(warning)) report(warning);
       known = warnings;
     });
     // During an outage, requests report it.
@@ -52,7 +52,7 @@ function warningsIn(infos: readonly string[]): string[] {
   return [...new Set(infos.flatMap(evictionWarning))];
 }
 
-/** Without the right to INFO there are no warnings. `tryScript` still checks permissions. */
+/** A user without the right to INFO gets no warnings. `tryScript` still checks permissions. */
 function unavailableInfo(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
   throw error;
@@ -81,7 +81,7 @@ function evictionWarning(info: string): string[] {
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   try {
-    await runScript(redis, loadScript('reset-1.lua'), [keyOf.ledger(name)], [CHANNEL, '']);
+    await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, '']);
     await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
   } catch (error) {
     throw unusable(error);
@@ -92,5 +92,5 @@ export function unusable(error: unknown): RedisError {
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
     return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
-  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error, isAway: true });
+  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error, isUnreachable: true });
 }

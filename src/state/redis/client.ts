@@ -70,7 +70,7 @@ export async function untilReady(redis: Connection, settings: RedisSettings, pat
     }
     if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
   } catch (error) {
-    throw new RedisError(explain(settings, error), { cause: error, isAway: !isRefusal(error) });
+    throw new RedisError(explain(settings, error), { cause: error, isUnreachable: !isRefusal(error) });
   }
 }
 

@@ -24,11 +24,11 @@ const SCRIPTS = {
   look: loadScript('look-1.lua'),
   strike: loadScript('strike-1.lua'),
   ban: loadScript('ban-1.lua'),
-  pardon: loadScript('pardon-1.lua'),
+  liftBan: loadScript('lift-1.lua'),
   reset: loadScript('reset-1.lua'),
   charge: loadScript('charge-1.lua'),
   grant: loadScript('grant-1.lua'),
-  conduct: loadScript('conduct-1.lua'),
+  banLevel: loadScript('level-1.lua'),
 };
 
 type Arguments = readonly (string | number)[];
@@ -69,7 +69,7 @@ export class RedisState implements SharedBackend {
   }
 
   async look(subject: string, limits: Limits): Promise<Admission> {
-    return this.#standing('look', subject, limits, []);
+    return this.#readAdmission('look', subject, limits, []);
   }
 
   async strike(
@@ -77,13 +77,13 @@ export class RedisState implements SharedBackend {
     limits: Limits,
     { times, violated }: Pick<Strikes, 'times' | 'violated'>,
   ): Promise<Admission> {
-    const standing = await this.#standing('strike', subject, limits, [numberOf(limits, violated), ...times]);
-    if (standing.verdict === 'banned') this.#banned.note(subject, standing.bannedUntil);
-    return standing;
+    const admission = await this.#readAdmission('strike', subject, limits, [numberOf(limits, violated), ...times]);
+    if (admission.verdict === 'banned') this.#banned.note(subject, admission.bannedUntil);
+    return admission;
   }
 
-  async pardon(subject: string): Promise<void> {
-    await this.#do('pardon', subject, [CHANNEL, subjectChanged(subject)]);
+  async liftBan(subject: string): Promise<void> {
+    await this.#do('liftBan', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
   async reset(subject: string): Promise<void> {
@@ -98,7 +98,7 @@ export class RedisState implements SharedBackend {
 
   async banLevel(subject: string, limits: Limits): Promise<number> {
     const args = [this.#clock(), ...packLimits(limits)];
-    return this.#run('conduct', subject, args, (answer) => readLevel(answer));
+    return this.#run('banLevel', subject, args, (answer) => readLevel(answer));
   }
 
   /** No timeout: the first call scans every master. */
@@ -118,8 +118,8 @@ export class RedisState implements SharedBackend {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
     await this.#do('ban', subject, args);
     try {
-      const imposed = await this.#banOf(subject);
-      if (imposed) await this.#banned.add([imposed]);
+      const added = await this.#banOf(subject);
+      if (added) await this.#banned.add([added]);
     } catch (error) {
       throw unexpectedReply(subject, error);
     }
@@ -160,7 +160,7 @@ export class RedisState implements SharedBackend {
 
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
-    const asked = runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
+    const asked = runScript(this.#redis, SCRIPTS.banLevel, [keyOf.counters(subject)], args);
     return this.#read(asked, (answer) => readBan(subject, answer));
   }
 
@@ -180,19 +180,24 @@ export class RedisState implements SharedBackend {
     for (const limits of sets.keys()) args.push(...packLimits(limits));
     const keys: string[] = [];
     for (const { subject, limits, cost, scopes } of requests) {
-      keys.push(keyOf.ledger(subject));
+      keys.push(keyOf.counters(subject));
       args.push(sets.get(limits)!, packCharge(limits, cost, scopes));
     }
     return [keys, args];
   }
 
-  #standing(name: 'look' | 'strike', subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
+  #readAdmission(
+    name: 'look' | 'strike',
+    subject: string,
+    limits: Limits,
+    times: readonly number[],
+  ): Promise<Admission> {
     const args = [this.#clock(), ...packLimits(limits), ...times];
     return this.#run(name, subject, args, (answer) => {
       const reader = new ReplyReader(answer);
-      const standing = reader.standing(subject, limits);
+      const admission = reader.admissionWithStrikes(subject, limits);
       reader.end();
-      return standing;
+      return admission;
     });
   }
 
@@ -207,7 +212,7 @@ export class RedisState implements SharedBackend {
     read: (answer: unknown) => T,
   ): Promise<T> {
     try {
-      const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
+      const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.counters(subject)], args);
       return await this.#patience.wait(subject, this.#read(asked, read));
     } catch (error) {
       throw unexpectedReply(subject, error);

@@ -4,10 +4,13 @@ import { ExpectedError } from '../../common/expected-error.ts';
 export class RedisError extends ExpectedError {
   override name = 'RedisError';
   /** Whether Redis does not respond, or cannot serve yet. If false, its configuration must change. */
-  readonly isAway: boolean;
+  readonly isUnreachable: boolean;
 
-  constructor(message: string, { isAway = false, ...options }: ErrorOptions & { readonly isAway?: boolean } = {}) {
+  constructor(
+    message: string,
+    { isUnreachable = false, ...options }: ErrorOptions & { readonly isUnreachable?: boolean } = {},
+  ) {
     super(message, options);
-    this.isAway = isAway;
+    this.isUnreachable = isUnreachable;
   }
 }

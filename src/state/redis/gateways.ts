@@ -10,7 +10,7 @@ const SCRIPT = loadScript('announce-1.lua');
 const LEAVE_TIMEOUT = 250;
 
 /** Running gateways, or gateways that accept queries; these are kept for a day unless they stop. */
-type List = typeof keyOf.gateways | typeof keyOf.fleet;
+type List = typeof keyOf.gateways | typeof keyOf.peers;
 
 export interface Gateways {
   /** At least 1. */
@@ -21,7 +21,7 @@ export interface Gateways {
 
 /** Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last known number. */
 export function joinGateways(redis: Connection, list: List, id: string, known = 1): Gateways {
-  const lives = list === keyOf.fleet ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
+  const lives = list === keyOf.peers ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
     count = await checkShape(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);

@@ -65,7 +65,7 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
 export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
   const at = await hashOf(redis, record.id);
   const before = at === null ? null : await recordAt(redis, at);
-  if (at === null || before?.id !== record.id) throw new Error(`there is no key ${record.id}`);
+  if (at === null || before?.id !== record.id) throw new Error(`the key ${record.id} does not exist`);
   if (before.version !== record.version - 1) throw changedMeanwhile(record);
   await rejectUsedHash(redis, record);
   const forgotten = [before.hash, before.previous?.hash].filter(

@@ -21,7 +21,7 @@ import { DAY, MINUTE } from '../../common/time.ts';
  * | `sg:g` | running gateways by last announcement: sorted set | 1 minute after the last announcement |
  * | `sg:fleet` | gateways that accept queries, by last announcement: sorted set | 1 day after the last announcement; newest 1,000 |
  * | `sg:l:{<name>}` | lock on a key, token or call | `LOCK_TTL` |
- * | `sg:bans` | banned and some pardoned subjects by end of the ban: sorted set | until the last ban ends |
+ * | `sg:bans` | banned and some lifted subjects by end of the ban: sorted set | until the last ban ends |
  * | `sg:bans:whole` | 1 if `sg:bans` is complete | |
  * | `sg:{sg:webhooks}:names` | queued events by expiry: sorted set | bound: `MAX_NAMES` |
  * | `sg:{sg:webhooks}:told` | times of queued events: hash | as `names` |
@@ -49,7 +49,7 @@ export const OUTBOX_TTL = 30 * DAY;
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
-  ledger: (subject: string) => `${PREFIX}s:{${subject}}`,
+  counters: (subject: string) => `${PREFIX}s:{${subject}}`,
   probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
   apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
   apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
@@ -67,16 +67,16 @@ export const keyOf = {
   bans: `${PREFIX}bans`,
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
-  fleet: `${PREFIX}fleet`,
+  peers: `${PREFIX}fleet`,
   outbox: {
     names: `${OUTBOX}:names`,
-    told: `${OUTBOX}:told`,
+    queuedAt: `${OUTBOX}:told`,
     counter: `${OUTBOX}:counter`,
     marks: `${OUTBOX}:marks`,
     due: (endpoint: string) => `${OUTBOX}:due:${endpoint}`,
     came: (endpoint: string) => `${OUTBOX}:came:${endpoint}`,
     jobs: (endpoint: string) => `${OUTBOX}:jobs:${endpoint}`,
-    standing: (endpoint: string) => `${OUTBOX}:standing:${endpoint}`,
+    lastResult: (endpoint: string) => `${OUTBOX}:standing:${endpoint}`,
   },
 } as const;
 

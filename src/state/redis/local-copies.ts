@@ -44,7 +44,12 @@ export function openLastKnownCounters(
   folder: string,
   { worker, workers, observe }: { readonly worker: number; readonly workers: number; readonly observe: Observe },
 ): LastKnownCounters | null {
-  return lastKnownCountersIn({ folder, worker, workers, failed: warn(observe, `cannot keep standings in ${folder}`) });
+  return lastKnownCountersIn({
+    folder,
+    worker,
+    workers,
+    failed: warn(observe, `cannot store last-known counters in ${folder}`),
+  });
 }
 
 function warn(observe: Observe, what: string): (error: unknown) => void {

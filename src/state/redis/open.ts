@@ -30,7 +30,7 @@ interface Managed extends Records {
 }
 
 export interface OfflineState extends Managed {
-  readonly fleet: () => Peers;
+  readonly peers: () => Peers;
   readonly outbox: Storage['outbox'];
 }
 
@@ -42,7 +42,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
   return {
     ...managed,
     outbox: outboxIn(redis),
-    fleet() {
+    peers() {
       subscriber ??= new Subscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },

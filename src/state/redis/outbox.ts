@@ -21,7 +21,7 @@ type StoredJob = Message & { readonly at: number };
 
 /** All its keys are in one slot. */
 export function outboxInRedis(redis: Connection): Outbox {
-  const { names, told: reply, counter, marks, due, came, jobs, standing } = keyOf.outbox;
+  const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
 
   async function settle(
     what: 'done' | 'failed' | 'lost' | 'well',
@@ -30,7 +30,7 @@ export function outboxInRedis(redis: Connection): Outbox {
     now: number,
     ...more: readonly (string | number)[]
   ): Promise<void> {
-    const keys = [due(endpoint), came(endpoint), jobs(endpoint), standing(endpoint)];
+    const keys = [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
     await withTimeout(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_TTL, ...more]));
   }
 
@@ -39,16 +39,16 @@ export function outboxInRedis(redis: Connection): Outbox {
       const written: StoredJob = { ...message, at: now };
       const keys = [
         names,
-        reply,
+        queuedAt,
         counter,
-        ...endpoints.flatMap((one) => [due(one), came(one), jobs(one), standing(one)]),
+        ...endpoints.flatMap((one) => [due(one), came(one), jobs(one), lastResult(one)]),
       ];
       const { name, since, until, ends = '' } = once;
       const args = [now, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
     },
     async take(endpoint, now) {
-      const keys = [due(endpoint), jobs(endpoint), standing(endpoint)];
+      const keys = [due(endpoint), jobs(endpoint), lastResult(endpoint)];
       const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
         | [number: string, job: string, attempts: number, failures: number]
         | null;
@@ -66,7 +66,7 @@ export function outboxInRedis(redis: Connection): Outbox {
       const answers = await allWithTimeout(
         redis,
         endpoints.flatMap((one) => [
-          ['hgetall', standing(one)],
+          ['hgetall', lastResult(one)],
           ['zcard', came(one)],
           ['zrange', came(one), '0', '0', 'WITHSCORES'],
         ]),
@@ -85,8 +85,8 @@ export function outboxInRedis(redis: Connection): Outbox {
   };
 }
 
-function stateOf(standing: unknown, waiting: unknown, first: unknown): EndpointState {
-  const fields = fieldsIn(standing);
+function stateOf(lastResult: unknown, waiting: unknown, first: unknown): EndpointState {
+  const fields = fieldsIn(lastResult);
   const numberIn = (name: string) => (fields.has(name) ? Number(fields.get(name)) : null);
   const [, oldest] = first as [string?, string?];
   return {

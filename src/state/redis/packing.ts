@@ -2,7 +2,7 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
-export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
+export type PackedLimits = readonly [ids: string, windows: string, escalation: string];
 
 const packed = new WeakMap<Limits, PackedLimits>();
 

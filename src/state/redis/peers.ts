@@ -50,7 +50,7 @@ interface PendingQuestion {
 export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: PeersOptions): Peers {
   const me = randomUUID();
   const waiting = new Map<string, PendingQuestion>();
-  const gateways = self && joinGateways(redis, keyOf.fleet, self.name);
+  const gateways = self && joinGateways(redis, keyOf.peers, self.name);
   // A failed announcement is repeated soon.
   gateways?.announce().catch(() => {});
   let isClosed = false;
@@ -106,7 +106,7 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
   /** Gateways of the last day: recent ones, and silent ones without a clean stop. */
   async function others(): Promise<Lost & { readonly here: readonly string[] }> {
     const list = await withTimeout(
-      checkShape(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
+      checkShape(redis, 'the gateways', redis.zrange(keyOf.peers, '0', '-1', 'WITHSCORES'), isTextList),
       ANSWER_TIMEOUT,
     );
     const received = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));

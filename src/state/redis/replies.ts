@@ -16,16 +16,16 @@ const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_COUNTERS]: '
 const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_COUNTERS]: 'foreign' };
 const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'missing', [-1]: 'outdated' };
 
-const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
+const OUTCOMES = { liftBan: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
 
-export type CounterScript = keyof typeof BY_SCRIPT;
+export type CounterScript = keyof typeof OUTCOMES;
 
-/** Throws CountersError if the key holds other data, and WrongAnswer. */
+/** Throws CountersError if the key holds other data, and UnexpectedReply. */
 export function checkDone(script: CounterScript, answer: unknown, subject: string): void {
-  if (nameOf(script, BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
+  if (nameOf(script, OUTCOMES[script], answer) === 'foreign') throw foreignKey(subject);
 }
 
-/** Throws WrongAnswer. */
+/** Throws UnexpectedReply. */
 export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdated' {
   return nameOf('change', CHANGED, answer);
 }
@@ -38,20 +38,20 @@ function nameOf<N extends string>(script: string, names: Names<N>, answer: unkno
 
 /** `error` is a CountersError, or an error of Redis or the connection. */
 export function unexpectedReply(subject: string, error: unknown): Outage {
-  // Some scripts, such as `pardon`, do not check the type of their only key first.
+  // Some scripts, such as `liftBan`, do not check the type of their only key first.
   const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
   return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
 }
 
 function foreignKey(subject: string): CountersError {
   return new CountersError(
-    `the Redis key ${keyOf.ledger(subject)} holds other data than counters: rename or delete it`,
+    `the Redis key ${keyOf.counters(subject)} holds other data than counters: rename or delete it`,
   );
 }
 
 type StrikeReading = readonly [
   end: number,
-  rung: number,
+  level: number,
   notForgotten: number,
   since: number,
   code?: number,
@@ -61,29 +61,30 @@ type StrikeReading = readonly [
 ];
 
 function readStrikes(answer: unknown): StrikeReading {
-  const isConduct = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
-  if (!isConduct || !(answer[7] === undefined || typeof answer[7] === 'string')) throw new UnexpectedReply('conduct');
+  const isStrikeReading = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
+  if (!isStrikeReading || !(answer[7] === undefined || typeof answer[7] === 'string'))
+    throw new UnexpectedReply('a strike state');
   return answer as unknown as StrikeReading;
 }
 
-/** Throws WrongAnswer. */
+/** Throws UnexpectedReply. */
 export function readLevel(answer: unknown): number {
   return readStrikes(answer)[1];
 }
 
-/** Throws WrongAnswer. */
+/** Throws UnexpectedReply. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
+  const [until, , level, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
-  return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, rung };
+  return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, level };
 }
 
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
-/** Reads a reply of `admit`, `look` or `strike` request by request. Its methods throw WrongAnswer. */
+/** Reads a reply of `admit`, `look` or `strike` request by request. Its methods throw UnexpectedReply. */
 export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
@@ -120,7 +121,7 @@ export class ReplyReader {
   }
 
   /** Includes the strike state, whatever the verdict. Throws CountersError. */
-  standing(subject: string, { windows }: Limits): Admission {
+  admissionWithStrikes(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
     return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));
   }
@@ -139,8 +140,8 @@ export class ReplyReader {
     const fitsAt = this.#next();
     const strikes = this.#next();
     const bannedUntil = this.#next();
-    const rung = this.#next();
-    const banBegins = rung > 0;
+    const banLevel = this.#next();
+    const banBegins = banLevel > 0;
     const retryAt = Math.max(fitsAt, bannedUntil);
     const admission = {
       verdict,
@@ -152,7 +153,7 @@ export class ReplyReader {
       bannedUntil,
       banBegins,
     };
-    return banBegins ? { ...admission, rung } : admission;
+    return banBegins ? { ...admission, banLevel } : admission;
   }
 
   #readings(windows: readonly Window[]): Reading[] {

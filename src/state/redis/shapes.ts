@@ -18,7 +18,7 @@ export const isTextList = (answer: unknown): answer is string[] =>
 export const isHash = (answer: unknown): answer is Record<string, string> =>
   typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
 
-/** Throws WrongAnswer and drops the connection if the reply has another type. */
+/** Throws UnexpectedReply and drops the connection if the reply has another type. */
 export async function checkShape<T>(
   redis: Connection,
   what: string,

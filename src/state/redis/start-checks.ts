@@ -17,7 +17,7 @@ export class StartChecks<T> {
   readonly #options: StartChecksOptions<T>;
   #passed = false;
   #stopped = false;
-  #told: string | null = null;
+  #reported: string | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: StartChecksOptions<T>) {
@@ -45,9 +45,9 @@ export class StartChecks<T> {
       await this.first(CHECK_INTERVAL);
     } catch (error) {
       if (this.#stopped) return;
-      const { isAway, message } = error as RedisError;
-      if (!isAway && message !== this.#told) this.#options.unfit(message);
-      if (!isAway) this.#told = message;
+      const { isUnreachable, message } = error as RedisError;
+      if (!isUnreachable && message !== this.#reported) this.#options.unfit(message);
+      if (!isUnreachable) this.#reported = message;
       this.#timer = setTimeout(() => void this.untilPassed(), CHECK_INTERVAL).unref();
     }
   }

@@ -56,7 +56,7 @@ export async function startRedis(settings: RedisSettings, options: StartOptions)
     return { ...started, absence: null };
   } catch (error) {
     const absence = error as RedisError;
-    if (absence.isAway && missing === null) {
+    if (absence.isUnreachable && missing === null) {
       if (!isWorker) observe({ type: 'state.unavailable_at_start', reason: absence.message, copyAge: copy!.age });
       observe({ type: 'state.connection', of: 'requests', isCut: true });
       observe({ type: 'state.connection', of: 'messages', isCut: true });
@@ -64,8 +64,8 @@ export async function startRedis(settings: RedisSettings, options: StartOptions)
       return { ...started, absence };
     }
     await started.close();
-    if (!absence.isAway || missing === '') throw absence;
-    throw new RedisError(`${absence.message}; ${missing}`, { cause: absence.cause, isAway: true });
+    if (!absence.isUnreachable || missing === '') throw absence;
+    throw new RedisError(`${absence.message}; ${missing}`, { cause: absence.cause, isUnreachable: true });
   }
 }
 
@@ -116,7 +116,7 @@ function dataIn(redis: Connection, observe: Observe): DataCheck {
 
 /** Returns a function that stops the reports. */
 function reportWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
-  const tell = (warning: string) => observe({ type: 'state.warning', warning });
-  for (const warning of warnings) tell(warning);
-  return watchWarnings(redis, warnings, tell, lookAgain);
+  const report = (warning: string) => observe({ type: 'state.warning', warning });
+  for (const warning of warnings) report(warning);
+  return watchWarnings(redis, warnings, report, lookAgain);
 }

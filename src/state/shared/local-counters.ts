@@ -184,7 +184,7 @@ export class LocalCounters {
       share,
       counters,
       before: [...counters.cells],
-      bannedBefore: counters.conduct?.bannedUntil ?? 0,
+      bannedBefore: counters.strikeState?.bannedUntil ?? 0,
       charged: limits.windows.map(() => 0),
     };
     this.#counts.set(subject, count);

@@ -93,7 +93,7 @@ export class RefusalCache {
     if (changes !== this.#changes) return;
     const firstRefusals = new Map(before?.limits === limits ? before.firstRefusals : []);
     const scope = admission.violated?.scope;
-    const { rung: _, ...rest } = admission;
+    const { banLevel: _, ...rest } = admission;
     const { now, retryAt } = admission;
     if (!(now < (firstRefusals.get(scope)?.until ?? 0))) firstRefusals.set(scope, { at: now, until: retryAt });
     this.#entries.set(subject, {
@@ -101,29 +101,29 @@ export class RefusalCache {
       cost,
       scopes,
       admission: { ...rest, banBegins: false },
-      firstRefusals: firstRefusals,
+      firstRefusals,
       until: Math.min(admission.bannedUntil || admission.retryAt, ...partialResets(admission)),
       banBegins: false,
     });
   }
 
   /** Applies the result of forwarded strikes; a ban replaces the refusal. Returns whether a ban began. */
-  applyStrikes({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
+  applyStrikes({ subject, limits }: Strikes, result: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
-    const banned = standing.verdict === 'banned';
+    const banned = result.verdict === 'banned';
     const { violated, retryAt } = entry.admission;
-    const { rung: _, ...rest } = standing;
+    const { banLevel: _, ...rest } = result;
     const admission: Admission = {
       ...rest,
       verdict: banned ? 'banned' : 'limited',
       violated,
-      retryAt: Math.max(retryAt, standing.bannedUntil),
+      retryAt: Math.max(retryAt, result.bannedUntil),
       banBegins: false,
     };
-    const until = Math.min(standing.bannedUntil || retryAt, ...partialResets(admission));
-    this.#entries.set(subject, { ...entry, admission, until, banBegins: banned && standing.banBegins });
-    return banned && standing.banBegins;
+    const until = Math.min(result.bannedUntil || retryAt, ...partialResets(admission));
+    this.#entries.set(subject, { ...entry, admission, until, banBegins: banned && result.banBegins });
+    return banned && result.banBegins;
   }
 
   forget(subject: string): void {

@@ -46,7 +46,7 @@ export class SharedState implements State {
   readonly #refused: RefusalCache;
   readonly #local: LocalCounters;
   readonly #reconciler: Reconciler;
-  readonly #standings: LastKnownCounters | null;
+  readonly #lastKnown: LastKnownCounters | null;
   readonly #stopListening: () => void;
   #hearBan: (ban: StartedBan) => void = () => {};
   /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
@@ -57,7 +57,7 @@ export class SharedState implements State {
     const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
     const { lastKnown = null } = options;
     const changed = (subject: string) => lastKnown?.mark(subject);
-    this.#standings = lastKnown;
+    this.#lastKnown = lastKnown;
     this.#backend = backend;
     this.#breakers = breakers;
     this.#policy = settings.onOutage;
@@ -108,8 +108,8 @@ export class SharedState implements State {
     return this.#backend.look(subject, limits);
   }
 
-  async pardon(subject: string): Promise<void> {
-    await this.#backend.pardon(subject);
+  async liftBan(subject: string): Promise<void> {
+    await this.#backend.liftBan(subject);
     this.#forget(subject);
   }
 
@@ -146,7 +146,7 @@ export class SharedState implements State {
     this.#stopListening();
     await this.#sendStrikes();
     await this.#reconciler.close();
-    await this.#standings?.close();
+    await this.#lastKnown?.close();
     await this.#backend.close();
   }
 

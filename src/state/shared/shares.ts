@@ -40,20 +40,17 @@ export function countersFrom(
     meter.charge(counters.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : reportedAt);
   });
   if (verdict === 'admitted') return counters;
-  counters.conduct = { ...newStrikeState(), bannedUntil };
+  counters.strikeState = { ...newStrikeState(), bannedUntil };
   const scope = violated?.scope;
   if (scope !== undefined && verdict === 'limited')
-    counters.conduct.refusedIn = [{ scope, at: reportedAt, until: retryAt }];
-  else Object.assign(counters.conduct, { refusedAt: reportedAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
-  if (bannedUntil > 0) Object.assign(counters.conduct, { rung: 1, cleanSince: bannedUntil });
+    counters.strikeState.refusedIn = [{ scope, at: reportedAt, until: retryAt }];
+  else
+    Object.assign(counters.strikeState, { refusedAt: reportedAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
+  if (bannedUntil > 0) Object.assign(counters.strikeState, { rung: 1, cleanSince: bannedUntil });
   return counters;
 }
 
-export function banIn(
-  { conduct: strikeState }: Counters,
-  bannedBefore: number,
-  { windows }: Limits,
-): Reconciliation['ban'] {
+export function banIn({ strikeState }: Counters, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
   if (strikeState === null || strikeState.bannedUntil <= bannedBefore) return null;
   const { bannedUntil, bannedSince, bannedFor } = strikeState;
   const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);

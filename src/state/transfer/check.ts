@@ -90,7 +90,7 @@ const LIMIT = {
   span: integer(1, YEAR),
   scope,
 };
-const CONDUCT = fields({
+const STRIKE_STATE = fields({
   refusedAt: moment,
   refusedUntil: moment,
   strikes: list(MAX_STRIKES, moment),
@@ -100,11 +100,11 @@ const CONDUCT = fields({
   rung: integer(0, 1_000_000),
   cleanSince: moment,
 });
-const LEDGER = fields({
+const COUNTERS = fields({
   subject: text(140, SUBJECT, 'key:<id>, account:<plan>:<account> or address:<address>'),
   windows: list(MAX_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
   cells: list(MAX_WINDOWS * 32, integer(0)),
-  conduct: orNull(CONDUCT),
+  conduct: orNull(STRIKE_STATE),
 });
 
 const CHECKS: Readonly<Record<RecordType, Check>> = {
@@ -112,7 +112,7 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   token: TOKEN,
   audit: AUDIT,
   ban: AUDIT,
-  ledger: (value) => LEDGER(value) ?? counters(value as CounterLine),
+  ledger: (value) => COUNTERS(value) ?? counters(value as CounterLine),
   use: fields({ id, at: moment }),
 };
 

@@ -101,7 +101,7 @@ class Checking {
     const { type, ...rest } = parsed;
     if (this.#header === null) this.#header = headerIn(parsed, fail);
     else if (type === 'trailer') this.#trailer = trailerIn(rest, fail);
-    else if (!TYPES.includes(type as RecordType)) fail(`there is no type ${JSON.stringify(String(type).slice(0, 40))}`);
+    else if (!TYPES.includes(type as RecordType)) fail(`unknown type ${JSON.stringify(String(type).slice(0, 40))}`);
     else this.#record(type as RecordType, rest, fail);
     if (!this.#trailer) this.#digest.update(line.bytes).update('\n');
   }
@@ -111,9 +111,9 @@ class Checking {
     if (!this.#header) throw new TransferError(`${this.#file} is empty`);
     if (!this.#trailer) throw new TransferError(`${this.#file} is cut off: its last line, the trailer, is missing`);
     for (const type of TYPES) {
-      const [told, found] = [this.#trailer.counts[type], this.#counts[type]];
-      if (told !== found)
-        throw new TransferError(`${this.#file}: its trailer lists ${told} records of type ${type}, found ${found}`);
+      const [expected, found] = [this.#trailer.counts[type], this.#counts[type]];
+      if (expected !== found)
+        throw new TransferError(`${this.#file}: its trailer lists ${expected} records of type ${type}, found ${found}`);
     }
     const sha256 = this.#digest.digest('hex');
     if (sha256 !== this.#trailer.sha256)

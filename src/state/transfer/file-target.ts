@@ -101,7 +101,7 @@ function orReported<T>(file: string, work: () => T): T {
     if (error instanceof TransferError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') rejectExisting(file);
-    throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'there is no such folder' : message}`, {
+    throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'the folder does not exist' : message}`, {
       cause: error,
     });
   }

@@ -22,15 +22,15 @@ export interface CounterLine {
 export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknown {
   if (type === 'key') return keyLine(value as KeyRecord);
   if (type !== 'ledger') return value;
-  const { subject, ledger } = value as SubjectCounters;
-  return { subject, ...counterLine(ledger) };
+  const { subject, counters } = value as SubjectCounters;
+  return { subject, ...counterLine(counters) };
 }
 
 export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[T] {
   if (type === 'key') return wholeRecord(line as Partial<KeyRecord>) as ValueOf[T];
   if (type !== 'ledger') return line as ValueOf[T];
   const { subject, ...rest } = line as { subject: string } & CounterLine;
-  return { subject, ledger: countersIn(rest) } as ValueOf[T];
+  return { subject, counters: countersIn(rest) } as ValueOf[T];
 }
 
 /** Versions without scopes can read keys that omit the field. The record may be unchecked and have any form. */
@@ -40,35 +40,35 @@ function keyLine(record: KeyRecord): Partial<KeyRecord> {
 }
 
 /** Independent of the kind of state; equal counters have equal lines. */
-export function counterLine({ windows, cells, conduct }: Counters): CounterLine {
+export function counterLine({ windows, cells, strikeState: state }: Counters): CounterLine {
   return {
     windows: windows.map((window) => {
       const { limit, ...rest } = unknownKind(window);
-      return conduct === null ? rest : unknownKind(window);
+      return state === null ? rest : unknownKind(window);
     }),
     cells,
-    conduct: conduct && {
-      refusedAt: conduct.refusedAt,
-      refusedUntil: conduct.refusedUntil,
-      strikes: conduct.strikes,
-      bannedUntil: conduct.bannedUntil,
-      bannedSince: conduct.bannedSince,
-      bannedFor: conduct.bannedFor && unknownKind(conduct.bannedFor),
-      rung: conduct.rung,
-      cleanSince: conduct.cleanSince,
+    conduct: state && {
+      refusedAt: state.refusedAt,
+      refusedUntil: state.refusedUntil,
+      strikes: state.strikes,
+      bannedUntil: state.bannedUntil,
+      bannedSince: state.bannedSince,
+      bannedFor: state.bannedFor && unknownKind(state.bannedFor),
+      rung: state.rung,
+      cleanSince: state.cleanSince,
     },
   };
 }
 
-export function countersIn({ windows, cells, conduct }: CounterLine): Counters {
+export function countersIn({ windows, cells, conduct: state }: CounterLine): Counters {
   return {
     // An unused limit may have any value: counters identify windows by kind and span.
     windows: windows.map((window) => windowOf({ limit: 1, ...window })),
     cells: [...cells],
-    conduct: conduct && {
-      ...conduct,
-      strikes: [...conduct.strikes],
-      bannedFor: conduct.bannedFor && windowOf(conduct.bannedFor),
+    strikeState: state && {
+      ...state,
+      strikes: [...state.strikes],
+      bannedFor: state.bannedFor && windowOf(state.bannedFor),
     },
   };
 }

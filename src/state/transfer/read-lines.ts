@@ -52,7 +52,10 @@ function open(file: string): number {
     closeSync(descriptor);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const reasons: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'it is not readable' };
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: 'the file does not exist',
+      EACCES: 'it is not readable',
+    };
     throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, { cause: error });
   }
   throw new TransferError(`cannot read ${file}: it is not a file`);

@@ -9,7 +9,7 @@ export type RecordType = (typeof TYPES)[number];
 
 export interface SubjectCounters {
   readonly subject: string;
-  readonly ledger: Counters;
+  readonly counters: Counters;
 }
 
 /** Unix milliseconds. */

@@ -69,8 +69,9 @@ export function decideCounters(
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
   // Strike state is never removed from counters in Redis.
-  const left = given.conduct === null && stored.conduct ? { ...stored.conduct, refusedAt: 0, refusedUntil: 0 } : null;
-  const write = left ? { ...given, conduct: left } : given;
+  const left =
+    given.strikeState === null && stored.strikeState ? { ...stored.strikeState, refusedAt: 0, refusedUntil: 0 } : null;
+  const write = left ? { ...given, strikeState: left } : given;
   return isSameCounters(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
 }
 
@@ -89,10 +90,10 @@ function units([, ...counts]: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function cellsOf(ledger: Counters, wanted: Window): number[] | null {
+function cellsOf(counters: Counters, wanted: Window): number[] | null {
   let found: number[] | null = null;
-  eachWindow(ledger.windows, (window, at, { size }) => {
-    if (isSameCounter(window, wanted)) found = ledger.cells.slice(at, at + size);
+  eachWindow(counters.windows, (window, at, { size }) => {
+    if (isSameCounter(window, wanted)) found = counters.cells.slice(at, at + size);
   });
   return found;
 }
@@ -101,8 +102,8 @@ function isSameCounters(one: Counters, other: Counters): boolean {
   return JSON.stringify(counterLine(one)) === JSON.stringify(counterLine(other));
 }
 
-export function isBanned({ conduct }: Counters, now: number): boolean {
-  return conduct !== null && conduct.bannedUntil > now;
+export function isBanned({ strikeState }: Counters, now: number): boolean {
+  return strikeState !== null && strikeState.bannedUntil > now;
 }
 
 export class KnownEntries {

@@ -7,7 +7,7 @@ import type { Window } from '../../../src/limits/limits.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import type { State } from '../../../src/state/state.ts';
 import { exchangeOf, knownClient } from '../../support/exchange.ts';
-import { DAY, LADDER, MINUTE, window } from '../../support/limits.ts';
+import { DAY, ESCALATION, MINUTE, window } from '../../support/limits.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const minute: Window = { ...window(60, MINUTE), name: 'minute' };
@@ -83,7 +83,7 @@ describe('a limited request', () => {
   });
 
   test('is warned one strike before a ban', () => {
-    const { headers, message } = admitting(limited({ strikes: LADDER.strikes - 1 })).admitted() as Refusal;
+    const { headers, message } = admitting(limited({ strikes: ESCALATION.strikes - 1 })).admitted() as Refusal;
     expect(message).toMatch(/The next request sent earlier bans this key\.$/);
     expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
   });
@@ -124,7 +124,14 @@ describe('a banned request', () => {
 
   test('records the ban if the admission has all of it, with the operation of the request', () => {
     const { admitted, begun, exchange } = admitting(
-      admission({ verdict: 'banned', bannedUntil: until, retryAt: until, violated: minute, banBegins: true, rung: 2 }),
+      admission({
+        verdict: 'banned',
+        bannedUntil: until,
+        retryAt: until,
+        violated: minute,
+        banBegins: true,
+        banLevel: 2,
+      }),
     );
     exchange.route = 'listPets';
     void admitted();

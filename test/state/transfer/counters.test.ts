@@ -17,19 +17,19 @@ import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
 import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/transfer.ts';
 
-const LADDER = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
+const ESCALATION = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
 const SCOPED = limits(
   [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')],
-  LADDER,
+  ESCALATION,
 );
 const PLANS: readonly Limits[] = [
-  limits([window(3, MINUTE)], LADDER),
-  limits([window(5, MINUTE), window(12, HOUR)], LADDER),
-  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
-  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], LADDER),
+  limits([window(3, MINUTE)], ESCALATION),
+  limits([window(5, MINUTE), window(12, HOUR)], ESCALATION),
+  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], ESCALATION),
+  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], ESCALATION),
   limits([window(3, 7_001, 'sliding')], null),
   SCOPED,
-  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
+  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], ESCALATION)),
   limits([window(2 ** 53 - 100, HOUR)], null),
 ];
 
@@ -47,7 +47,7 @@ const step = fc.oneof(
       .map(([p, c, of]) => named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of))),
   },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
-  { weight: 1, arbitrary: fc.constant(named('pardon', (state, s) => state.pardon(s))) },
+  { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
   {
     weight: 1,
     arbitrary: plan.map((p) => named(`grant under ${p}`, (state, s) => state.grant(s, PLANS[p]!, 2, null))),
@@ -65,7 +65,7 @@ const burst = fc.tuple(plan, fc.integer({ min: 4, max: 14 })).map(([p, count]) =
 const traffic = fc
   .array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 })
   .map((parts): Traffic => (parts as Traffic[]).flat());
-/** Ahead of Redis's own clock, by which a ledger that is put there lives: none is gone before the test's clock says so. */
+/** Ahead of the clock of Redis, which ends counters that are put there: none expire before the clock of the test. */
 const AHEAD = Date.UTC(2100, 0, 1);
 /** Any phase of windows and their slots. */
 const beginning = fc.nat({ max: 3 * DAY }).map((after) => AHEAD + after);
@@ -86,7 +86,7 @@ const settings = () => ({ ...DEFAULTS, url: own.server.url });
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
 function targetsOf(clock: TestClock) {
-  return targetOptions({ escalation: LADDER, clock: clock.read });
+  return targetOptions({ escalation: ESCALATION, clock: clock.read });
 }
 
 const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
@@ -135,7 +135,7 @@ const toFolder: Move = async (subject, clock, before) => {
   await send(stayed, subject, clock, before);
   const target = folderTarget(folder.path, targetsOf(clock));
   await moveAll(await openRedisSource(settings()), target, { clock: clock.read });
-  const hasDropped = (await own.server.admin.hdel(keyOf.ledger(subject), 'r')) > 0;
+  const hasDropped = (await own.server.admin.hdel(keyOf.counters(subject), 'r')) > 0;
   const moved = openEmbedded(folder.path, options(clock));
   const close = async () => {
     await stayed.close();
@@ -145,14 +145,16 @@ const toFolder: Move = async (subject, clock, before) => {
   return { stayed, moved: moved.state, hasDropped, close };
 };
 
-/** Makes the ledgers of a folder forget when scopes were first refused. Answers whether there was any. */
+/** Removes from the counters of a folder when scopes were first refused. Returns whether any had such times. */
 function dropScopesIn(folder: string): boolean {
-  const ledgers = new Map<string, Counters>();
-  readEachSubject(folder, () => (subject, ledger) => ledgers.set(subject, ledger));
-  const told = [...ledgers.values()].flatMap(({ conduct }) => (conduct?.refusedIn ? [conduct] : []));
-  for (const conduct of told) conduct.refusedIn = undefined;
-  replaceCounters(folder, ledgers);
-  return told.length > 0;
+  const bySubject = new Map<string, Counters>();
+  readEachSubject(folder, () => (subject, counters) => bySubject.set(subject, counters));
+  const withScopes = [...bySubject.values()].flatMap(({ strikeState }) =>
+    strikeState?.refusedIn ? [strikeState] : [],
+  );
+  for (const strikeState of withScopes) strikeState.refusedIn = undefined;
+  replaceCounters(folder, bySubject);
+  return withScopes.length > 0;
 }
 
 /** Both say the same of the subject, and answer the same to the same steps. */
@@ -170,12 +172,12 @@ async function expectEqual({ stayed, moved }: Both, subject: string, clock: Test
 }
 
 const MOVES: readonly { readonly way: string; readonly move: Move }[] = [
-  { way: 'of a folder goes on in Redis', move: toRedis },
-  { way: 'of Redis goes on in a folder', move: toFolder },
+  { way: 'of a folder continue in Redis', move: toRedis },
+  { way: 'of Redis continue in a folder', move: toFolder },
 ];
 
 test.each(MOVES)(
-  'after any traffic a ledger $way as if it had stayed, but for what a move drops',
+  'counters $way after any traffic as if they had stayed, except for what a move drops',
   async ({ move }) => {
     let [banned, dropped] = [0, 0];
     await fc.assert(
@@ -200,7 +202,7 @@ test.each(MOVES)(
 );
 
 test.each(MOVES)(
-  'a ledger $way with its units and strikes, and one more refusal in a scope is no strike',
+  'counters $way with their units and strikes, and one more refusal in a scope is not a strike',
   async ({ move }) => {
     const clock = new TestClock(AHEAD);
     const subject = `key:${idOf(subjects++)}`;
@@ -213,7 +215,7 @@ test.each(MOVES)(
     const first = await refused();
     expect(first).toMatchObject({ verdict: 'limited', strikes: 2 });
     expect(first.readings.map(({ remaining }) => remaining)).toEqual([3, 0, 4]);
-    expect(await refused()).toMatchObject({ verdict: 'banned', banBegins: true, rung: 1 });
+    expect(await refused()).toMatchObject({ verdict: 'banned', banBegins: true, banLevel: 1 });
     await close();
   },
 );

@@ -102,7 +102,7 @@ describe('a file of a state', () => {
     expect(whole).toEqual(await readWhole(sourceOf(someState(NOW))));
   });
 
-  test('says nothing of bans where there are none, so that versions without a log of bans can read it', async () => {
+  test('omits bans if there are none, so that versions without a ban log can read it', async () => {
     const other = join(folder.path, 'other.ndjson');
     const without = { ...someState(NOW), ban: [] };
     await writeFile(sourceOf(without), createFile(other, header), () => {});
@@ -153,29 +153,29 @@ const drop =
   ({ [name]: _, ...rest }) =>
     rest;
 
-/** Which line is spoilt, how, and what is told. */
-const SPOILT: readonly (readonly [type: string, what: string, change: Change, told: RegExp])[] = [
+/** Which line is broken, how, and the message. */
+const SPOILT: readonly (readonly [type: string, what: string, change: Change, message: RegExp])[] = [
   ['header', 'another format', set('format', 'other'), /not a state file of storegate/],
   ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
   ['header', 'no time', drop('at'), /must say when/],
   ['key', 'text', () => 'no json', /not JSON/],
   ['key', 'a list', () => '[]', /not a JSON object/],
-  ['key', 'another type', set('type', 'other'), /there is no type "other"/],
+  ['key', 'another type', set('type', 'other'), /unknown type "other"/],
   ['key', 'half a character', () => '{"type":"key","label":"\\ud800"}', /half a character/],
   ['key', 'a field missing', drop('plan'), /key: plan is missing/],
   ['key', 'a field more', set('secret', 'x'), /unknown here: "secret"/],
   ['key', 'an id of another form', set('id', '{evil}'), /key: id must be the id of a key/],
   ['key', 'a version of 0', set('version', 0), /key: version must be a whole number/],
-  ['key', 'a hash that is none', set('hash', 'abc'), /key: hash must be a SHA-256/],
+  ['key', 'an invalid hash', set('hash', 'abc'), /key: hash must be a SHA-256/],
   ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
   ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
   ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
-  ['key', 'an address that is none', set('addresses', ['x']), /not an address or CIDR block/],
-  ['key', 'a scope that is none', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
+  ['key', 'an invalid address', set('addresses', ['x']), /not an address or CIDR block/],
+  ['key', 'an invalid scope', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
   ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
   ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],
-  ['key', 'scopes that are none', set('scopes', null), /scopes must be a list/],
-  ['key', 'metadata that is no text', set('metadata', { a: 1 }), /metadata must hold text/],
+  ['key', 'scopes that are not a list', set('scopes', null), /scopes must be a list/],
+  ['key', 'metadata that is not text', set('metadata', { a: 1 }), /metadata must hold text/],
   ['key', 'no windows', set('windows', []), /windows/],
   [
     'key',
@@ -183,7 +183,7 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
     set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 5 }]),
     /spans that are not those of their names/,
   ],
-  ['token', 'a role that is none', set('role', 'god'), /role must be one of read, operate, admin/],
+  ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
   ['audit', 'no number', set('number', 0), /audit: number must be/],
   ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
   ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
@@ -192,13 +192,8 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ['ledger', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
   ['ledger', 'a window that opens after all time', set('cells', [9e15, 1]), /a time that no clock shows/],
   ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
-  ['ledger', 'a kind that is none', set('windows', [{ kind: 'x', span: 5 }]), /windows\[0\]\.kind must be one of/],
-  [
-    'ledger',
-    'a scope that is none',
-    set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]),
-    /scope must be the scope/,
-  ],
+  ['ledger', 'an unknown kind', set('windows', [{ kind: 'x', span: 5 }]), /windows\[0\]\.kind must be one of/],
+  ['ledger', 'an invalid scope', set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]), /scope must be the scope/],
   [
     'ledger',
     'a scope that stands for nothing',
@@ -207,28 +202,28 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ],
   [
     'ledger',
-    'a scope that is no text',
+    'a scope that is not text',
     set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
     /scope must be the scope/,
   ],
-  ['ledger', 'conduct without limits', set('conduct', conduct()), /must have limits where there is conduct/],
-  ['ledger', 'a rung below 0', set('conduct', conduct({ rung: -1 })), /conduct\.rung must be/],
-  ['ledger', 'strikes that are none', set('conduct', conduct({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
-  ['use', 'a time that is none', set('at', null), /use: at must be/],
+  ['ledger', 'conduct without limits', set('conduct', strikeState()), /must have limits where there is conduct/],
+  ['ledger', 'a ban level below 0', set('conduct', strikeState({ rung: -1 })), /conduct\.rung must be/],
+  ['ledger', 'invalid strikes', set('conduct', strikeState({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
+  ['use', 'an invalid time', set('at', null), /use: at must be/],
 ];
 
-function conduct(changes: object = {}) {
+function strikeState(changes: object = {}) {
   const none = { refusedAt: 0, refusedUntil: 0, strikes: [], bannedUntil: 0, bannedSince: 0, bannedFor: null };
   return { ...none, rung: 0, cleanSince: 0, ...changes };
 }
 
 describe('a broken file is refused, with the number of the line and what is wrong', () => {
-  test.each(SPOILT)('a %s with %s', async (type, _what, change, told) => {
+  test.each(SPOILT)('a %s with %s', async (type, _what, change, message) => {
     const line = changeFirst(type, change);
     const refused = checkFile(path);
-    await expect(refused).rejects.toThrow(told);
+    await expect(refused).rejects.toThrow(message);
     // The entry after a wrong number is the one that breaks the order.
-    const number = told.source.includes('must rise') ? line + 1 : line;
+    const number = message.source.includes('must rise') ? line + 1 : line;
     await expect(refused).rejects.toThrow(`line ${number}: `);
   });
 
@@ -240,11 +235,11 @@ describe('a broken file is refused, with the number of the line and what is wron
       movable(9, { hash: hashOf('before2') }),
       /another key before it has the same secret/,
     ],
-  ])('with %s', async (_what, key, told) => {
+  ])('with %s', async (_what, key, message) => {
     const lines = linesOf();
     lines.splice(4, 0, JSON.stringify({ type: 'key', ...key }));
     rewrite(lines);
-    await expect(checkFile(path)).rejects.toThrow(told);
+    await expect(checkFile(path)).rejects.toThrow(message);
     await expect(checkFile(path)).rejects.toThrow('line 5: ');
   });
 
@@ -263,7 +258,7 @@ describe('a broken file is refused, with the number of the line and what is wron
       (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
       /trailer, is missing/,
     ],
-    ['one that goes on', (text: string) => `${text}{}\n`, /line 17: there is more behind the last line/],
+    ['one with further lines', (text: string) => `${text}{}\n`, /line 17: there is more behind the last line/],
     ['of one endless line', () => 'x'.repeat(17 * 1024 * 1024), /line 1: it is longer than/],
     [
       'in another encoding',
@@ -285,13 +280,13 @@ describe('a broken file is refused, with the number of the line and what is wron
       (text: string) => text.replace('"key":3,', ''),
       /line 16: the trailer must have/,
     ],
-  ])('%s', async (_what, spoil, told) => {
+  ])('%s', async (_what, spoil, message) => {
     writeFileSync(path, spoil(readFileSync(path, 'utf8')));
-    await expect(checkFile(path)).rejects.toThrow(told);
+    await expect(checkFile(path)).rejects.toThrow(message);
   });
 
-  test('that is none', async () => {
-    await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/there is no such file/);
+  test('that does not exist', async () => {
+    await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/the file does not exist/);
     await expect(checkFile(folder.path)).rejects.toThrow(/it is not a file/);
     execFileSync('mkfifo', [join(folder.path, 'pipe')]);
     await expect(checkFile(join(folder.path, 'pipe'))).rejects.toThrow(/it is not a file/);

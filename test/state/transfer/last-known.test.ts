@@ -49,14 +49,14 @@ describe.each(named(/^folder-\d+$/))('%s', (name) => {
     expect(withoutMoves(await readWhole(await folderSource(folder.path, clock)))).toEqual(await expected());
   });
 
-  test('is taken by a gateway, which goes on counting', async () => {
+  test('is taken by a gateway, which continues to count', async () => {
     const gateway = openEmbedded(folder.path, { clock, audit: KEPT, observe: () => {} });
     expect(await gateway.keys.find(KEPT_STATE.key[1]!.previous!.hash)).toEqual(KEPT_STATE.key[1]);
-    expect((await gateway.state.bans()).map(({ subject, rung }) => `${subject} ${rung}`)).toEqual([
+    expect((await gateway.state.bans()).map(({ subject, level }) => `${subject} ${level}`)).toEqual([
       'key:key_bbbbbbbbbbbbbbbb 3',
     ]);
-    const standing = await gateway.state.look('key:key_aaaaaaaaaaaaaaaa', limits([window(1_000, DAY)]));
-    expect(standing.readings[0]!.remaining).toBe(10);
+    const admission = await gateway.state.look('key:key_aaaaaaaaaaaaaaaa', limits([window(1_000, DAY)]));
+    expect(admission.readings[0]!.remaining).toBe(10);
     expect((await gateway.tokens.list()).map((token) => token.name)).toEqual(['ci', 'look']);
     await gateway.close();
   });

@@ -146,7 +146,7 @@ describe.each(PLACES)('$name', (place) => {
     expect(await readWhole(await place.source())).toEqual(before);
   });
 
-  test('takes a key as it is now where an earlier copy of it is, and frees the secrets that it no longer has', async () => {
+  test('replaces an earlier copy of a key, and frees the secrets that it does not have now', async () => {
     const until = Date.now() + HOUR;
     await give({ key: [movable(1), movable(2, { version: 5 })] });
     const rotated = movable(1, { version: 3, hash: hashOf('third'), previous: { hash: hashOf('second'), until } });
@@ -160,7 +160,7 @@ describe.each(PLACES)('$name', (place) => {
 
   const token = (name: string) => ({ name, hash: hashOf(name), role: 'read' as const, createdAt: 1 });
   const one: Partial<Whole> = { key: [movable(1), movable(2)], token: [token('ci')], audit: [movableEntry(1)] };
-  const DIFFERENT: readonly (readonly [what: string, given: Partial<Whole>, told: RegExp])[] = [
+  const DIFFERENT: readonly (readonly [what: string, given: Partial<Whole>, message: RegExp])[] = [
     ['keys', { ...one, key: [movable(1)] }, /has 1 keys that a test does not have: nothing was changed/],
     ['tokens', { ...one, token: [token('cd')] }, /has 1 tokens that/],
     ['audit entries', { ...one, audit: [] }, /has 1 audit entries that/],
@@ -185,37 +185,37 @@ describe.each(PLACES)('$name', (place) => {
 
   test.each(DIFFERENT)(
     'is refused with %s that the source does not have, and not changed',
-    async (_what, given, told) => {
+    async (_what, given, message) => {
       await give(one);
       const before = await readWhole(await place.source());
       const source = () => sourceOf(given, { isChecked: true });
       const move = async (dryRun: boolean) => moveAll(source(), await place.target({ dryRun }), { dryRun });
-      await expect(move(true)).rejects.toThrow(told);
-      await expect(move(false)).rejects.toThrow(told);
+      await expect(move(true)).rejects.toThrow(message);
+      await expect(move(false)).rejects.toThrow(message);
       expect(await readWhole(await place.source())).toEqual(before);
     },
   );
 
-  test('takes counters and conduct as they are now, and gives no unit out twice that was counted there', async () => {
+  test('takes the current counters and strike state, and grants no unit twice that was counted there', async () => {
     const now = Date.now();
     const subject = `key:${idOf(1)}`;
-    const giveLedger = (ledger: ReturnType<typeof hourly>) => give({ ledger: [{ subject, ledger }] });
-    const stored = async () => (await stateIn(place)).ledger[0]!.ledger;
-    await giveLedger(hourly(5, now - MINUTE));
-    expect((await giveLedger(hourly(3, now - MINUTE))).outcomes.ledger).toMatchObject({ kept: 1 });
-    expect((await giveLedger(hourly(8, now - MINUTE))).outcomes.ledger).toMatchObject({ changed: 1 });
+    const giveCounters = (counters: ReturnType<typeof hourly>) => give({ ledger: [{ subject, counters }] });
+    const stored = async () => (await stateIn(place)).ledger[0]!.counters;
+    await giveCounters(hourly(5, now - MINUTE));
+    expect((await giveCounters(hourly(3, now - MINUTE))).outcomes.ledger).toMatchObject({ kept: 1 });
+    expect((await giveCounters(hourly(8, now - MINUTE))).outcomes.ledger).toMatchObject({ changed: 1 });
     expect((await stored()).cells).toEqual([now - MINUTE, 8]);
     const banned = { bannedUntil: now + HOUR, bannedSince: now - 5, cleanSince: now + HOUR, rung: 1 };
-    await giveLedger(hourly(8, now - MINUTE, banned));
-    expect(await stored()).toMatchObject({ conduct: { bannedUntil: now + HOUR, rung: 1 } });
+    await giveCounters(hourly(8, now - MINUTE, banned));
+    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: now + HOUR, rung: 1 } });
     const without = hourly(9, now - MINUTE);
-    expect((await giveLedger(without)).outcomes.ledger).toMatchObject({ changed: 1 });
-    expect((await giveLedger(without)).outcomes.ledger).toMatchObject({ same: 1 });
-    expect(await stored()).toMatchObject({ cells: [now - MINUTE, 9], conduct: { bannedUntil: now + HOUR } });
+    expect((await giveCounters(without)).outcomes.ledger).toMatchObject({ changed: 1 });
+    expect((await giveCounters(without)).outcomes.ledger).toMatchObject({ same: 1 });
+    expect(await stored()).toMatchObject({ cells: [now - MINUTE, 9], strikeState: { bannedUntil: now + HOUR } });
     const lifted = hourly(9, now - MINUTE, { ...banned, bannedUntil: 0, bannedSince: 0 });
-    expect((await giveLedger(lifted)).outcomes.ledger).toMatchObject({ changed: 1 });
-    expect(await stored()).toMatchObject({ conduct: { bannedUntil: 0, rung: 1 } });
-    expect((await giveLedger(hourly(1, now - 3 * HOUR))).outcomes.ledger).toMatchObject({ over: 1 });
+    expect((await giveCounters(lifted)).outcomes.ledger).toMatchObject({ changed: 1 });
+    expect(await stored()).toMatchObject({ strikeState: { bannedUntil: 0, rung: 1 } });
+    expect((await giveCounters(hourly(1, now - 3 * HOUR))).outcomes.ledger).toMatchObject({ over: 1 });
   });
 
   test('appends the audit entries that it does not have, and none that it has dropped', async () => {
@@ -232,7 +232,7 @@ describe.each(PLACES)('$name', (place) => {
     ]);
   });
 
-  test('keeps as many audit entries as it is told to, and brings none back', async () => {
+  test('keeps as many audit entries as configured, and brings none back', async () => {
     const many = Array.from({ length: 8 }, (_, i) => movableEntry(i + 1));
     expect((await give({ audit: many }, { audit: { ...KEPT, maxEntries: 4 } })).has.audit).toBe(4);
     const numbers = async () => (await readWhole(await place.source())).audit.map(({ number }) => number);
@@ -258,7 +258,7 @@ describe.each(PLACES)('$name', (place) => {
     expect((await stateIn(place)).use.map(({ at }) => at)).toEqual([50, 60]);
   });
 
-  test('leaves out what no file may have, and tells it', async () => {
+  test('leaves out what no file may have, and reports it', async () => {
     const moved = await give({ key: [movable(1, { hash: 'short' }), movable(2)] });
     expect(moved.leftOut).toMatchObject({ count: 1, first: [expect.stringContaining(idOf(1))] });
     expect((await stateIn(place)).key).toEqual([movable(2)]);
@@ -339,13 +339,15 @@ describe('a Redis that gateways use', () => {
     }
   });
 
-  test('loses no charge that comes while a ledger is taken in', async () => {
+  test('loses no charge that comes while counters are taken in', async () => {
     const gateway = await openShared({ url: redis.url });
     const subject = `key:${idOf(1)}`;
     const plan = limits([window(10_000, HOUR)]);
     await gateway.state.admit(subject, plan, 1);
-    const { ledger } = await readWhole(await openRedisSource(settingsOf('a Redis')));
-    const given = { ledger: [{ subject, ledger: { ...ledger[0]!.ledger, cells: [ledger[0]!.ledger.cells[0]!, 40] } }] };
+    const { ledger: stored } = await readWhole(await openRedisSource(settingsOf('a Redis')));
+    const given = {
+      ledger: [{ subject, counters: { ...stored[0]!.counters, cells: [stored[0]!.counters.cells[0]!, 40] } }],
+    };
     const charges = Array.from({ length: 100 }, async (_, i) => {
       for (let n = 0; n < i % 20; n++) await gateway.state.look(subject, plan);
       await gateway.state.admit(subject, plan, 1);
@@ -370,11 +372,11 @@ describe('a Redis that gateways use', () => {
     await gateway.close();
   });
 
-  test('leaves out what is no ledger and no record, and tells it', async () => {
+  test('leaves out invalid counters and records, and reports them', async () => {
     await moveAll(sourceOf({ key: [movable(1), movable(2)] }), await target());
     await redis.admin.set(`sg:k:{${movable(1).hash}}`, 'no json');
-    await redis.admin.set(`sg:s:{key:${idOf(5)}}`, 'no ledger');
-    await redis.admin.hset(`sg:s:{key:${idOf(6)}}`, 'w', 'no ledger');
+    await redis.admin.set(`sg:s:{key:${idOf(5)}}`, 'not counters');
+    await redis.admin.hset(`sg:s:{key:${idOf(6)}}`, 'w', 'not counters');
     const moved = await moveAll(
       await openRedisSource(settingsOf('a Redis')),
       folderTarget(folder.path, targetOptions()),
@@ -382,9 +384,9 @@ describe('a Redis that gateways use', () => {
     expect(moved.given).toMatchObject({ key: 1, ledger: 0 });
     expect(moved.leftOut.count).toBe(3);
     for (const id of [1, 5, 6]) expect(moved.leftOut.first.join('\n')).toContain(idOf(id));
-    const given = { ledger: [{ subject: `key:${idOf(5)}`, ledger: hourly(1, Date.now()) }] };
+    const given = { ledger: [{ subject: `key:${idOf(5)}`, counters: hourly(1, Date.now()) }] };
     await redis.admin.set(`sg:k:{${movable(1).hash}}`, JSON.stringify(movable(1)));
     const back = sourceOf({ key: [movable(1), movable(2)], ...given });
-    await expect(moveAll(back, await target())).rejects.toThrow('holds something that is not a ledger');
+    await expect(moveAll(back, await target())).rejects.toThrow('holds other data than counters');
   });
 });

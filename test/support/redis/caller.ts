@@ -21,7 +21,7 @@ export interface Orders {
 /** The remaining units and reset time are those of the first window. */
 export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
 
-export interface Told {
+export interface CallerReport {
   readonly admitted: readonly Admitted[];
   readonly outages: number;
 }
@@ -39,7 +39,7 @@ process.on('message', async (orders: Orders | 'go') => {
   await once(process, 'message');
   const admitted = await admittedOf(orders, gateway);
   await gateway.close();
-  process.send?.({ admitted, outages } satisfies Told);
+  process.send?.({ admitted, outages } satisfies CallerReport);
 });
 
 async function admittedOf({ requests, subjects, limits, callers }: Orders, { state }: Storage): Promise<Admitted[]> {

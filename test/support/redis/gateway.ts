@@ -7,7 +7,7 @@ import { DEFAULTS } from './settings.ts';
 
 export interface SharedGateway extends Storage {
   readonly events: Event[];
-  told(type: Event['type']): number;
+  eventCount(type: Event['type']): number;
 }
 
 /** The deadline is long unless a test sets it: a busy test machine is not an outage. */
@@ -24,5 +24,5 @@ export async function openShared(
     { ...DEFAULTS, deadline: 60_000, ...settings },
     { observe: (event) => void events.push(event), audit: KEPT, workers, lookAgain, folder },
   );
-  return { ...storage, events, told: (type) => events.filter((event) => event.type === type).length };
+  return { ...storage, events, eventCount: (type) => events.filter((event) => event.type === type).length };
 }

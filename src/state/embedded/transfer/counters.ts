@@ -55,14 +55,14 @@ export class StagedCounters {
 
   hasChanged = false;
 
-  put(subject: string, ledger: Counters): void {
+  put(subject: string, { windows, cells, strikeState }: Counters): void {
     this.hasChanged = true;
-    this.#put.run({ subject, ledger: JSON.stringify(ledger) });
+    this.#put.run({ subject, ledger: JSON.stringify({ windows, cells, conduct: strikeState }) });
   }
 
   *all(): Generator<SubjectCounters> {
     for (const row of this.#db.prepare('SELECT subject, ledger FROM ledgers ORDER BY rowid').iterate())
-      yield { subject: String(row.subject), ledger: this.#parse(String(row.ledger)) };
+      yield { subject: String(row.subject), counters: this.#parse(String(row.ledger)) };
   }
 
   close(): void {
@@ -76,20 +76,20 @@ export class StagedCounters {
       this.#db.exec('DELETE FROM ledgers');
       for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
         this.put(String(row.subject), countersOf(String(row.ledger)));
-      return (subject, ledger) => this.put(subject, ledger);
+      return (subject, counters) => this.put(subject, counters);
     });
     const isOver = this.#db.prepare('DELETE FROM ledgers WHERE subject = ?');
-    for (const { subject, ledger } of this.all()) if (staleAt(ledger, undefined) <= now) isOver.run(subject);
+    for (const { subject, counters } of this.all()) if (staleAt(counters, undefined) <= now) isOver.run(subject);
     this.hasChanged = false;
   }
 
   /** Shares equal lists of windows: the journal writes each list once. */
   #parse(text: string): Counters {
-    const ledger = countersOf(text);
-    const key = JSON.stringify(ledger.windows);
-    const windows = this.#windows.get(key) ?? ledger.windows;
+    const counters = countersOf(text);
+    const key = JSON.stringify(counters.windows);
+    const windows = this.#windows.get(key) ?? counters.windows;
     if (this.#windows.size < 10_000) this.#windows.set(key, windows);
-    return { ...ledger, windows };
+    return { ...counters, windows };
   }
 }
 
@@ -99,8 +99,8 @@ export function counterImport(
 ): Taking<SubjectCounters> {
   const now = clock();
   return {
-    take({ subject, ledger }) {
-      const { taken, write } = decideCounters(ledger, staged.get(subject), { escalation, now });
+    take({ subject, counters }) {
+      const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
       if (write) staged.put(subject, write);
       return taken;
     },
@@ -116,5 +116,5 @@ export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCo
 }
 
 function* pairs(staged: StagedCounters): Generator<readonly [string, Counters]> {
-  for (const { subject, ledger } of staged.all()) yield [subject, ledger];
+  for (const { subject, counters } of staged.all()) yield [subject, counters];
 }

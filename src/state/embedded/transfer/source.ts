@@ -29,9 +29,9 @@ export async function folderSource(folder: string, clock: () => number = Date.no
   };
   try {
     db.exec('BEGIN');
-    const ledgers = new StagedCounters(folder, db, clock());
-    staged = ledgers;
-    const counts = countsIn(db, ledgers);
+    const loaded = new StagedCounters(folder, db, clock());
+    staged = loaded;
+    const counts = countsIn(db, loaded);
     return {
       name: folder,
       kind: 'embedded',
@@ -39,7 +39,7 @@ export async function folderSource(folder: string, clock: () => number = Date.no
       counts: () => counts,
       async *read() {
         yield* rowsIn(db);
-        yield* batches('ledger', ledgers.all());
+        yield* batches('ledger', loaded.all());
         yield* batches('use', usesIn(db));
       },
       close,
@@ -53,7 +53,7 @@ export async function folderSource(folder: string, clock: () => number = Date.no
 /** A database of an older version is copied, and the copy is migrated. */
 async function openToRead(folder: string): Promise<OpenedFolder> {
   const file = join(folder, 'state.db');
-  if (!existsSync(file)) throw new StateFileError(`there is no state in ${folder}: it has no state.db`);
+  if (!existsSync(file)) throw new StateFileError(`${folder} does not contain a state: state.db is missing`);
   const db = orReported(folder, () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
   try {
     const version = orReported(folder, () => fileVersion(db));
@@ -90,14 +90,14 @@ function orReported<T>(folder: string, work: () => T): T {
   }
 }
 
-function countsIn(db: DatabaseSync, ledgers: StagedCounters): Counts {
+function countsIn(db: DatabaseSync, loaded: StagedCounters): Counts {
   const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
     key: count('keys'),
     token: count('tokens'),
     audit: count('audit'),
     ban: hasBans(db) ? count('bans') : 0,
-    ledger: ledgers.count,
+    ledger: loaded.count,
     use: count('uses'),
   };
 }

@@ -9,7 +9,7 @@ import { keyOf } from '../key-names.ts';
 import { loadScript } from '../scripts.ts';
 import { formatCounters, parseStoredCounters, type StoredCounters } from './stored-counters.ts';
 
-const LEDGERS = loadScript('ledgers-n.lua');
+const READ = loadScript('counters-n.lua');
 const PUT = loadScript('put-n.lua');
 const DONE = '1';
 
@@ -35,16 +35,16 @@ export async function importCounters(
   const judge = (attempt: Attempt, stored: StoredCounters | null | 'foreign') => {
     if (stored === 'foreign')
       throw new TransferError(
-        `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is not a ledger: delete it`,
+        `the Redis key ${keyOf.counters(attempt.subject)} holds other data than counters: delete it`,
       );
     attempt.stored = stored;
-    Object.assign(attempt, decideCounters(attempt.ledger, stored?.ledger ?? null, { escalation, now }));
+    Object.assign(attempt, decideCounters(attempt.counters, stored?.counters ?? null, { escalation, now }));
   };
   const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
   if (dryRun) {
     const answers = await scriptOnAll(
       redis,
-      LEDGERS,
+      READ,
       given.map(({ subject }) => countersNamed(subject)),
     );
     for (const [i, answer] of answers.entries()) judge(attempts[i]!, parseStoredCounters(answer));
@@ -67,18 +67,18 @@ export async function importCounters(
         judge(attempt, parseStoredCounters(answers[i]));
         continue;
       }
-      if (isBanned(write!, now)) written.push({ subject, until: write!.conduct!.bannedUntil });
+      if (isBanned(write!, now)) written.push({ subject, until: write!.strikeState!.bannedUntil });
       attempt.write = null;
     }
   }
   // Includes existing bans: an interrupted transfer may not have indexed them.
   for (const { subject, stored, taken } of attempts)
-    if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.ledger, now))
-      written.push({ subject, until: stored.ledger.conduct!.bannedUntil });
+    if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.counters, now))
+      written.push({ subject, until: stored.counters.strikeState!.bannedUntil });
   await note(written);
   return attempts.map(({ taken }) => taken);
 }
 
 function countersNamed(subject: string): TaggedKey {
-  return { tag: subject, key: keyOf.ledger(subject) };
+  return { tag: subject, key: keyOf.counters(subject) };
 }

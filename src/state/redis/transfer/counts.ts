@@ -8,10 +8,10 @@ const SCAN_COUNT = 1_000;
 
 /** Scans all names. */
 export async function countsIn(redis: Connection): Promise<Counts> {
-  let ledger = 0;
+  let counters = 0;
   for (const master of mastersOf(redis)) {
     for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
-      ledger += names.length;
+      counters += names.length;
   }
   const [key, token, audit, ban, use] = await withTimeout(
     Promise.all([
@@ -22,5 +22,5 @@ export async function countsIn(redis: Connection): Promise<Counts> {
       redis.zcard(keyOf.used),
     ]),
   );
-  return { key, token, audit, ban, ledger, use };
+  return { key, token, audit, ban, ledger: counters, use };
 }

@@ -15,7 +15,7 @@ import { parseStoredCounters } from './stored-counters.ts';
 
 const SCAN_COUNT = 1_000;
 
-const COUNTERS_OF = loadScript('ledgers-n.lua');
+const COUNTERS_OF = loadScript('counters-n.lua');
 
 /** Concurrent changes may be missing; all other data is included. */
 export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
@@ -104,13 +104,13 @@ export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { t
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
       // Braces in a subject change the slot of its key.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
-      const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
+      const named = whole.map((subject) => ({ tag: subject, key: keyOf.counters(subject) }));
       const answers = await scriptOnAll(redis, COUNTERS_OF, named);
       const values: SubjectCounters[] = whole.flatMap((subject, i) => {
         const stored = parseStoredCounters(answers[i]);
         if (stored === null) return [];
         // Skipped and reported later.
-        return [{ subject, ledger: stored === 'foreign' ? newCounters([]) : stored.ledger }];
+        return [{ subject, counters: stored === 'foreign' ? newCounters([]) : stored.counters }];
       });
       if (values.length > 0) yield { type: 'ledger', values };
     }

@@ -7,7 +7,7 @@ import { idOf, packLimits } from '../packing.ts';
 /** The digest of the stored data lets a write detect changes. */
 export interface StoredCounters {
   readonly digest: string;
-  readonly ledger: Counters;
+  readonly counters: Counters;
 }
 
 /** The format is in lua/rules/plain.lua. `null`: missing; `foreign`: other data. */
@@ -15,27 +15,30 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   if (answer === '') return null;
   const lines = String(answer).split('\n');
   if (lines.length !== 6) return 'foreign';
-  const [digest, ids, cells, limits, conduct, ban] = lines as [string, string, string, string, string, string];
-  const strikeState = conduct === '' ? null : readStrikeState(numbersIn(conduct), ban);
+  const [digest, ids, cells, limits, strikes, ban] = lines as [string, string, string, string, string, string];
+  const strikeState = strikes === '' ? null : readStrikeState(numbersIn(strikes), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
   const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
   const counted = ids === '' ? new Array<number>(size).fill(0) : numbersIn(cells);
-  if (strikeState === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
+  if (strikeState === null) return { digest, counters: { windows, cells: counted, strikeState: null } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
-  if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: strikeState } };
+  if (isSame) return { digest, counters: { windows: refusedUnder, cells: counted, strikeState } };
   // Retry times for other limits become invalid with the next request.
-  return { digest, ledger: { windows, cells: counted, conduct: { ...strikeState, refusedAt: 0, refusedUntil: 0 } } };
+  return {
+    digest,
+    counters: { windows, cells: counted, strikeState: { ...strikeState, refusedAt: 0, refusedUntil: 0 } },
+  };
 }
 
 /** Arguments 3 to 7 of lua/put-n.lua. */
-export function formatCounters({ windows, cells, conduct }: Counters): string[] {
+export function formatCounters({ windows, cells, strikeState }: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
-  if (conduct === null) return [ids, JSON.stringify(cells), '', '', ''];
-  const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = conduct;
+  if (strikeState === null) return [ids, JSON.stringify(cells), '', '', ''];
+  const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = strikeState;
   const numbers = [refusedAt, refusedUntil, bannedUntil, rung, cleanSince, ...strikes];
-  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), formatBan(conduct)];
+  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), formatBan(strikeState)];
 }
 
 function formatBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
@@ -45,16 +48,16 @@ function formatBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string
   return JSON.stringify([bannedUntil, bannedSince, ...cause, ...scope]);
 }
 
-function readStrikeState(numbers: readonly number[], strikeState: string): StrikeState {
+function readStrikeState(numbers: readonly number[], ban: string): StrikeState {
   const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
-  const conduct = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
-  const [, , , , , scope] = strikeState.split(',');
-  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(strikeState);
+  const strikeState = { ...newStrikeState(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
+  const [, , , , , scope] = ban.split(',');
+  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(ban);
   // Older gateways do not update the ban's cause.
-  if (until !== bannedUntil) return conduct;
+  if (until !== bannedUntil) return strikeState;
   const kind = code === undefined ? null : kindWithCode(code);
   return {
-    ...conduct,
+    ...strikeState,
     bannedSince,
     bannedFor: kind && windowOf({ kind, span, limit, ...(scope !== undefined && { scope }) }),
   };

@@ -47,7 +47,7 @@ export async function redisTarget(
     }
   }
 
-  async function tell(): Promise<void> {
+  async function notify(): Promise<void> {
     if (!hasChanged) return;
     hasChanged = false;
     await withTimeout(redis.publish(CHANNEL, EVERYTHING_CHANGED));
@@ -68,12 +68,12 @@ export async function redisTarget(
     },
     async finish(entry: AuditDraft | null) {
       if (entry) await audit.append(entry);
-      await tell();
+      await notify();
       return countsIn(redis);
     },
     async close() {
       // After a failure; Redis may be down.
-      await tell().catch(() => {});
+      await notify().catch(() => {});
       await close();
     },
   };

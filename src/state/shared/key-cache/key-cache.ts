@@ -83,7 +83,7 @@ export class KeyCache {
   get unusable(): string | null {
     const { folder, maxAge } = this.#options;
     const freshness = this.#reader.freshness;
-    if (!freshness || freshness.swept === 0) return `there is no copy of its keys in ${folder} yet`;
+    if (!freshness || freshness.swept === 0) return `${folder} has no copy of its keys yet`;
     if (freshness.source !== this.#options.source) return `the copy of keys in ${folder} is of another Redis`;
     const { age } = this;
     if (age <= maxAge) return null;

@@ -29,7 +29,7 @@ export class KeyCacheReader {
   readonly #failed: (error: unknown) => void;
   readonly #clock: () => number;
   #opened: Opened | null = null;
-  #standing: Freshness | null = null;
+  #freshness: Freshness | null = null;
   #lookAgainAt = Number.NEGATIVE_INFINITY;
 
   /** `clock`: monotonic milliseconds. */
@@ -42,10 +42,10 @@ export class KeyCacheReader {
   /** Metadata that is at most a second old; `null`: no cache. */
   get freshness(): Freshness | null {
     const now = this.#clock();
-    if (now < this.#lookAgainAt) return this.#standing;
+    if (now < this.#lookAgainAt) return this.#freshness;
     this.#lookAgainAt = now + REREAD_INTERVAL;
-    this.#standing = this.#read(({ db }) => freshnessOf(db));
-    return this.#standing;
+    this.#freshness = this.#read(({ db }) => freshnessOf(db));
+    return this.#freshness;
   }
 
   /** The record with one of its hashes, and when it was read from the backend; `null`: not cached. */

@@ -199,28 +199,28 @@ export class KeyCacheSynchronizer {
     let at = this.#clock();
     let began = performance.now();
     for await (const page of this.#options.source.pages()) {
-      if (!this.#goesOn()) return false;
+      if (!this.#isRunning()) return false;
       this.#keep(page, at);
       // Leaves at least half of the time to requests.
       await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
-      if (!this.#goesOn()) return false;
+      if (!this.#isRunning()) return false;
       at = this.#clock();
       began = performance.now();
     }
-    return this.#goesOn();
+    return this.#isRunning();
   }
 
   async #removeUnseen(): Promise<boolean> {
     for (let after: number | null = 0; after !== null; ) {
       after = this.#file!.removeUnseen(this.#seen, after);
       await this.#sleep.sleepWhole(1);
-      if (!this.#goesOn()) return false;
+      if (!this.#isRunning()) return false;
     }
     return true;
   }
 
-  #goesOn(): boolean {
+  #isRunning(): boolean {
     return !this.#closed && this.#file !== null && this.#nextSweep !== 0;
   }
 

@@ -25,7 +25,11 @@ type PackedKnown = readonly [
   /** The limit that refused, if it has a scope. */
   violated?: number,
 ];
-type PackedDue = readonly [windows: readonly number[], ladder: BanEscalation | null, reconciliation: Reconciliation];
+type PackedDue = readonly [
+  windows: readonly number[],
+  escalation: BanEscalation | null,
+  reconciliation: Reconciliation,
+];
 
 export class LastKnownPacker implements Packer<LastKnownEntry> {
   #entries: string[] = [];
@@ -79,7 +83,8 @@ export function unpackLastKnown(
   each: (subject: string, kept: LastKnownEntry) => void,
 ): void {
   const { format, windows, entries } = JSON.parse(payload.toString()) as Payload;
-  if (format !== FORMAT) throw new JournalError(`${file} was written by another storegate (standings ${format})`);
+  if (format !== FORMAT)
+    throw new JournalError(`${file} was written by another storegate (last-known counters ${format})`);
   for (const [subject, known, dues] of entries)
     each(subject, {
       known: known && knownIn(known, windows),

@@ -29,12 +29,12 @@ export class StagedCounters {
    * Throws JournalError.
    */
   constructor(folder: string, db: DatabaseSync, now: number) {
-    this.#db = new DatabaseSync(join(this.#folder, 'ledgers.db'));
+    this.#db = new DatabaseSync(join(this.#folder, 'counters.db'));
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
-      CREATE TABLE ledgers (subject TEXT PRIMARY KEY, ledger TEXT NOT NULL) STRICT; BEGIN`);
-    this.#get = this.#db.prepare('SELECT ledger FROM ledgers WHERE subject = ?');
+      CREATE TABLE staged (subject TEXT PRIMARY KEY, counters TEXT NOT NULL) STRICT; BEGIN`);
+    this.#get = this.#db.prepare('SELECT counters FROM staged WHERE subject = ?');
     this.#put = this.#db.prepare(
-      'INSERT INTO ledgers VALUES ($subject, $ledger) ON CONFLICT DO UPDATE SET ledger = $ledger',
+      'INSERT INTO staged VALUES ($subject, $counters) ON CONFLICT DO UPDATE SET counters = $counters',
     );
     try {
       this.#read(folder, db, now);
@@ -45,24 +45,24 @@ export class StagedCounters {
   }
 
   get count(): number {
-    return (this.#db.prepare('SELECT count(*) AS n FROM ledgers').get() as { n: number }).n;
+    return (this.#db.prepare('SELECT count(*) AS n FROM staged').get() as { n: number }).n;
   }
 
   get(subject: string): Counters | null {
-    const row = this.#get.get(subject) as { ledger: string } | undefined;
-    return row ? this.#parse(row.ledger) : null;
+    const row = this.#get.get(subject) as { counters: string } | undefined;
+    return row ? this.#parse(row.counters) : null;
   }
 
   hasChanged = false;
 
   put(subject: string, { windows, cells, strikeState }: Counters): void {
     this.hasChanged = true;
-    this.#put.run({ subject, ledger: JSON.stringify({ windows, cells, conduct: strikeState }) });
+    this.#put.run({ subject, counters: JSON.stringify({ windows, cells, conduct: strikeState }) });
   }
 
   *all(): Generator<SubjectCounters> {
-    for (const row of this.#db.prepare('SELECT subject, ledger FROM ledgers ORDER BY rowid').iterate())
-      yield { subject: String(row.subject), counters: this.#parse(String(row.ledger)) };
+    for (const row of this.#db.prepare('SELECT subject, counters FROM staged ORDER BY rowid').iterate())
+      yield { subject: String(row.subject), counters: this.#parse(String(row.counters)) };
   }
 
   close(): void {
@@ -73,12 +73,12 @@ export class StagedCounters {
   #read(folder: string, db: DatabaseSync, now: number): void {
     readEachSubject(folder, () => {
       // A restarted read sees the whole journal again.
-      this.#db.exec('DELETE FROM ledgers');
+      this.#db.exec('DELETE FROM staged');
       for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
         this.put(String(row.subject), countersOf(String(row.ledger)));
       return (subject, counters) => this.put(subject, counters);
     });
-    const isOver = this.#db.prepare('DELETE FROM ledgers WHERE subject = ?');
+    const isOver = this.#db.prepare('DELETE FROM staged WHERE subject = ?');
     for (const { subject, counters } of this.all()) if (staleAt(counters, undefined) <= now) isOver.run(subject);
     this.hasChanged = false;
   }

@@ -36,7 +36,7 @@ export interface AdminOptions {
   /** Token of this run for local commands; `null`: they access the state directly. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  readonly away: () => readonly string[];
+  readonly down: () => readonly string[];
   /** `null`: switched off. */
   readonly console: FindPage | null;
 }
@@ -47,7 +47,7 @@ const LONGEST_SESSION = 12 * HOUR;
 
 /** Health needs no token; everything else does, see `createGate`. Throws as `createAdminApi`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { config, context, metrics, observe, ownToken, readiness, away, console: find } = options;
+  const { config, context, metrics, observe, ownToken, readiness, down, console: find } = options;
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);
   const body = express.raw({ type: () => true, limit: MAX_BODY, inflate: false });
@@ -69,7 +69,7 @@ export function createAdmin(options: AdminOptions): Admin {
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', (_request, response) => {
     const status = readinessOf(readiness());
-    const lacking = away();
+    const lacking = down();
     response.status(status === 'ready' ? 200 : 503).json(lacking.length === 0 ? { status } : { status, down: lacking });
   });
   if (find) {

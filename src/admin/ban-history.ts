@@ -87,10 +87,10 @@ export class RecentBans {
 
   of(subject: string): BanRecord {
     const entries = this.#about(subject);
-    const pardon = entries.find(({ action }) => action === 'bans.lift');
+    const lifting = entries.find(({ action }) => action === 'bans.lift');
     return {
       bans: entries.filter(({ action }) => action === 'bans.start' || action === 'bans.add').length,
-      lifted: pardon ? { at: time(pardon.at), by: pardon.actor } : null,
+      lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
     };
   }
 

@@ -37,7 +37,7 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
     return await gate.withoutToken();
   }
 
-  async function tell(operator: Operator | null, response: Response): Promise<void> {
+  async function sendSession(operator: Operator | null, response: Response): Promise<void> {
     const open = (await gate.withoutToken()) !== null;
     const { idleTimeout, links } = settings();
     // Links to dashboards only after sign-in.
@@ -49,18 +49,18 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
     .all(checkSource)
     .get(async (request, response) => {
       for (const id of sessionIds(request)) sessions.use(id);
-      await tell(await operatorOf(request), response);
+      await sendSession(await operatorOf(request), response);
     })
     .post(body, async (request, response) => {
       const hash = await gate.admit(tokenIn(request), request);
       for (const id of sessionIds(request)) sessions.end(id);
       response.setHeader('Set-Cookie', sessionCookie(sessions.begin(hash), request));
-      await tell(await gate.holder(hash), response);
+      await sendSession(await gate.holder(hash), response);
     })
     .delete(async (request, response) => {
       for (const id of sessionIds(request)) sessions.end(id);
       response.setHeader('Set-Cookie', sessionCookie(null, request));
-      await tell(await gate.withoutToken(), response);
+      await sendSession(await gate.withoutToken(), response);
     })
     .all(() => {
       const headers = { Allow: 'GET, HEAD, POST, DELETE' };

@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]
     'Send one as `Authorization: Bearer`, or sign in at the console.',
   ],
   role_too_low: ['The token may not do this.', 'Use one of the role that the message names.'],
-  foreign_host: ['The name in `Host` is none of this listener.', 'Call it as `localhost` or by its address.'],
+  foreign_host: ['This listener does not have the name in `Host`.', 'Call it as `localhost` or by its address.'],
   foreign_origin: ['Another web page made the call.', 'Only programs and the console itself may.'],
   not_found: ['There is nothing by this path or name.', 'See the message.'],
   method_not_allowed: ['The path does not take this method.', '`Allow` names those that it takes.'],

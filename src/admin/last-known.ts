@@ -12,8 +12,8 @@ export async function orLastKnown<K extends { readonly asOf: number }, Body exte
   try {
     return ok(await ask());
   } catch (error) {
-    const isAway = error instanceof Outage && !(error.cause instanceof CountersError);
-    const last = (isAway && known?.()) || null;
+    const isDown = error instanceof Outage && !(error.cause instanceof CountersError);
+    const last = (isDown && known?.()) || null;
     if (last === null) throw error;
     return ok({ ...(await show(last)), asOf: time(last.asOf) });
   }

@@ -26,15 +26,12 @@ const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 export async function subjectsOf(context: AdminContext, name: string): Promise<Subject[]> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
-    if (!record) throw new AdminError('not_found', `There is no key with the id ${name}.`);
+    if (!record) throw new AdminError('not_found', `The key ${name} does not exist.`);
     return [subjectIn(context, record)];
   }
   const records = (await keysOf(context, name)).filter(({ revokedAt }) => revokedAt === null);
   if (records.length === 0) {
-    throw new AdminError(
-      'not_found',
-      `There is no key with this id, and no account ${JSON.stringify(name)} with a key.`,
-    );
+    throw new AdminError('not_found', `No key has this id, and no account ${JSON.stringify(name)} has a key.`);
   }
   const bySubject = new Map(records.map((record) => subjectIn(context, record)).map((party) => [party.subject, party]));
   return [...bySubject.values()];
@@ -107,11 +104,11 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
 
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;
 
-export function restoreUnits(standing: SubjectUsage, units: number, name: string | null): SubjectUsage {
-  const windows = standing.windows.map((window) => {
+export function restoreUnits(usage: SubjectUsage, units: number, name: string | null): SubjectUsage {
+  const windows = usage.windows.map((window) => {
     if (name !== null && window.name !== name) return window;
     const used = Math.max(0, window.used - units);
     return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
   });
-  return { ...standing, windows };
+  return { ...usage, windows };
 }

@@ -114,7 +114,7 @@ async function statusOf(backend: string): Promise<number> {
   throw new InitError(`${backend} does not respond (${response}). Start your API, or correct --backend.`);
 }
 
-/** Without the body; the reason if there is no response. */
+/** Without the body; the reason without a response. */
 async function respond(url: string, init: RequestInit = {}): Promise<Response | string> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) });

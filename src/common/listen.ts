@@ -5,7 +5,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program is using it',
   EACCES: 'this user may not use it',
   EADDRNOTAVAIL: 'this machine does not have that address',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'unknown host',
 };
 
 export class ListenError extends ExpectedError {

@@ -32,7 +32,7 @@ export class WriteBehind<T> {
   add(item: T): boolean {
     if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.maxItems) {
       this.#lost++;
-      if (!this.#isFull) this.#tellLost();
+      if (!this.#isFull) this.#reportLost();
       this.#isFull = this.#giveUpAt === null;
       return false;
     }
@@ -47,7 +47,7 @@ export class WriteBehind<T> {
     this.#sleep.wake();
     await this.#writing;
     this.#lost += this.#waiting.splice(0).length;
-    this.#tellLost();
+    this.#reportLost();
   }
 
   async #write(): Promise<void> {
@@ -67,10 +67,10 @@ export class WriteBehind<T> {
         await (pause === 0 ? setImmediate() : this.#sleep.sleep(pause));
     }
     this.#writing = null;
-    this.#tellLost();
+    this.#reportLost();
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     this.#isFull = false;
     if (this.#lost > 0) this.#options.onDropped(this.#lost);
     this.#lost = 0;

@@ -49,7 +49,7 @@ export function describeConfig(config: Config): readonly SettingDescription[] {
  */
 export function sourceOf(config: Config, name: string): Origin {
   const setting = settingsBehind(config).get(name);
-  if (setting === undefined) throw new TypeError(`there is no setting ${name}`);
+  if (setting === undefined) throw new TypeError(`unknown setting ${name}`);
   return setting.origin;
 }
 

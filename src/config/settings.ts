@@ -34,14 +34,14 @@ function* settingsIn(section: Schema, root: Schema, prefix: string): Generator<[
 
 export function settingSchema(name: string): Schema {
   const schema = settingsOf('gateway').get(name);
-  if (schema === undefined) throw new TypeError(`there is no setting ${name}`);
+  if (schema === undefined) throw new TypeError(`unknown setting ${name}`);
   return schema;
 }
 
 /** The schema has checked it, so the caller knows its type. */
 export function settingValue<T>(settings: Settings, name: string): T {
   const setting = settings.get(name);
-  if (setting === undefined) throw new TypeError(`there is no setting ${name}`);
+  if (setting === undefined) throw new TypeError(`unknown setting ${name}`);
   return setting.value as T;
 }
 

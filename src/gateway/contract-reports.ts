@@ -39,14 +39,14 @@ export function createFaultReporter(contract: Names): ReportFaults {
 export function createReport(contract: Names, observe: Observe): Report {
   const masked = maskOf(contract);
   return (exchange, side, faults) => {
-    const told = faults.slice(0, MOST_REPORTED).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
+    const reported = faults.slice(0, MOST_REPORTED).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
     observe({
       type: 'contract.fault',
       id: exchange.id,
       operation: exchange.operation?.id ?? 'none',
       side,
       count: faults.length,
-      faults: told,
+      faults: reported,
     });
   };
 }

@@ -24,7 +24,7 @@ export interface Exchange {
   route: string | null;
   client: Client | null;
   operation: Operation | null;
-  standing: Readings | null;
+  usage: Readings | null;
   admission: Admission | null;
   cost: number;
   scopes: Scopes;

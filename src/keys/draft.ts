@@ -86,8 +86,8 @@ function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDr
   const plan = plans.plans.get(name);
   const names = [...plans.plans.keys()].join(', ');
   if (!plan) {
-    const quoting = `there is no plan ${JSON.stringify(name)}; there are ${names}`;
-    return [{ field: 'plan', message: `there is no such plan; there are ${names}`, quoting }];
+    const quoting = `the plan ${JSON.stringify(name)} does not exist; plans: ${names}`;
+    return [{ field: 'plan', message: `the plan does not exist; plans: ${names}`, quoting }];
   }
   if (windows && plan.count === 'account') {
     const of = (who: string) => `plan ${name} counts accounts: set the limits of ${who} in the plans file instead`;

@@ -77,7 +77,7 @@ export class LastUseTracker {
     for (let at = 0; at < uses.length; at += BATCH_SIZE) {
       try {
         const part = new Map(uses.slice(at, at + BATCH_SIZE));
-        if (this.#first) await this.#tellFirst(part, this.#first);
+        if (this.#first) await this.#reportFirst(part, this.#first);
         await this.#store.save(part);
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
@@ -89,7 +89,7 @@ export class LastUseTracker {
   }
 
   /** Reported before they are stored: a crash in between reports a use twice rather than never. */
-  async #tellFirst(uses: ReadonlyMap<string, number>, first: (keyId: string, at: number) => void): Promise<void> {
+  async #reportFirst(uses: ReadonlyMap<string, number>, first: (keyId: string, at: number) => void): Promise<void> {
     const before = await this.#store.load([...uses.keys()]);
     for (const [id, at] of uses) if (!before.has(id)) first(id, at);
   }

@@ -132,7 +132,7 @@ async function change(
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {
     const before = await store.get(id);
-    if (!before) throw new KeyError(`there is no key with the id ${JSON.stringify(id.slice(0, 64))}`, 'unknown');
+    if (!before) throw new KeyError(`the key ${JSON.stringify(id.slice(0, 64))} does not exist`, 'unknown');
     const changed = work(before);
     if (!changed) return before;
     const after = { ...changed.after, version: before.version + 1 };

@@ -169,10 +169,10 @@ export interface RequestTrace {
   /** The first of `faultCount` contract violations. */
   readonly faults: readonly ReportedFault[] | null;
   readonly faultCount: number;
-  readonly standing: Readings | null;
+  readonly usage: Readings | null;
   /** `null`: nothing to charge, or not reached. */
   readonly admission: Admission | null;
-  readonly ladder: BanEscalation | null;
+  readonly escalation: BanEscalation | null;
   readonly cost: number;
   readonly scopes: Scopes;
   /** Bytes of the body: declared (`null`: unknown) and received. */

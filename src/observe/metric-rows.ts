@@ -99,9 +99,9 @@ export interface HistogramRow<T extends EventType = EventType, L extends LabelNa
   count(add: (seconds: number, ...values: ValuesFor<L>) => void): Counting<T>;
 }
 
-/** A gauge whose labels are its value: the labels set last are 1, and there are no others. */
+/** A gauge whose labels are its value: only the labels set last exist, with the value 1. */
 export interface InfoRow<T extends EventType = EventType, L extends LabelNames = LabelNames> extends RowOfEvents<T, L> {
-  readonly kind: 'standing';
+  readonly kind: 'info';
   readonly initially?: ValuesFor<L>;
   count(set: (...values: ValuesFor<L>) => void): Counting<T>;
 }
@@ -134,7 +134,7 @@ export const histogram = <const T extends EventType, const L extends LabelNames>
 export const info = <const T extends EventType, const L extends LabelNames>(
   row: RowOptions<InfoRow<T, L>>,
 ): InfoRow => ({
-  kind: 'standing',
+  kind: 'info',
   ...row,
 });
 

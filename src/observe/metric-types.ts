@@ -93,7 +93,7 @@ function bucketOf(seconds: number, bounds: readonly number[]): number {
   return bucket;
 }
 
-/** The labels set last are 1; there are no others. `initially` null: none before they are set. */
+/** Only the labels set last exist, with the value 1. `initially` null: none before they are set. */
 export function infoGauge(
   registry: Registry,
   { name, help, labelNames }: TallyName,

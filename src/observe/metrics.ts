@@ -112,7 +112,7 @@ function prepare(
       return row.count(counterTally(registry, row));
     case 'histogram':
       return row.count(histogramTally(registry, row, row.buckets ?? SECONDS, trace));
-    case 'standing':
+    case 'info':
       return row.count(infoGauge(registry, row, row.initially ?? null));
   }
 }

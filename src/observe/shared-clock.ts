@@ -8,19 +8,19 @@ export interface SharedClock {
 
 /** Reads `clock` once per event: on some machines a reading takes as long as a listener. */
 export function sharedClock(clock: () => number): SharedClock {
-  let isTelling = false;
+  let isObserving = false;
   let at: number | null = null;
   return {
     clock() {
-      if (!isTelling) return clock();
+      if (!isObserving) return clock();
       at ??= clock();
       return at;
     },
     of: (observe) => (event) => {
-      isTelling = true;
+      isObserving = true;
       at = null;
       observe(event);
-      isTelling = false;
+      isObserving = false;
     },
   };
 }

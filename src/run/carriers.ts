@@ -30,7 +30,7 @@ export interface Carriers {
   /** 0: this process. */
   readonly workers: number;
   readonly readiness: Exclude<Readiness, 'stopping'>;
-  readonly away: readonly string[];
+  readonly down: readonly string[];
   listen(): Promise<string>;
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
   prepare(contract: Contract): Promise<void>;

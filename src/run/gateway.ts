@@ -75,15 +75,15 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       name: gateway,
       answer: (name, argument) => (isQuery(name) ? answerOf(name, argument, sources, carriers.ask) : null),
     },
-    (error) => observe({ type: 'bug', id: 'fleet', error }),
+    (error) => observe({ type: 'bug', id: 'peers', error }),
   );
   const ownToken = storage.announce ? makeToken() : null;
   const parts = { config, contracts, carriers, past, webhooks, peers, log, ownToken };
   try {
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
-    const desk = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
+    const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
-      ...{ initial, load, contracts, carriers, webhooks: desk, ownToken, readiness, peers, clock },
+      ...{ initial, load, contracts, carriers, webhooks: webhookAdmin, ownToken, readiness, peers, clock },
     });
   } catch (error) {
     await letGo({ ...parts, operating: null });

@@ -85,7 +85,7 @@ export function createOperating(parts: OperatingParts): Operating {
   const admin = createAdmin({
     ...{ config, context, metrics: carriers.metrics, observe, ownToken: parts.ownToken, readiness: parts.readiness },
     tls: initial.certificates.admin,
-    away: () => carriers.away,
+    down: () => carriers.down,
     console: config.console.enabled ? consolePages() : null,
   });
   // The log and a metric show a failed reload.

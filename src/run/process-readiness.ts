@@ -6,13 +6,13 @@ import type { Serving } from './serving.ts';
 export function readinessOf(
   storage: Pick<Storage, 'ready'>,
   { ofState }: Pick<ProcessHealth, 'ofState'>,
-  { away, knowsKeys }: Pick<Serving, 'away' | 'knowsKeys'>,
+  { down, knowsKeys }: Pick<Serving, 'down' | 'knowsKeys'>,
 ): ProcessReadiness {
-  const isStateAway = ofState.aloneSince !== null;
+  const isStateDown = ofState.aloneSince !== null;
   // During an outage the settings decide.
-  const isStateReady = storage.ready() && (isStateAway || knowsKeys);
+  const isStateReady = storage.ready() && (isStateDown || knowsKeys);
   return {
-    readiness: !isStateReady ? 'state_away' : away.some(({ matters }) => matters) ? 'stores_away' : 'ready',
-    away: [...(isStateAway || !knowsKeys ? ['state'] : []), ...away.map(({ upstream }) => `upstream ${upstream}`)],
+    readiness: !isStateReady ? 'state_away' : down.some(({ matters }) => matters) ? 'stores_away' : 'ready',
+    down: [...(isStateDown || !knowsKeys ? ['state'] : []), ...down.map(({ upstream }) => `upstream ${upstream}`)],
   };
 }

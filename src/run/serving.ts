@@ -48,7 +48,7 @@ export interface Serving {
   readonly store: StoreConnections;
   readonly stores: readonly StoreStatus[];
   /** `matters`: the gateway is unready. */
-  readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
+  readonly down: readonly { readonly upstream: string; readonly matters: boolean }[];
   readonly knowsKeys: boolean;
   readonly whenKeysKnown: Promise<void>;
   readonly uses: LastUseTracker;
@@ -105,8 +105,8 @@ export function createServing(parts: ServingParts): Serving {
     get stores() {
       return upstreams.status;
     },
-    get away() {
-      return upstreams.away;
+    get down() {
+      return upstreams.down;
     },
     get knowsKeys() {
       return keyring.isReady;

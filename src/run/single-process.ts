@@ -26,8 +26,8 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
     get readiness() {
       return carrier.readiness.readiness;
     },
-    get away() {
-      return carrier.readiness.away;
+    get down() {
+      return carrier.readiness.down;
     },
     listen: () => serving.listen(),
     ask: async (question, argument) => ({ parts: [carrier.answer(question, argument)], missing: 0 }),

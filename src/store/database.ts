@@ -66,7 +66,7 @@ export function openSequence(db: DatabaseSync, name: string, first: bigint): () 
   );
   return () => {
     const row = take.get(name) as { next: bigint | null } | undefined;
-    if (row === undefined) throw new StoreError(500, 'ids_exhausted', `There are no identifiers left for ${name}.`);
+    if (row === undefined) throw new StoreError(500, 'ids_exhausted', `All identifiers for ${name} are used.`);
     return row.next === null ? int64Range.greatest : row.next - 1n;
   };
 }

@@ -68,11 +68,11 @@ export class Deliveries {
 
   async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
     const { outbox, settings, secrets, clock, observe } = this.#options;
-    const tell = (result: 'delivered' | 'failed' | 'dropped') =>
+    const report = (result: 'delivered' | 'failed' | 'dropped') =>
       observe({ type: 'webhook.delivery', endpoint: endpoint.host, event: job.type, result, count: 1 });
     if (job.at + settings.retryFor <= clock()) {
       await outbox.giveUp(job, clock());
-      return tell('dropped');
+      return report('dropped');
     }
     const { url } = endpoint;
     const signal = this.#cut.signal;
@@ -90,12 +90,12 @@ export class Deliveries {
     if (sent.delivered) {
       await outbox.done(job, now);
       if (job.failures > 0) observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
-      return tell('delivered');
+      return report('delivered');
     }
     await outbox.failed(job, { now, error: sent.error, isGone: sent.isGone, ...waitsOf(job, sent, now) });
     if (job.failures === 0 || sent.isGone)
       observe({ type: 'webhook.failing', endpoint: endpoint.host, error: sent.error });
-    tell('failed');
+    report('failed');
   }
 }
 

@@ -49,19 +49,19 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
     case 'upstream.down': {
       const { upstream, store, reason, error } = event;
       const about = { upstream, store, reason, ...(error === undefined ? {} : { error: short(reasonOf(error)) }) };
-      return { sight: 'store', name: `${upstream} ${store}`, isAway: true, at: clock(), about };
+      return { sight: 'store', name: `${upstream} ${store}`, isDown: true, at: clock(), about };
     }
     case 'upstream.up': {
       const { upstream, store } = event;
       const about = { upstream, store };
-      return { sight: 'store', name: `${upstream} ${store}`, isAway: false, at: clock(), about };
+      return { sight: 'store', name: `${upstream} ${store}`, isDown: false, at: clock(), about };
     }
     case 'state.outage': {
       const about = { policy: event.policy, reason: short(reasonOf(event.error)) };
-      return { sight: 'state', name: '', isAway: true, at: clock(), about };
+      return { sight: 'state', name: '', isDown: true, at: clock(), about };
     }
     case 'state.recovered':
-      return { sight: 'state', name: '', isAway: false, at: clock(), about: {} };
+      return { sight: 'state', name: '', isDown: false, at: clock(), about: {} };
     default:
       return null;
   }

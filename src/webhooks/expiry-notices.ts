@@ -13,7 +13,7 @@ export async function notifyExpiring(
   keys: Pick<KeyStore, 'read'>,
   outbox: Outbox,
   { ahead, now }: { readonly ahead: number; readonly now: number },
-  add: (told: WebhookEvent) => Promise<void>,
+  add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const before = await outbox.mark(MARK);
   if (before !== null && before <= now && now < before + SWEEP_INTERVAL) return;

@@ -7,7 +7,7 @@ const WEEK = 7 * DAY;
 export interface Sighting {
   readonly sight: 'store' | 'state';
   readonly name: string;
-  readonly isAway: boolean;
+  readonly isDown: boolean;
   /** Unix milliseconds. */
   readonly at: number;
   readonly about: Data;
@@ -32,10 +32,10 @@ export class Incidents {
   see(sighting: Sighting, process: number | null): WebhookEvent | null {
     const name = `${sighting.sight} ${sighting.name}`;
     const incident = this.#open.get(name);
-    if (sighting.isAway) {
+    if (sighting.isDown) {
       if (incident) incident.by.add(process);
       else this.#open.set(name, { last: sighting, since: sighting.at, by: new Set([process]) });
-      return incident ? null : this.#away(name, sighting);
+      return incident ? null : this.#down(name, sighting);
     }
     if (!incident?.by.delete(process) || incident.by.size > 0) return null;
     this.#open.delete(name);
@@ -44,10 +44,10 @@ export class Incidents {
 
   /** Its replacement re-detects outages only it had seen. */
   forget(process: number, at: number): WebhookEvent[] {
-    return [...this.#open.values()].flatMap(({ last }) => this.see({ ...last, isAway: false, at }, process) ?? []);
+    return [...this.#open.values()].flatMap(({ last }) => this.see({ ...last, isDown: false, at }, process) ?? []);
   }
 
-  #away(name: string, { sight, at, about }: Sighting): WebhookEvent {
+  #down(name: string, { sight, at, about }: Sighting): WebhookEvent {
     const data = { ...about, gateway: this.#gateway };
     // Gateways that cannot reach each other create the same event within a minute, so that endpoints can deduplicate
     // it.

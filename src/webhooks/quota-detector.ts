@@ -16,13 +16,13 @@ const DEDUPLICATION_TIME = 10_000;
  */
 export class QuotaDetector {
   readonly #shortest: number;
-  readonly #tell: (told: WebhookEvent) => void;
+  readonly #report: (event: WebhookEvent) => void;
   readonly #last = new Cache<number>(DEDUPLICATION_TIME);
 
   /** Milliseconds. */
-  constructor(shortest: number, tell: (told: WebhookEvent) => void) {
+  constructor(shortest: number, report: (event: WebhookEvent) => void) {
     this.#shortest = shortest;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   read(event: RequestEvent): void {
@@ -82,7 +82,9 @@ export class QuotaDetector {
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: the event is valid for one span.
-    this.#tell(uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
+    this.#report(
+      uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data),
+    );
   }
 }
 

@@ -52,7 +52,7 @@ export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #incidents: Incidents;
-  readonly #teller: Observe;
+  readonly #detect: Observe;
   readonly #deliveries: Deliveries[];
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: () => void;
@@ -72,7 +72,7 @@ export class Webhooks {
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
     this.#incidents = new Incidents(gateway);
-    this.#teller = createDetector({
+    this.#detect = createDetector({
       quota: settings.minQuotaWindow,
       gateway,
       clock,
@@ -105,7 +105,7 @@ export class Webhooks {
   }
 
   readonly observe = (event: Event): void => {
-    this.#teller(event);
+    this.#detect(event);
     if (event.type !== 'worker.ended') return;
     for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#queue.add(found);
   };

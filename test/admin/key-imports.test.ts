@@ -82,7 +82,7 @@ describe('an invalid key', () => {
   const SECRET = 'do-not-show';
 
   test.each([
-    ['an unknown plan', { plan: SECRET }, 'plan', 'there is no such plan; there are free, pro'],
+    ['an unknown plan', { plan: SECRET }, 'plan', 'the plan does not exist; plans: free, pro'],
     ['a custom plan without limits', { plan: 'enterprise' }, 'limits', 'give the key some'],
     ['invalid limits', { limits: SECRET }, 'limits', 'limits look like'],
     ['an invalid account', { account: `/${SECRET}` }, 'account', 'an account is'],

@@ -223,7 +223,7 @@ describe('a key of another system', () => {
 
 describe('an invalid call changes nothing and says what to do', () => {
   test.each([
-    ['an unknown plan', { plan: 'gold' }, 'There is no plan "gold"; there are free, pro'],
+    ['an unknown plan', { plan: 'gold' }, 'The plan "gold" does not exist; plans: free, pro'],
     ['a custom plan without limits', { plan: 'enterprise' }, 'give the key some'],
     ['an account that is a path', { account: '../etc' }, 'An account is'],
     ['invalid limits', { limits: 'lots' }, 'must look like 60/minute'],

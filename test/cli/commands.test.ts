@@ -351,7 +351,11 @@ describe('storegate keys', () => {
   });
 
   test.each([
-    [['--plan', 'gold', '--account', 'acme'], 2, 'There is no plan "gold"; there are free, pro, business, enterprise'],
+    [
+      ['--plan', 'gold', '--account', 'acme'],
+      2,
+      'The plan "gold" does not exist; plans: free, pro, business, enterprise',
+    ],
     [['--plan', 'enterprise', '--account', 'acme'], 2, 'Plan enterprise has no limits of its own'],
     [['--plan', 'free', '--account', '../etc'], 2, 'An account is'],
     [['--plan', 'free', '--account', 'acme', '--limits', '0/minute'], 2, 'limits'],

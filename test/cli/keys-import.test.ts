@@ -153,7 +153,7 @@ describe.each([
       ]),
     );
     const checked = await importing(file, '--dry-run');
-    const plans = 'there is no such plan; there are free, pro';
+    const plans = 'the plan does not exist; plans: free, pro';
     expect(checked.err.split('\n')).toEqual([
       expect.stringContaining(`line 3: plan: ${plans}`),
       'line 4: has 1 cells for 4 columns',

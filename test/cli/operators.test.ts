@@ -202,9 +202,9 @@ describe.each([
   });
 
   test.each([
-    [['keys', 'get', 'key_nowhere'], 1, 'There is no key with the id "key_nowhere"'],
-    [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'There is no key with the id'],
-    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 2, 'There is no plan "gold"; there are free, pro'],
+    [['keys', 'get', 'key_nowhere'], 1, 'The key "key_nowhere" does not exist'],
+    [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'The key "key_nowhere" does not exist'],
+    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 2, 'The plan "gold" does not exist; plans: free, pro'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--idempotency-key', 'short'], 2, 'Idempotency-Key'],
@@ -227,7 +227,7 @@ describe.each([
     ],
     [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
     [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 2, 'hash'],
-    [['accounts', 'get', 'unknown'], 1, 'There is no account "unknown"'],
+    [['accounts', 'get', 'unknown'], 1, 'The account "unknown" does not exist'],
     [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
     [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
     [['bans', 'lift', 'unknown'], 1, 'unknown'],
@@ -235,7 +235,7 @@ describe.each([
     [['bans', 'history', '--below', '0'], 2, 'from 1'],
     [['usage', 'get', 'unknown'], 1, 'unknown'],
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
-    [['plans', 'get', 'gold'], 1, 'There is no plan "gold"'],
+    [['plans', 'get', 'gold'], 1, 'The plan "gold" does not exist'],
     [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
     [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
     [['plans', 'simulate', 'free', '--weight', '1001'], 2, '1000'],
@@ -244,7 +244,7 @@ describe.each([
     [['audit', 'list', '--limit', '5000'], 2, 'limit'],
     [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
     [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
-    [['tokens', 'revoke', 'unknown'], 1, 'There is no token'],
+    [['tokens', 'revoke', 'unknown'], 1, 'The token "unknown" does not exist'],
     [['keys', 'creat'], 2, 'Did you mean create?'],
     [['kyes'], 2, 'Did you mean keys?'],
   ])('get a reason for the failure of %j', async (args, code, message) => {

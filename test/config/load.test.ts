@@ -148,7 +148,7 @@ describe('where a value came from', () => {
 
   test('is known only for existing settings of a loaded configuration', () => {
     const { config } = load('{}');
-    expect(() => sourceOf(config, 'http.colour')).toThrow('there is no setting http.colour');
+    expect(() => sourceOf(config, 'http.colour')).toThrow('unknown setting http.colour');
     expect(() => describeConfig({ ...config })).toThrow('only a Config that loadConfig returned');
   });
 });

@@ -95,5 +95,5 @@ test('applies those of many changes that need no restart', () => {
 });
 
 test('an unknown setting throws', () => {
-  expect(() => needsRestart('http.colour')).toThrow('there is no setting http.colour');
+  expect(() => needsRestart('http.colour')).toThrow('unknown setting http.colour');
 });

@@ -234,7 +234,7 @@ test('the types limit a row to its events and labels', () => {
     counter({ ...named, on: ['ban'], labelNames: ['id'], count: (add) => (event) => add(event.id, event.plan) }),
     // @ts-expect-error: two labels, one value.
     counter({ ...named, on: ['ban'], labelNames: ['id', 'plan'], count: (add) => (event) => add(event.id) }),
-    // @ts-expect-error: there is no such event.
+    // @ts-expect-error: unknown event.
     counter({ ...named, on: ['bann'], labelNames: [], count: (add) => () => add() }),
   ];
   expect(rows.map(({ kind }) => kind)).toEqual(Array(5).fill('counter'));

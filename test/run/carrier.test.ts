@@ -22,7 +22,7 @@ test('every listener of a process receives the events of a request', async () =>
   const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(parts, CARRYING, () => []);
   const windows = [window(5, MINUTE)];
   const admission = admit(newCounters(windows), limits(windows), 1, Date.now());
-  const trace = { subject: 'key:key_1', admission, standing: admission, cost: 1, scopes: [] };
+  const trace = { subject: 'key:key_1', admission, usage: admission, cost: 1, scopes: [] };
   const request = requestEvent({ id: 'r1', trace: trace as unknown as RequestTrace });
   observe(request);
   observe({ type: 'state.answered', duration: 1 });

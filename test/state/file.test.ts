@@ -97,8 +97,8 @@ describe('keys in the file', () => {
     const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000, () => note());
     expect(await revokeKey(opened.keys, record.id, 2000, () => note())).toMatchObject({ revokedAt: 2000 });
     expect(await revokeKey(opened.keys, record.id, 3000, () => note())).toMatchObject({ revokedAt: 2000 });
-    await expect(revokeKey(opened.keys, 'key_nobody', 1, () => note())).rejects.toThrow(
-      'there is no key with the id "key_nobody"',
+    await expect(revokeKey(opened.keys, 'key_unknown', 1, () => note())).rejects.toThrow(
+      'the key "key_unknown" does not exist',
     );
     await opened.close();
   });

@@ -38,7 +38,7 @@ export function exchangeOf(
     route: null,
     client: null,
     operation: null,
-    standing: null,
+    usage: null,
     admission: null,
     cost: 1,
     scopes: [],

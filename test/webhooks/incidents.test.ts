@@ -8,14 +8,14 @@ const T = Date.UTC(2026, 0, 1);
 const store = (isAway: boolean, at: number): Sighting => ({
   sight: 'store',
   name: 'default one:80',
-  isAway,
+  isDown: isAway,
   at,
   about: { upstream: 'default', store: 'one:80', ...(isAway && { reason: 'unreachable' }) },
 });
 const state = (isAway: boolean, at: number): Sighting => ({
   sight: 'state',
   name: '',
-  isAway,
+  isDown: isAway,
   at,
   about: isAway ? { policy: 'local', reason: 'gone' } : {},
 });

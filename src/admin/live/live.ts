@@ -118,11 +118,11 @@ export class Live {
       const lists = answers.map(({ gateway, answer: { refusals } }) =>
         refusals.requests.filter((one) => fits(one, wanted.refused!)).map((one) => ({ gateway, ...one })),
       );
-      const told = newestOf(lists, MOST_REPORTED);
+      const reported = newestOf(lists, MOST_REPORTED);
       const all = following.left + answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
       if (all > 0) {
-        const left = all - told.length;
-        reads &&= listener.send('refused', { requests: told.map(listView), omitted: left, ...missing });
+        const left = all - reported.length;
+        reads &&= listener.send('refused', { requests: reported.map(listView), omitted: left, ...missing });
         following.left = reads ? 0 : all;
       }
     }

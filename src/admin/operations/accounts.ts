@@ -32,7 +32,10 @@ export function accountOperations(context: AdminContext) {
   async function known(account: string): Promise<KeyRecord[]> {
     const keys = await keysOf(context, account);
     if (keys.length === 0 && !context.plans().accounts.has(account))
-      throw new AdminError('not_found', `There is no account ${JSON.stringify(account)}: it has no key and no limits.`);
+      throw new AdminError(
+        'not_found',
+        `The account ${JSON.stringify(account)} does not exist: it has no key and no limits.`,
+      );
     return keys;
   }
 

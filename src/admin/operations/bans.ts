@@ -109,8 +109,8 @@ export function banOperations(context: AdminContext, change: Change) {
       await change(task, await turnOf(context, task.path.subject!), async ({ make }) => {
         const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
         const before = await Promise.all(parties.map((party) => usageOf(context, party)));
-        const usage = before.map((standing) => ({
-          ...restoreUnits(standing, Number.POSITIVE_INFINITY, null),
+        const usage = before.map((one) => ({
+          ...restoreUnits(one, Number.POSITIVE_INFINITY, null),
           ...{ banned: null, strikes: 0, level: 0 },
         }));
         const parts = parties.map((party, i) => ({
@@ -180,11 +180,11 @@ async function bannedSubject(keys: Pick<KeyStore, 'get'> | null, { subject }: Pi
 
 /** Automatic bans have no author. */
 async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban, recent: RecentBans) {
-  const told = recent.reasonOf(subject, until);
-  if (told !== null) return { reason: told, by: null };
+  const reported = recent.reasonOf(subject, until);
+  if (reported !== null) return { reason: reported, by: null };
   if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
-  const imposed = await banAuthorOf(auditLog, subject, until);
-  return { reason: imposed?.reason ?? null, by: imposed?.by ?? null };
+  const author = await banAuthorOf(auditLog, subject, until);
+  return { reason: author?.reason ?? null, by: author?.by ?? null };
 }
 
 /** Uses the escalation that is in force now. */

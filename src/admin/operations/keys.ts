@@ -134,7 +134,7 @@ function rotationOf({ body }: Task): Rotation {
 
 async function known(context: { readonly keys: Pick<KeyStore, 'get'> }, id: string): Promise<KeyRecord> {
   const record = await context.keys.get(id);
-  if (!record) throw new AdminError('not_found', `There is no key with the id ${JSON.stringify(id)}.`);
+  if (!record) throw new AdminError('not_found', `The key ${JSON.stringify(id)} does not exist.`);
   return record;
 }
 

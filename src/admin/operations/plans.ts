@@ -96,7 +96,7 @@ export function planOperations(context: AdminContext, change: Change) {
       if (plan) return ok(shown(plan, await usableIfKnown()));
       throw new AdminError(
         'not_found',
-        `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
+        `The plan ${JSON.stringify(path.plan)} does not exist; plans: ${[...plans.keys()].join(', ')}.`,
       );
     },
     simulatePlan: async (task) => {

@@ -45,8 +45,8 @@ function shown(gateway: string, { id, worker, at, decision, windows, store, ...r
   };
 }
 
-function decisionView(told: DecisionView) {
-  const { retryAt, bannedUntil, ...decision } = namedDecision(told);
+function decisionView(view: DecisionView) {
+  const { retryAt, bannedUntil, ...decision } = namedDecision(view);
   return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 

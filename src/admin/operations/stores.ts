@@ -20,10 +20,10 @@ export function storeOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-export function storeView({ seen: _seen, since, state, of, away, connections, ...rest }: StoreOfAll) {
+export function storeView({ seen: _seen, since, state, of, down, connections, ...rest }: StoreOfAll) {
   return {
     ...rest,
-    ...{ state: stateOf(state), since: time(since), total: of, down: away },
+    ...{ state: stateOf(state), since: time(since), total: of, down },
     connections: shownConnections(connections),
   };
 }

@@ -29,7 +29,7 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
     },
     revokeToken: (task) => {
       const name = task.path.name!;
-      const unknown = () => new AdminError('not_found', `There is no token of the name ${JSON.stringify(name)}.`);
+      const unknown = () => new AdminError('not_found', `The token ${JSON.stringify(name)} does not exist.`);
       return change(task, turnOf(name), async ({ note }) => {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();

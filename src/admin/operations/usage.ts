@@ -22,7 +22,7 @@ export function usageOperations(context: AdminContext, change: Change) {
   async function give(
     task: Task,
     action: string,
-    after: (standing: SubjectUsage) => SubjectUsage,
+    after: (usage: SubjectUsage) => SubjectUsage,
     make: (party: CountedSubject) => Promise<void>,
     check: (parties: readonly CountedSubject[]) => void = () => {},
   ): Promise<AdminAnswer<UsageList>> {
@@ -53,7 +53,7 @@ export function usageOperations(context: AdminContext, change: Change) {
       give(
         task,
         'usage.reset',
-        (standing) => restoreUnits(standing, Number.POSITIVE_INFINITY, null),
+        (usage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null),
         async ({ subject }) => context.state().reset(subject),
       ),
     grantUsage: (task) => {
@@ -61,7 +61,7 @@ export function usageOperations(context: AdminContext, change: Change) {
       return give(
         task,
         'usage.grant',
-        (standing) => restoreUnits(standing, units, window),
+        (usage) => restoreUnits(usage, units, window),
         async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
         (parties) => checkWindow(parties, window),
       );
@@ -74,7 +74,7 @@ function checkWindow(parties: readonly CountedSubject[], window: string | null):
   if (window === null || names.includes(window)) return;
   throw new AdminError(
     'invalid_value',
-    `There is no window ${JSON.stringify(window)}; there are ${[...new Set(names)].join(', ')}.`,
+    `The window ${JSON.stringify(window)} does not exist; windows: ${[...new Set(names)].join(', ')}.`,
   );
 }
 

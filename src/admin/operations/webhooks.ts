@@ -14,15 +14,15 @@ const TARGET = 'webhooks';
 export function webhookOperations(context: AdminContext, change: Change) {
   return {
     listWebhooks: async ({ now }) => {
-      const desk = await context.webhooks();
-      return ok({ endpoints: (await desk.list()).map((endpoint) => shown(endpoint, now)) });
+      const webhooks = await context.webhooks();
+      return ok({ endpoints: (await webhooks.list()).map((endpoint) => shown(endpoint, now)) });
     },
     getWebhookSchema: async () => ok(JSON.parse(readFileSync(SCHEMA, 'utf8'))),
     testWebhooks: (task) =>
       change(task, TARGET, async ({ make }) => {
         const { endpoint = null } = task.body as { endpoint?: string };
-        const desk = await context.webhooks();
-        const tests = await desk.test(task.actor, endpoint);
+        const webhooks = await context.webhooks();
+        const tests = await webhooks.test(task.actor, endpoint);
         if (tests === null) {
           const none = 'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
           throw new AdminError(

@@ -36,12 +36,12 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
 
   /** Pages need no key. */
   async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
-    const standing = await allowance.take(exchange.address, units);
-    if (!standing.exhausted) return null;
-    exchange.standing = standing;
+    const usage = await allowance.take(exchange.address, units);
+    if (!usage.exhausted) return null;
+    exchange.usage = usage;
     return new Refusal('rate_limit_exceeded', {
       message: 'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
-      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }
 
@@ -54,7 +54,7 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
       exchange.route = 'reference';
       const refusal = await spend(exchange, 1);
       if (refusal) return await answer.fail(exchange, refusal);
-      exchange.standing = await guard.look(exchange.address);
+      exchange.usage = await guard.look(exchange.address);
       const { method, fields } = exchange.call;
       if (method !== 'GET' && method !== 'HEAD') {
         throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);

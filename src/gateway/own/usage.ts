@@ -45,7 +45,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
-    const [record, rung, deprecated] = await Promise.all([
+    const [record, level, deprecated] = await Promise.all([
       keys.get(client.keyId),
       state.banLevel(client.subject, client.limits),
       deprecatedBy(client.keyId),
@@ -57,7 +57,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
       windows: windowsIn(admission),
       inFlight: inFlight(client),
       costs,
-      ban: banOf(client, admission, rung),
+      ban: banOf(client, admission, level),
       key: record && keyFacts(record, client, clock()),
       deprecated: [...deprecated].map(([operation, at]) => ({
         operation,
@@ -73,12 +73,12 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
 
   /** Each response costs state look-ups. It adds no strike. */
   async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
-    const standing = await allowance.take(keyId);
-    if (!standing.exhausted) return;
-    exchange.standing = standing;
+    const usage = await allowance.take(keyId);
+    if (!usage.exhausted) return;
+    exchange.usage = usage;
     throw new Refusal('rate_limit_exceeded', {
       message: `${USAGE_PATH} allows ${ALLOWANCE.limit} requests per minute for each key: wait for Retry-After. This causes no ban.`,
-      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }
 
@@ -88,7 +88,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
       await spend(exchange, client);
       const { method, fields } = exchange.call;
       const admission = await state.look(client.subject, client.limits);
-      exchange.standing = admission;
+      exchange.usage = admission;
       if (method !== 'GET' && method !== 'HEAD') {
         throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
       }
@@ -120,12 +120,12 @@ function scopeLabel({ scope }: Window): { readonly operation?: string; readonly 
   return kind === 'tag' ? { tag: name } : { operation: name };
 }
 
-function banOf({ limits: { escalation } }: KnownClient, { bannedUntil, strikes }: Admission, rung: number) {
+function banOf({ limits: { escalation } }: KnownClient, { bannedUntil, strikes }: Admission, level: number) {
   return {
     until: iso(bannedUntil),
     strikes,
     strikesToBan: escalation?.strikes ?? null,
-    nextLengthSeconds: escalation && durationAtLevel(escalation, rung) / 1000,
+    nextLengthSeconds: escalation && durationAtLevel(escalation, level) / 1000,
   };
 }
 

@@ -47,8 +47,8 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
   function usualFields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
-    if (exchange.standing)
-      addLimitHeaders(lines, exchange.standing, exchange.operation?.scopes, exchange.admission?.violated);
+    if (exchange.usage)
+      addLimitHeaders(lines, exchange.usage, exchange.operation?.scopes, exchange.admission?.violated);
     cors.add(lines, exchange);
     if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
       lines.addLines(linesOf(exchange.operation));
@@ -66,9 +66,9 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
   }
 
   function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): MaybePromise<void> {
-    if (exchange.standing !== null) return write(exchange, status, own, body);
-    return guard.look(exchange.address).then((standing) => {
-      exchange.standing = standing;
+    if (exchange.usage !== null) return write(exchange, status, own, body);
+    return guard.look(exchange.address).then((usage) => {
+      exchange.usage = usage;
       write(exchange, status, own, body);
     });
   }

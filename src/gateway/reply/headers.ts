@@ -10,7 +10,7 @@ export const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ' +
   'X-Ban-Warning, X-Key-Retires, Deprecation, Sunset, Link, X-Stability-Level, Location, ETag, X-Next-Cursor';
 
-const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
+const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -42,7 +42,7 @@ export function addLimitHeaders(
   lines.addNumber(REMAINING!, remaining);
   lines.addNumber(RESET!, Math.ceil(resetAt / 1000));
   lines.addKnown(POLICY!, policyOf(readings, scopes));
-  lines.addKnown(STANDING!, list);
+  lines.addKnown(LIMITS!, list);
 }
 
 interface Words {
@@ -75,8 +75,8 @@ function withPolicy(list: string, window: Window): string {
 }
 
 function withLimits(list: string, { window, remaining, resetAt }: Reading, now: number): string {
-  const standing = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
-  return list ? `${list}, ${standing}` : standing;
+  const quota = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
+  return list ? `${list}, ${quota}` : quota;
 }
 
 function isScopedIn(window: Window, scopes: Scopes): boolean {

@@ -41,7 +41,7 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   };
 
   function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admitted | Refusal {
-    exchange.standing = admission;
+    exchange.usage = admission;
     exchange.admission = admission;
     exchange.admittedAt = performance.now();
     if (admission.verdict === 'admitted') return asAdmitted(client);

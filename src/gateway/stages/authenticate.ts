@@ -69,11 +69,11 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
   }
 
   async function fail(exchange: Exchange, refusal: Refusal): Promise<Refusal> {
-    const standing = await guard.fail(exchange.address);
-    exchange.standing = standing;
-    if (!standing.exhausted) return refusal;
+    const usage = await guard.fail(exchange.address);
+    exchange.usage = usage;
+    if (!usage.exhausted) return refusal;
     return new Refusal('too_many_failed_attempts', {
-      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }
 }

@@ -170,9 +170,9 @@ function bodyFaults(rule: BodyRule | null, media: MediaRule | null, body: Buffer
 const ofBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
 
 function invalid(details: readonly Fault[]): Refusal {
-  const told = details.filter(({ rule }) => rule !== 'more').length;
-  const atLeast = told < details.length || told >= MAX_FAULTS ? 'at least ' : '';
-  const count = `${atLeast}${told === 1 ? '1 fault' : `${told} faults`}`;
+  const known = details.filter(({ rule }) => rule !== 'more').length;
+  const atLeast = known < details.length || known >= MAX_FAULTS ? 'at least ' : '';
+  const count = `${atLeast}${known === 1 ? '1 fault' : `${known} faults`}`;
   return new Refusal('invalid_request', {
     message: `The request does not match the contract. Fix the entries of details (${count}).`,
     details,

@@ -63,16 +63,16 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     const flight = flights.take(subject, concurrency, exchange);
     if (flight === null) return admit(exchange, client, cost, scopes);
     const refusal = refusalOf(concurrency, subject);
-    const standing = readingOf(flight, client);
-    if (!(standing instanceof Promise)) return failWith(exchange, standing, refusal);
-    return standing.then((looked) => failWith(exchange, looked, refusal));
+    const usage = readingOf(flight, client);
+    if (!(usage instanceof Promise)) return failWith(exchange, usage, refusal);
+    return usage.then((looked) => failWith(exchange, looked, refusal));
   };
 
   /** However many requests are refused, the state is called once per second. */
   function readingOf(flight: Flight, { subject, limits }: KnownClient): MaybePromise<Readings> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
-    if (last.standing !== null && last.admittedAt > fresh) return last.standing;
+    if (last.usage !== null && last.admittedAt > fresh) return last.usage;
     if (looked !== null && lookedAt > fresh) return looked;
     flight.looking ??= look(flight, subject, limits);
     return flight.looking;
@@ -94,8 +94,8 @@ function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
   return [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
 }
 
-function failWith(exchange: Exchange, standing: Readings, refusal: Refusal): Refusal {
-  exchange.standing = standing;
+function failWith(exchange: Exchange, usage: Readings, refusal: Refusal): Refusal {
+  exchange.usage = usage;
   return refusal;
 }
 

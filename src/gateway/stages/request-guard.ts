@@ -41,7 +41,7 @@ const NO_SPAN = () => null;
 export function createRequestGuard({
   config,
   observe,
-  report: tell,
+  report: reportOf,
   names,
   beginSpan,
 }: RequestGuardParts): RequestGuard {
@@ -67,7 +67,7 @@ export function createRequestGuard({
       route: null,
       client: null,
       operation: null,
-      standing: null,
+      usage: null,
       admission: null,
       cost: 0,
       scopes: NO_SCOPES,
@@ -89,7 +89,7 @@ export function createRequestGuard({
       exchange.code ??= 'client_closed_request';
       exchange.cancel?.();
     }
-    observe(requestEventOf(exchange, tell));
+    observe(requestEventOf(exchange, reportOf));
   }
 
   function enter(exchange: Exchange): Target {
@@ -154,7 +154,7 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }
 
-function requestEventOf(exchange: Exchange, tell: ReportFaults): RequestEvent {
+function requestEventOf(exchange: Exchange, reportOf: ReportFaults): RequestEvent {
   const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
@@ -175,12 +175,12 @@ function requestEventOf(exchange: Exchange, tell: ReportFaults): RequestEvent {
     address,
     duration: performance.now() - startedAt,
     upstream: answeredAt > 0 ? answeredAt - forwardedAt : null,
-    trace: traceOf(exchange, tell),
+    trace: traceOf(exchange, reportOf),
   };
 }
 
-function traceOf(exchange: Exchange, tell: ReportFaults): RequestTrace {
-  const { call, head, client, operation, refusal, standing, admission, cost, scopes, startedAt, span } = exchange;
+function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
+  const { call, head, client, operation, refusal, usage, admission, cost, scopes, startedAt, span } = exchange;
   const details = refusal === null ? null : refusal.details;
   const since = (at: number) => (at > 0 ? at - startedAt : null);
   return {
@@ -188,11 +188,11 @@ function traceOf(exchange: Exchange, tell: ReportFaults): RequestTrace {
     subject: client === null ? null : client.subject,
     message: refusal === null ? null : refusal.recorded,
     reason: refusal === null ? null : refusal.reason,
-    faults: details === null ? null : tell(details),
+    faults: details === null ? null : reportOf(details),
     faultCount: details === null ? 0 : details.length,
-    standing,
+    usage,
     admission,
-    ladder: client?.limits?.escalation ?? null,
+    escalation: client?.limits?.escalation ?? null,
     cost,
     scopes,
     declared: call.framing === 'chunked' ? null : call.framing,

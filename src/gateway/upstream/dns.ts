@@ -34,13 +34,13 @@ export class DnsResolver {
   }
 
   readonly lookup: LookupFunction = (_host, options, done) => {
-    const tell = () => {
+    const report = () => {
       const addresses = this.#inTurn();
       if (options.all) done(null, addresses);
       else done(null, addresses[0]!.address, addresses[0]!.family);
     };
-    if (this.#known.length > 0) return tell();
-    this.#lookUp().then(tell, (error) => done(error, []));
+    if (this.#known.length > 0) return report();
+    this.#lookUp().then(report, (error) => done(error, []));
   };
 
   use(every: number): void {

@@ -47,7 +47,7 @@ export class Health {
   #state: StoreState = 'up';
   #reason: StoreReason | null = null;
   #since: number;
-  #awaySince = 0;
+  #downSince = 0;
   #epoch = 0;
   readonly #row = new FailureRow();
   #goodChecks = 0;
@@ -77,8 +77,8 @@ export class Health {
     return this.#since;
   }
 
-  get awaySince(): number {
-    return this.#awaySince;
+  get downSince(): number {
+    return this.#downSince;
   }
 
   /** Too few other backends could take the requests. */
@@ -211,7 +211,7 @@ export class Health {
 
   #leave(reason: StoreReason, now: number): boolean {
     if (this.#state === 'returning') this.#failedReturns++;
-    else this.#awaySince = now;
+    else this.#downSince = now;
     this.#reason = reason;
     this.#enter('away', now);
     return true;

@@ -56,7 +56,7 @@ function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
     let large: BodyStream | null = null;
     let paused = false;
 
-    function goOnAsStream(): BodyStream {
+    function continueAsStream(): BodyStream {
       const flow = {
         pause: () => {
           paused = true;
@@ -77,7 +77,7 @@ function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
         }
         gathered.add(bytes);
         if (gathered.size <= most) return true;
-        large = goOnAsStream();
+        large = continueAsStream();
         large.push(gathered.whole!);
         return !paused;
       },

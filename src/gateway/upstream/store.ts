@@ -66,7 +66,7 @@ export class Store implements StoreHandle {
       settings,
       health: this.health,
       onResult: (verdict, error) => {
-        if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#tell(error);
+        if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
         else if (this.health.ignoresChecks)
           this.#surroundings.observe({
             type: 'upstream.check_failed',
@@ -76,7 +76,7 @@ export class Store implements StoreHandle {
           });
       },
       ticked: () => {
-        if (this.health.tick(performance.now())) this.#tell();
+        if (this.health.tick(performance.now())) this.#report();
       },
     });
   }
@@ -111,7 +111,7 @@ export class Store implements StoreHandle {
       store,
       weight,
       state: health.state,
-      since: Math.round(performance.timeOrigin + (health.state === 'away' ? health.awaySince : health.since)),
+      since: Math.round(performance.timeOrigin + (health.state === 'away' ? health.downSince : health.since)),
       reason: health.reason,
       inFlight: connections.open - connections.idle,
       ...connections,
@@ -127,14 +127,14 @@ export class Store implements StoreHandle {
   }
 
   begun(status: number, epoch: number, now: number): void {
-    if (!this.#isFailure(status) && this.health.begun(epoch, now)) this.#tell();
+    if (!this.#isFailure(status) && this.health.begun(epoch, now)) this.#report();
   }
 
   answered(status: number, epoch: number, now: number): void {
     const isFailure = this.#isFailure(status);
     if (isFailure) this.#failures++;
     const changed = isFailure ? this.health.bad('statuses', epoch, now, this.#mayGo) : this.health.good(epoch, now);
-    if (changed) this.#tell(new Error(`it answered ${status}`));
+    if (changed) this.#report(new Error(`it answered ${status}`));
   }
 
   failed(error: ClientError, epoch: number): void {
@@ -145,7 +145,7 @@ export class Store implements StoreHandle {
     }
     this.#failures++;
     if (error.failure === 'unreachable') this.#dns?.doubt();
-    if (this.health.bad(failure, epoch, performance.now(), this.#mayGo)) this.#tell(error);
+    if (this.health.bad(failure, epoch, performance.now(), this.#mayGo)) this.#report(error);
   }
 
   cancelled(epoch: number): void {
@@ -178,7 +178,7 @@ export class Store implements StoreHandle {
     // Listeners would wait forever for its return.
     this.#surroundings = { ...this.#surroundings, observe: () => {} };
     if (health.state === 'up') return;
-    const duration = Math.round(performance.now() - health.awaySince);
+    const duration = Math.round(performance.now() - health.downSince);
     observe({ type: 'upstream.up', upstream, store, duration, removed: true });
   }
 
@@ -225,11 +225,11 @@ export class Store implements StoreHandle {
     this.#checks.keepOnly(addresses);
   }
 
-  #tell(error?: unknown): void {
+  #report(error?: unknown): void {
     const { upstream, name: store, health } = this;
     const { observe } = this.#surroundings;
     if (health.state === 'up') {
-      const duration = Math.round(health.since - health.awaySince);
+      const duration = Math.round(health.since - health.downSince);
       observe({ type: 'upstream.up', upstream, store, duration });
     } else if (health.state === 'away') {
       if (health.failedReturns === 0)

@@ -45,7 +45,7 @@ export class Upstreams {
   /** Configuration and contract have checked the name. */
   of(name: string): Stores {
     const found = this.#byName.get(name);
-    if (found === undefined) throw new TypeError(`there is no upstream ${name}`);
+    if (found === undefined) throw new TypeError(`unknown upstream ${name}`);
     return found;
   }
 
@@ -54,7 +54,7 @@ export class Upstreams {
   }
 
   /** `matters`: the gateway is unready. */
-  get away(): readonly { readonly upstream: string; readonly matters: boolean }[] {
+  get down(): readonly { readonly upstream: string; readonly matters: boolean }[] {
     const all = [...this.#byName.values()].filter(({ stores }) =>
       stores.every(({ status }) => status.state === 'away'),
     );

@@ -53,5 +53,5 @@ export function soleTarget(upstream: string, name: string, pool: Pool): StoreHan
 
 /** Nothing was sent. */
 export class StoreWentDown extends Error {
-  override name = 'StoreWentAway';
+  override name = 'StoreWentDown';
 }

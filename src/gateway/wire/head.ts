@@ -24,7 +24,7 @@ export interface Head {
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
-  /** W3C Trace Context, well-formed; copies. Without the first there is no second. */
+  /** W3C Trace Context, well-formed; copies. The second needs the first. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   /** Flat, spelt as received. */

@@ -57,7 +57,7 @@ export function createListener({
   pipeline,
   limits,
   answerUnparsed,
-  preamble: entrance,
+  preamble,
   observe,
 }: ListenerOptions): Listener {
   let { port } = listen;
@@ -82,7 +82,7 @@ export function createListener({
     get inFlight() {
       return server.inFlight;
     },
-    use: (settings) => entrance.use(server, settings),
+    use: (settings) => preamble.use(server, settings),
     async listen({ beside = false } = {}) {
       if (listener.listening && isBeside && beside) return port;
       if (listener.listening) void stopAccepting();
@@ -101,7 +101,7 @@ export function createListener({
       if (!accepting) await pause(httpLimits.drainDelay);
       const cutOff = await endConnections(closed);
       server.stop();
-      entrance.stop();
+      preamble.stop();
       return cutOff;
     },
   };

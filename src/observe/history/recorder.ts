@@ -48,7 +48,7 @@ export class Recorder {
     }
   };
 
-  /** Minutes also end while there are no requests. */
+  /** Minutes also end without requests. */
   watch(): void {
     this.#timer = setInterval(() => this.turn(), LOOK).unref();
   }

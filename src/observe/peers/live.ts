@@ -109,11 +109,11 @@ function partOf({ id, began, status, recorder, recent }: Sources, { followed, af
 
 /** `fitting`: matches per filter, newest first. */
 export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): NewRefusals {
-  const told = new Map<string, ListedRequest>();
-  for (const list of fitting) for (const one of list.slice(0, MOST_OF_EACH)) told.set(one.id, one);
+  const reported = new Map<string, ListedRequest>();
+  for (const list of fitting) for (const one of list.slice(0, MOST_OF_EACH)) reported.set(one.id, one);
   return {
     fitting: fitting.map(({ length }) => length),
-    requests: newestOf([[...told.values()]], MOST_OF_PROCESS),
+    requests: newestOf([[...reported.values()]], MOST_OF_PROCESS),
   };
 }
 

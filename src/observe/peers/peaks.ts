@@ -91,9 +91,9 @@ function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
   };
 }
 
-function mergeUses(told: readonly WindowUses[], most: number): WindowUses {
+function mergeUses(uses: readonly WindowUses[], most: number): WindowUses {
   const all = new HighestUses();
-  for (const { floor, rows } of told) all.absorb({ floor, rows: new Map(rows) });
+  for (const { floor, rows } of uses) all.absorb({ floor, rows: new Map(rows) });
   all.shrink(most);
   return { floor: all.floor, rows: [...all.rows] };
 }

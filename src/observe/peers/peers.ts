@@ -45,11 +45,11 @@ export function noPeers({ name, answer }: Self): Peers {
 
 /** A gateway with an invalid answer, perhaps of another version, counts as silent. */
 export async function ask<Argument, Answer>(
-  fleet: Pick<Peers, 'ask'>,
+  peers: Pick<Peers, 'ask'>,
   { name, isAnswer }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
   argument: Argument,
 ): Promise<PeerAnswers<Answer>> {
-  const { answers, silent, lost, apart } = await fleet.ask(name, argument);
+  const { answers, silent, lost, apart } = await peers.ask(name, argument);
   const [understood, others] = [[] as PeerAnswers<Answer>['answers'][number][], [] as string[]];
   for (const { gateway, answer } of answers) {
     if (isAnswer(answer, argument)) understood.push({ gateway, answer });

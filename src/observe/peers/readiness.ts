@@ -4,5 +4,5 @@ export type Readiness = (typeof READINESS)[number];
 export interface ProcessReadiness {
   readonly readiness: Extract<Readiness, 'ready' | 'state_away' | 'stores_away'>;
   /** Regardless of the settings: `state`, `upstream <name>`. */
-  readonly away: readonly string[];
+  readonly down: readonly string[];
 }

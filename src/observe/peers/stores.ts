@@ -8,7 +8,7 @@ export interface StoreOfAll
   /** `partly`: up for some processes only. */
   readonly state: StoreState | 'partly';
   readonly of: number;
-  readonly away: number;
+  readonly down: number;
   readonly connections: StoreConnections;
   readonly seen: readonly SeenStore[];
 }
@@ -36,19 +36,19 @@ export function storesOfAll(gateways: readonly ProcessesOf[]): StoreOfAll[] {
 
 function together(seen: readonly SeenStore[]): StoreOfAll {
   const { upstream, store, weight } = seen[0]!;
-  const away = seen.filter(({ state }) => state === 'away');
+  const down = seen.filter(({ state }) => state === 'away');
   const returning = seen.filter(({ state }) => state === 'returning');
-  const worst = [away, returning, seen].find((some) => some.length > 0)!;
+  const worst = [down, returning, seen].find((some) => some.length > 0)!;
   const [first] = worst.toSorted((one, other) => one.since - other.since);
   const sum = (of: (one: SeenStore) => number) => seen.reduce((all, one) => all + of(one), 0);
   return {
     ...{ upstream, store, weight },
-    state: away.length > 0 && away.length < seen.length ? 'partly' : first!.state,
+    state: down.length > 0 && down.length < seen.length ? 'partly' : first!.state,
     // Up since the last process saw it up; otherwise since the first saw the failure.
     since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,
     reason: first!.reason,
     of: seen.length,
-    away: away.length,
+    down: down.length,
     inFlight: sum(({ inFlight }) => inFlight),
     requests: sum(({ requests }) => requests),
     failures: sum(({ failures }) => failures),

@@ -31,7 +31,7 @@ interface OfCode {
 
 /**
  * Two rules keep one flood from displacing other refusals: equal ones (same code, same key or address) are limited to
- * ten at once and then one a second, and the code with the most entries loses its oldest if there is no room.
+ * ten at once and then one a second, and the code with the most entries loses its oldest if the log is full.
  */
 export class RefusalLog {
   readonly #codes = new Map<string, OfCode>();

@@ -20,7 +20,7 @@ interface References {
   subject: string | null;
   verdict: string | null;
   by: 'memory' | 'alone' | undefined;
-  ladder: BanEscalation | null;
+  escalation: BanEscalation | null;
   traceparent: string | null;
   store: StoreName | null;
   notes: Notes | null;
@@ -77,7 +77,7 @@ export class SuccessBuffer {
     numbers[first + 8] = orNone(trace.declared);
     numbers[first + 9] = trace.received;
     numbers[first + 10] = trace.admission === null ? 0 : trace.admission.strikes;
-    numbers[first + 11] = trace.standing === null ? Number.NaN : trace.standing.now;
+    numbers[first + 11] = trace.usage === null ? Number.NaN : trace.usage.now;
     writeReadings(kept, numbers, first + 12, trace);
   }
 
@@ -115,7 +115,7 @@ export class SuccessBuffer {
 function blank(): References {
   return {
     ...{ id: '', method: '', operation: '', keyId: null, account: null, plan: null, address: '', path: null },
-    ...{ subject: null, verdict: null, by: undefined, ladder: null, traceparent: null, store: null, notes: null },
+    ...{ subject: null, verdict: null, by: undefined, escalation: null, traceparent: null, store: null, notes: null },
     scopes: NO_SCOPES,
     windows: new Array<Window | null>(WINDOWS).fill(null),
     readings: null,
@@ -133,7 +133,7 @@ function writeReferences(kept: References, event: RequestEvent, trace: RequestTr
   kept.path = trace.path;
   kept.subject = trace.subject;
   kept.by = trace.admission === null ? undefined : trace.admission.by;
-  kept.ladder = trace.ladder;
+  kept.escalation = trace.escalation;
   kept.scopes = trace.scopes;
   kept.traceparent = trace.traceparent;
   kept.store = trace.store;
@@ -142,12 +142,12 @@ function writeReferences(kept: References, event: RequestEvent, trace: RequestTr
 function writeReadings(kept: References, numbers: Float64Array, first: number, trace: RequestTrace): void {
   kept.windows.fill(null);
   kept.readings = null;
-  if (trace.standing === null) return;
+  if (trace.usage === null) return;
   let written = 0;
-  for (const { window, remaining, resetAt } of trace.standing.readings) {
+  for (const { window, remaining, resetAt } of trace.usage.readings) {
     if (!countsIn(window, trace.scopes)) continue;
     if (written === WINDOWS) {
-      kept.readings = trace.standing.readings;
+      kept.readings = trace.usage.readings;
       return;
     }
     kept.windows[written] = window;
@@ -158,20 +158,20 @@ function writeReadings(kept: References, numbers: Float64Array, first: number, t
 }
 
 function traceIn(kept: References, numbers: Float64Array): RequestTrace {
-  const { path, subject, verdict, by, ladder, scopes, traceparent, store } = kept;
+  const { path, subject, verdict, by, escalation, scopes, traceparent, store } = kept;
   const now = numbers[11]!;
-  const standing = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
+  const usage = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
   return {
-    ...{ path, subject, ladder, scopes, traceparent, store, standing },
+    ...{ path, subject, escalation, scopes, traceparent, store, usage },
     message: null,
     reason: null,
     faults: null,
     faultCount: 0,
     admission:
-      verdict === null || standing === null
+      verdict === null || usage === null
         ? null
         : {
-            ...{ ...standing, verdict: 'admitted', strikes: numbers[10]! },
+            ...{ ...usage, verdict: 'admitted', strikes: numbers[10]! },
             ...{ retryAt: 0, violated: null, bannedUntil: 0, banBegins: false, ...(by === undefined ? {} : { by }) },
           },
     cost: numbers[7]!,

@@ -66,14 +66,14 @@ function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'
   return { id: keyId, account: account ?? '', plan: plan ?? '', subject: trace?.subject ?? null };
 }
 
-function decisionOf({ ladder, cost }: RequestTrace, admission: Admission): DecisionView {
+function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): DecisionView {
   const { verdict, by = 'state', violated, retryAt, strikes, bannedUntil, banBegins } = admission;
   return {
     ...{ verdict, by, cost, strikes },
     violated: violated && fullNameOf(violated),
     retryAt: verdict === 'admitted' ? null : Math.round(retryAt),
     retryAfter: verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
-    strikesToBan: ladder?.strikes ?? null,
+    strikesToBan: escalation?.strikes ?? null,
     bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
     banBegan: banBegins,
     rung: admission.banLevel ?? null,
@@ -81,9 +81,9 @@ function decisionOf({ ladder, cost }: RequestTrace, admission: Admission): Decis
 }
 
 /** A refused request is free. */
-function windowsOf({ standing, admission, cost, scopes }: RequestTrace): WindowView[] {
+function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView[] {
   const charged = admission?.verdict === 'admitted' ? cost : 0;
-  const counting = (standing?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
+  const counting = (usage?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
   return counting.map(({ window, remaining, resetAt }) => ({
     name: fullNameOf(window),
     kind: window.kind,

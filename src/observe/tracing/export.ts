@@ -53,7 +53,7 @@ export class Outbox implements SpanProcessor {
   #waiting = 0;
   #sent = 0;
   #isClosed = false;
-  #away: { readonly since: number; lost: number } | null = null;
+  #outage: { readonly since: number; lost: number } | null = null;
 
   constructor({ trace }: Sdk, exporter: SpanExporter, { batch }: Pick<Settings, 'batch'>, observe: Observe) {
     this.#exporter = exporter;
@@ -116,7 +116,7 @@ export class Outbox implements SpanProcessor {
       isOpen = false;
       clearTimeout(timer);
       this.#sent -= spans.length;
-      this.#tell(spans.length, result);
+      this.#report(spans.length, result);
       done(result);
     };
     // A receiver that sends its response slowly would block the SDK for ever.
@@ -125,22 +125,22 @@ export class Outbox implements SpanProcessor {
     this.#exporter.export(spans, settle);
   }
 
-  #tell(count: number, { code, error }: Parameters<Done>[0]): void {
+  #report(count: number, { code, error }: Parameters<Done>[0]): void {
     if (this.#isClosed) return;
     if (code === SUCCESS) {
       this.#observe({ type: 'spans', result: 'exported', count });
-      if (this.#away === null) return;
-      const { since, lost } = this.#away;
-      this.#away = null;
+      if (this.#outage === null) return;
+      const { since, lost } = this.#outage;
+      this.#outage = null;
       this.#observe({ type: 'otlp.export_recovered', duration: Math.round(performance.now() - since), dropped: lost });
       return;
     }
     this.#observe({ type: 'spans', result: 'failed', count });
-    if (this.#away === null) {
-      this.#away = { since: performance.now(), lost: 0 };
+    if (this.#outage === null) {
+      this.#outage = { since: performance.now(), lost: 0 };
       this.#observe({ type: 'otlp.export_failed', error: reasonOf(error) });
     }
-    this.#away.lost += count;
+    this.#outage.lost += count;
   }
 }
 

@@ -20,7 +20,7 @@ const postMessage = (message: ThreadMessage, transferred: ArrayBuffer[] = []) =>
 const stdio = ['ignore', 'inherit', 'inherit', 'pipe'] as const;
 const reader = spawn(process.execPath, workerData as Arguments, { stdio: [...stdio] });
 const gathered = new AnswerReader();
-// Without a free file descriptor there are no streams.
+// A process without a free file descriptor has no streams.
 (reader.stdio?.[ANSWER_FD] as Readable | undefined)?.on('data', (chunk: Buffer) => gathered.add(chunk));
 reader.on('close', (code, signal) => {
   const { bytes } = gathered;

@@ -29,8 +29,8 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     get readiness() {
       return pool.readiness;
     },
-    get away() {
-      return pool.away;
+    get down() {
+      return pool.down;
     },
     listen: () => pool.start(),
     ask: (question, argument) => pool.ask(question, argument),

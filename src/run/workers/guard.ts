@@ -58,9 +58,9 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
       const caller = networkOf(address);
       const before = known(caller);
       if (before) return before;
-      const standing = (await ask('fail', address)) as Awaited<ReturnType<Guard['fail']>>;
-      if (standing.exhausted) exhausted.set(caller, standing.readings[0]!.resetAt);
-      return standing;
+      const usage = (await ask('fail', address)) as Awaited<ReturnType<Guard['fail']>>;
+      if (usage.exhausted) exhausted.set(caller, usage.readings[0]!.resetAt);
+      return usage;
     },
     look: async (address) => known(networkOf(address)) ?? (await ask('look', address)),
     close: () => silence.stop(),

@@ -32,7 +32,7 @@ export class WorkerHandle {
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
   #servingSince = Number.POSITIVE_INFINITY;
-  #readiness: ProcessReadiness = { readiness: 'ready', away: [] };
+  #readiness: ProcessReadiness = { readiness: 'ready', down: [] };
   #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];

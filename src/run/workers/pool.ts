@@ -67,8 +67,8 @@ export class WorkerPool {
     return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
   }
 
-  get away(): readonly string[] {
-    return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.away))];
+  get down(): readonly string[] {
+    return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.down))];
   }
 
   /** Rejects, with all workers ended, if one cannot start. */

@@ -66,11 +66,11 @@ export function packed({
 }: Pick<ActiveConfig<ServedConfig>, 'config' | 'certificates' | 'prepared'>): SentConfig {
   const { webhooks } = config;
   const kept = hasReceivers(webhooks) ? [{ url: 'https://primary.invalid', events: [] }] : [];
-  const told = { ...webhooks, url: null, secret: null, previousSecret: null, endpoints: kept };
+  const sent = { ...webhooks, url: null, secret: null, previousSecret: null, endpoints: kept };
   const { admin } = certificates;
   const known = admin && { ...admin, pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })) };
   return {
-    config: { ...config, admin: { ...config.admin, token: null }, webhooks: told },
+    config: { ...config, admin: { ...config.admin, token: null }, webhooks: sent },
     certificates: { ...certificates, admin: known },
     prepared,
   };

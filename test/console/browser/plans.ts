@@ -60,7 +60,7 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('alert').filter({ hasText: 'must look like 60/minute' }).waitFor();
       await goTo(page, 'keys');
       await goTo(page, 'plans/gold');
-      await page.getByRole('alert').filter({ hasText: 'There is no plan "gold"' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'The plan "gold" does not exist' }).waitFor();
       expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
         [],
       );

@@ -55,7 +55,7 @@ describe('an admitted request', () => {
     expect(exchange).toMatchObject({
       admission: { verdict: 'admitted' },
       cost: 3,
-      standing: { readings: [{ remaining: 59 }] },
+      usage: { readings: [{ remaining: 59 }] },
     });
   });
 
@@ -138,7 +138,7 @@ describe('a banned request', () => {
     const { subject, limits } = knownClient();
     expect(begun).toEqual([
       [
-        { subject, limits, until, rung: 2, violated: minute },
+        { subject, limits, until, level: 2, violated: minute },
         { plan: 'free', operation: 'listPets', requestId: 'request-1' },
       ],
     ]);

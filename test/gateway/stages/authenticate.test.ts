@@ -101,7 +101,7 @@ describe('a request without a valid key', () => {
     expect(refusal).toMatchObject({ code, status: 401 });
     expect(refusal.headers).toEqual(['WWW-Authenticate', expect.stringContaining('Bearer realm="storegate"')]);
     expect(failed).toEqual(['192.0.2.1']);
-    expect(exchange.standing?.readings).toHaveLength(1);
+    expect(exchange.usage?.readings).toHaveLength(1);
   });
 
   test('costs no look-up if the form or the checksum is wrong', async () => {

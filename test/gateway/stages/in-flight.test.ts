@@ -105,11 +105,11 @@ test('a refused request has the quota of the last request of its key, without a 
   const { send, looks } = flying();
   send();
   const last = send();
-  last.exchange.standing = quota(57);
+  last.exchange.usage = quota(57);
   last.exchange.admittedAt = performance.now();
   const { exchange, answer } = send();
   expect(answer).toBeInstanceOf(Refusal);
-  expect(exchange.standing).toBe(last.exchange.standing);
+  expect(exchange.usage).toBe(last.exchange.usage);
   expect(looks()).toBe(0);
 });
 
@@ -118,11 +118,11 @@ test('if the quota is unknown or old, one query serves all requests that are ref
   send();
   const last = send();
   for (const stale of [null, quota(57)]) {
-    last.exchange.standing = stale;
+    last.exchange.usage = stale;
     last.exchange.admittedAt = performance.now() - 1_001;
     const refused = [send(), send(), send()];
     for (const { answer } of refused) expect(await answer).toBeInstanceOf(Refusal);
-    for (const { exchange } of refused) expect(exchange.standing!.readings[0]!.remaining).toBe(1);
+    for (const { exchange } of refused) expect(exchange.usage!.readings[0]!.remaining).toBe(1);
     expect(send().answer).toBeInstanceOf(Refusal);
     expect(looks()).toBe(1);
   }

@@ -32,7 +32,7 @@ test('the event of a request holds plain values, and no data of the client', () 
   const admission = { verdict: 'admitted', now: 1, readings, retryAt: 0, violated: null, strikes: 0 } as const;
   exchange.client = client;
   exchange.admission = { ...admission, bannedUntil: 0, banBegins: false };
-  exchange.standing = exchange.admission;
+  exchange.usage = exchange.admission;
   const details = [{ in: 'body', pointer: '/hidden', message: 'hidden', rule: 'type' }] as const;
   exchange.refusal = new Refusal('invalid_request', { details });
   exchange.cancel = () => {};

@@ -226,7 +226,7 @@ describe('a half-open backend', () => {
       expect([health.state, health.failedReturns]).toEqual(['away', times]);
       health.checked('good', now, others);
     }
-    expect(health.awaySince).toBe(1_000_000);
+    expect(health.downSince).toBe(1_000_000);
   });
 
   test('is not down again because of one bad operation while it answers others', () => {

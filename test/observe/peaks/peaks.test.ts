@@ -15,7 +15,7 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const SUBJECTS = ['key:key_1', 'key:key_2', 'key:key_3'];
 
 const trace = (subject: string, admission: Admission, cost: number) =>
-  ({ subject, admission, standing: admission, cost, scopes: [] }) as unknown as RequestTrace;
+  ({ subject, admission, usage: admission, cost, scopes: [] }) as unknown as RequestTrace;
 
 /** Keys with these windows on several processes, each of which knows only its own admitted requests. */
 function carrying(

@@ -17,7 +17,7 @@ const gateways = (...processes: ReturnType<typeof process>[]) => [{ gateway: 'on
 test('a backend is up since the last process reported it, and its counts are sums', () => {
   const [merged] = storesOfAll(gateways(process(1, store()), process(2, store({ since: 200, waiting: 3 }))));
   expect(merged).toMatchObject({
-    ...{ upstream: 'default', store: 's1:80', state: 'up', since: 200, reason: null, of: 2, away: 0 },
+    ...{ upstream: 'default', store: 's1:80', state: 'up', since: 200, reason: null, of: 2, down: 0 },
     ...{ inFlight: 2, requests: 20, failures: 4, retries: 2 },
     connections: { open: 8, idle: 6, waiting: 3, most: 16 },
   });
@@ -28,17 +28,17 @@ test('a backend is up since the last process reported it, and its counts are sum
 });
 
 test.each([
-  ['down for all', [down(300), down(250)], { state: 'away', since: 250, reason: 'hanging', away: 2 }],
-  ['down for some', [store(), down(250)], { state: 'partly', since: 250, reason: 'hanging', away: 1 }],
+  ['down for all', [down(300), down(250)], { state: 'away', since: 250, reason: 'hanging', down: 2 }],
+  ['down for some', [store(), down(250)], { state: 'partly', since: 250, reason: 'hanging', down: 1 }],
   [
     'returning for some and up for others',
     [store(), store({ state: 'returning', since: 400, reason: 'check' })],
-    { state: 'returning', since: 400, reason: 'check', away: 0 },
+    { state: 'returning', since: 400, reason: 'check', down: 0 },
   ],
   [
     'returning for some and down for others',
     [store({ state: 'returning', since: 400, reason: 'check' }), down(250)],
-    { state: 'partly', since: 250, reason: 'hanging', away: 1 },
+    { state: 'partly', since: 250, reason: 'hanging', down: 1 },
   ],
 ])('a backend is %s', (_how, seen, expected) => {
   const [merged, ...rest] = storesOfAll(gateways(...seen.map((one, i) => process(i + 1, one))));

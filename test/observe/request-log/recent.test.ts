@@ -36,11 +36,11 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
       reason: null,
       faults: null,
       faultCount: 0,
-      standing: null,
+      usage: null,
       admission: null,
     },
     ...{
-      ladder: null,
+      escalation: null,
       cost: 1,
       scopes: [],
       declared: 0,
@@ -94,7 +94,7 @@ describe('successful requests', () => {
         const one = keeping(2).recent;
         for (const [i, { windows, declared, upstream, by, reached }] of given.entries()) {
           const admission = windows && { ...admitted(windows), ...(by ? { by } : {}) };
-          const trace = traceOf({ admission, standing: admission, declared, ...(reached ? times : {}) });
+          const trace = traceOf({ admission, usage: admission, declared, ...(reached ? times : {}) });
           const event = eventOf(i, { upstream, verdict: admission?.verdict ?? null, trace });
           recent.observe(event);
           // A single entry is in the first row of its columns; a failure is kept as received.

@@ -41,7 +41,7 @@ export class Reader {
     await operation.locator('.execute').click();
     const id = (await answered).headers()['x-request-id']!;
     await operation.locator('.live-responses-table', { hasText: id }).waitFor();
-    return (await operation.locator('.standing').textContent())!;
+    return (await operation.locator('.limit-state').textContent())!;
   }
 
   async accessibilityFindings(within = 'html'): Promise<string[]> {

@@ -18,7 +18,7 @@ describe('indented JSON', () => {
     );
   });
 
-  test.each(['', 'Bad Gateway', '{"id":', '{"a":1}}', '[1,]'])('stays as it is when it is no JSON: %j', (text) => {
+  test.each(['', 'Bad Gateway', '{"id":', '{"a":1}}', '[1,]'])('stays as it is when it is not JSON: %j', (text) => {
     expect(indentJson(text)).toBe(text);
   });
 });
@@ -36,7 +36,7 @@ describe('the pieces that are coloured', () => {
     );
   });
 
-  test('tell names, strings, numbers and literals apart', () => {
+  test('distinguish names, strings, numbers and literals', () => {
     const kinds = piecesOf('{"a": "b", "c": -1.5e3, "d": null}').filter(({ kind }) => kind !== 'other');
     expect(kinds).toEqual([
       { kind: 'name', text: '"a":' },

@@ -32,7 +32,7 @@ describe('the limits on the page', () => {
     expect(limits([{}])).not.toContain('Free at most');
   });
 
-  test('tell how bans come about and grow, or that there are none', () => {
+  test('describe how bans begin and grow, or that clients are never banned', () => {
     expect(limits([{}])).toContain('10 times within 1 minute, is banned for 1 minute, the next times for 2 hours.');
     expect(limits([{}], null)).toContain('never banned');
   });

@@ -12,7 +12,7 @@ function published(operation: Json, more: Json = {}): Json {
 }
 
 describe('the published contract', () => {
-  test('does not tell which stores answer', () => {
+  test('does not name the backends that answer', () => {
     const hidden = { 'x-storegate-upstream': 'stock' };
     const paths = { '/pets': { ...hidden, get: { ...hidden, example: hidden } } };
     const document = publish({ openapi: '3.0.3', tags: [{ name: 'a', ...hidden }], paths });

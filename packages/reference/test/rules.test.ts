@@ -84,7 +84,7 @@ describe('the headers of an answer', () => {
   });
 });
 
-describe('the limits an answer tells', () => {
+describe('the limits in an answer', () => {
   test('are all its windows', () => {
     const headers = {
       ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
@@ -97,7 +97,7 @@ describe('the limits an answer tells', () => {
   });
 
   test.each([{}, { ratelimit: '' }, { ratelimit: 'limit=60' }, { ratelimit: '"minute";t=60' }])(
-    'are none where there are none: %j',
+    'are empty without headers: %j',
     (headers) => {
       expect(headerWindows(headers)).toEqual([]);
     },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { scopedLimits } from '../src/browser/scoped-limits.ts';
 
-test('an operation tells its own limits and those of its tags, in the short form and in the long one', () => {
+test('an operation has its own limits and those of its tags, in the short form and in the long one', () => {
   const tags = [
     {
       name: 'search',

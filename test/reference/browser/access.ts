@@ -9,10 +9,10 @@ const FORMS = [
   '.execute-wrapper',
   '.btn-group',
   '.validation-errors',
-  '.standing',
+  '.limit-state',
   '#announcement',
 ];
-const ANSWERS = ['.live-responses-table', '.standing', '#announcement'];
+const ANSWERS = ['.live-responses-table', '.limit-state', '#announcement'];
 
 export function accessTests(stand: ReferenceStand): void {
   describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark mode', () => {
@@ -55,7 +55,7 @@ export function accessTests(stand: ReferenceStand): void {
       await pet.locator('.execute').click();
       await pet.locator('.validation-errors').waitFor();
       expect(await it.accessibilityFindings(FORMS.join())).toEqual([]);
-      expect(await categories.locator('.standing.refused').count()).toBe(1);
+      expect(await categories.locator('.limit-state.refused').count()).toBe(1);
     });
 
     test('in a response, in an error, and without a response', async () => {

@@ -40,7 +40,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       await page.keyboard.press('Enter');
       await tabTo('#operations-Animals-listPets .execute');
       await page.keyboard.press('Enter');
-      const limits = pets.locator('.standing');
+      const limits = pets.locator('.limit-state');
       await limits.waitFor();
       expect(await limits.textContent()).toMatch(/Remaining\s*59/);
     });
@@ -53,12 +53,12 @@ export function keyboardTests(stand: ReferenceStand): void {
       await announced.filter({ hasText: 'GET /pets: answer 200. 0 left.' }).waitFor();
       expect(await focused()).toBe('Execute');
       await page.keyboard.press('Enter');
-      await pets.locator('.standing.refused').waitFor();
+      await pets.locator('.limit-state.refused').waitFor();
       expect(await focused()).toBe('Execute');
       expect(await announced.textContent()).toMatch(/^GET \/pets: answer 429\. Over the limit: wait \d+ seconds\.$/);
       await pets.getByRole('button', { name: 'Clear' }).focus();
       await page.keyboard.press('Enter');
-      await pets.locator('.standing').waitFor({ state: 'detached' });
+      await pets.locator('.limit-state').waitFor({ state: 'detached' });
       expect(await focused()).toBe('Execute');
     });
 
@@ -77,7 +77,7 @@ export function keyboardTests(stand: ReferenceStand): void {
       await execute.click({ force: true });
       await execute.press('Enter');
       held.resolve();
-      await pets.locator('.standing').waitFor();
+      await pets.locator('.limit-state').waitFor();
       expect(sent).toBe(1);
       expect(await execute.getAttribute('aria-disabled')).toBe('false');
       await page.unrouteAll();

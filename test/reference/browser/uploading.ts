@@ -68,7 +68,7 @@ export function uploadingTests(stand: ReferenceStand): void {
       const said = await operation.textContent();
       expect(said).toContain('Needs a key with the scopes items:write, a<b>.');
       expect(said).toContain('Takes a body of at most 10,000 bytes.');
-      expect(said).toContain('Some bodies go on without a check.');
+      expect(said).toContain('Some bodies are not checked.');
       await it.tryIt(operation);
       const send = async (name: string, photo: string) => {
         await operation.locator('tr[data-property-name="name"] input').fill(name);

@@ -18,7 +18,7 @@ export function sentences(operation: Operation, contract: Contract): string[] {
       ? []
       : [`Needs a key with ${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}.`]),
     ...(most === undefined ? [] : [`Takes a body of at most ${most.toLocaleString('en')} bytes.`]),
-    ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies go on without a check.'] : []),
+    ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies are not checked.'] : []),
     ...scopedLimits(operation, contract),
   ];
 }

@@ -49,7 +49,7 @@ request costs nothing. A request counts once unless its operation says otherwise
 </div>
 ${besides(scoped)}
 <p>Rate-limit headers in every response:</p>
-<dl class="headers-told">
+<dl class="header-list">
 <div><dt><code>X-RateLimit-Limit</code></dt><dd>The limit with the least left, or the one that refused.</dd></div>
 <div><dt><code>X-RateLimit-Remaining</code></dt><dd>Requests left in it.</dd></div>
 <div><dt><code>X-RateLimit-Reset</code></dt><dd>Reset time, in Unix seconds.</dd></div>

@@ -23,7 +23,7 @@ function summary(status: unknown, headers: Headers, system: System): Rendered {
       : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
   return h(
     'div',
-    { className: Number(status) === 429 || Number(status) === 403 ? 'standing refused' : 'standing' },
+    { className: Number(status) === 429 || Number(status) === 403 ? 'limit-state refused' : 'limit-state' },
     h('h4', null, refusal(Number(status), headers) ?? 'Your limits'),
     h(
       'dl',

@@ -105,7 +105,7 @@ function names(list: string, known: readonly { readonly name: string }[], option
   const chosen = list.split(',');
   for (const name of chosen) {
     if (known.some((one) => one.name === name)) continue;
-    throw new UsageError(`${option}: there is no "${name}", only ${known.map((one) => one.name).join(', ')}`);
+    throw new UsageError(`${option}: "${name}" is unknown; known: ${known.map((one) => one.name).join(', ')}`);
   }
   return chosen;
 }

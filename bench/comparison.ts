@@ -81,7 +81,7 @@ export function compare(options: Options, say: (line: string) => void): Promise<
       say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
       await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
       measured.push(...own);
-      if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isNoRepetition));
+      if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isOfTarget));
       await Promise.all([started, ...twins].map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
@@ -108,7 +108,7 @@ function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
 }
 
 /** Every call measures the backend itself again. */
-function isNoRepetition({ target }: Latency): boolean {
+function isOfTarget({ target }: Latency): boolean {
   return target !== 'direct';
 }
 

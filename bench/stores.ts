@@ -82,7 +82,7 @@ async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promis
   const failed = performance.now();
   await store.fail(fault);
   const down = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
-  // The same time as before the failure.
+  // The same time as the load before the failure.
   await pause(Math.max(0, (down ?? failed) + seconds * 1_000 - performance.now()));
   const restored = performance.now();
   await store.recover();

@@ -37,7 +37,7 @@ export class LostPower {
       execFileSync('gcc', ['--version']);
       return null;
     } catch {
-      return 'power cannot be lost, because there is no gcc to compile bench/crashes/lost-power.c with';
+      return 'power cannot be lost, because gcc, which compiles bench/crashes/lost-power.c, is missing';
     }
   }
 

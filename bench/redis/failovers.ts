@@ -36,7 +36,7 @@ try {
 } finally {
   await set.stop();
 }
-console.log(`${failovers} deaths of the master, ${gateways} gateways, Sentinels ${distance} ms away
+console.log(`${failovers} deaths of the master, ${gateways} gateways, Sentinels at a distance of ${distance} ms
 ${summary(returns)}
 ${set.lookUps.found + set.lookUps.outages + set.lookUps.wrong} look-ups of a key: ${set.lookUps.outages} x 503, ${set.lookUps.wrong} x 401`);
 if (returns.some(({ after }) => after === null) || set.lookUps.wrong > 0) process.exitCode = 1;
@@ -45,5 +45,5 @@ function summary(all: readonly Return[]): string {
   const times = all.flatMap(({ after }) => after ?? []).sort((a, b) => a - b);
   const median = Math.round(times[times.length >> 1] ?? 0);
   const longest = Math.round(times.at(-1) ?? 0);
-  return `${times.length} returns, ${all.length - times.length} stayed away; median ${median} ms, longest ${longest} ms after the new master was there`;
+  return `${times.length} returns, ${all.length - times.length} did not return; median ${median} ms, longest ${longest} ms after the new master was there`;
 }

@@ -46,13 +46,13 @@ export class Clients {
     await Promise.all(clients);
   }
 
-  get #goesOn(): boolean {
+  get #isRunning(): boolean {
     return this.sent < this.#options.requests || !this.#options.ended();
   }
 
   async #keep(port: number, pausing: boolean): Promise<void> {
     let connection = new Connection(port);
-    while (this.#goesOn) {
+    while (this.#isRunning) {
       if (pausing) await pause(Math.random() * PAUSE);
       if (connection.ended) connection = new Connection(port);
       this.sent++;
@@ -63,7 +63,7 @@ export class Clients {
 
   async #connect(first: number): Promise<void> {
     const { ports } = this.#options;
-    for (let turn = first; this.#goesOn; turn++) {
+    for (let turn = first; this.#isRunning; turn++) {
       this.sent++;
       let outcome = REFUSED;
       for (let tried = 0; outcome === REFUSED && tried < ports.length; tried++) {

@@ -107,7 +107,7 @@ function startScript(project: string): [flags: string[], script: string, command
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [node, ...words] = scripts.start.split(' ');
   const at = words.findIndex((word) => !word.startsWith('-'));
-  if (node !== 'node' || at < 0) throw new Error(`the start script is no plain call of node: ${scripts.start}`);
+  if (node !== 'node' || at < 0) throw new Error(`the start script is not a plain call of node: ${scripts.start}`);
   return [words.slice(0, at), words[at]!, words.slice(at + 1)];
 }
 

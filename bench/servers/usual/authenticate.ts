@@ -11,7 +11,7 @@ const clients = new Map([
 export const authenticate: RequestHandler = (request, response, next) => {
   const client = clients.get(hash(request.get('x-api-key') ?? ''));
   if (client === undefined) {
-    response.status(401).json({ code: 'invalid_key', message: 'There is no such key.', status: 401 });
+    response.status(401).json({ code: 'invalid_key', message: 'The key is unknown.', status: 401 });
     return;
   }
   response.locals.client = client;

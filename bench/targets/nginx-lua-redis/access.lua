@@ -17,7 +17,7 @@ end
 
 local key = ngx.var.http_x_api_key
 local limits = key and bench.limits[key]
-if not limits then return refuse(401, 'invalid_key', 'There is no such key.') end
+if not limits then return refuse(401, 'invalid_key', 'The key is unknown.') end
 
 local refused = ngx.shared.refused
 local until_ms = refused:get(key)

@@ -21,6 +21,6 @@ export default {
   // blames a leak; a new worker costs a second. In bytes of the heap.
   workerIdleMemoryLimit: '500MB',
   // Only a guard against hanging: real servers on a busy machine take their time. A test that is over it fails with its name. There is
-  // no forceExit: a worker that does not end is ended and told, and fails nothing.
+  // no forceExit: a worker that does not end is ended and reported, and fails nothing.
   testTimeout: 120_000,
 };

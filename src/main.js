@@ -12,7 +12,7 @@ if (isOlder(process.versions.node, engines.node.slice(2)))
   refuse(`storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`);
 if (!existsSync(modules)) refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
 
-// Node keeps compiled modules, which saves a third of a start. The folder is beside the modules, so nobody who cannot change the modules
+// Node keeps compiled modules, which saves a third of a start. The folder is beside the modules, so only a user who can change the modules
 // can change compiled code. If the folder cannot be written, or the environment disables the cache, Node compiles again.
 const compiled = `${modules}/.cache/storegate`;
 // In a folder of another user, files of root would make that user's next `npm ci` fail.
@@ -31,7 +31,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   });
 }
 
-// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway goes on without its output.
+// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway continues without its output.
 const unread = new AbortController();
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {

@@ -18,7 +18,7 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
     identity,
     peer: '192.0.2.1',
     secure: false,
-    mayGoOn: () => true,
+    mayPersist: () => true,
     closing: () => '\r\n',
     write(data, more = '') {
       for (const part of [data, more]) text += typeof part === 'string' ? part : part.toString('latin1');

@@ -15,7 +15,7 @@ const PLANS = `plans:
 
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whoever asks looks into whatever was answered.
+  // biome-ignore lint/suspicious/noExplicitAny: callers read any property of the answer.
   readonly body: any;
 }
 

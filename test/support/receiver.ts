@@ -23,7 +23,7 @@ export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString
 export interface Attempt {
   readonly id: string;
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was told.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any property of the event.
   readonly data: any;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

@@ -5,19 +5,19 @@ import { Incidents, type Sighting } from '../../src/webhooks/incidents.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
-const store = (isAway: boolean, at: number): Sighting => ({
+const store = (isDown: boolean, at: number): Sighting => ({
   sight: 'store',
   name: 'default one:80',
-  isDown: isAway,
+  isDown,
   at,
-  about: { upstream: 'default', store: 'one:80', ...(isAway && { reason: 'unreachable' }) },
+  about: { upstream: 'default', store: 'one:80', ...(isDown && { reason: 'unreachable' }) },
 });
-const state = (isAway: boolean, at: number): Sighting => ({
+const state = (isDown: boolean, at: number): Sighting => ({
   sight: 'state',
   name: '',
-  isDown: isAway,
+  isDown,
   at,
-  about: isAway ? { policy: 'local', reason: 'gone' } : {},
+  about: isDown ? { policy: 'local', reason: 'gone' } : {},
 });
 
 let incidents: Incidents;

@@ -60,8 +60,8 @@ export class BodyStream {
     this.#finish(() => this.#sink!.fail(failure));
   }
 
-  #finish(tell: () => void): void {
-    if (this.#sink) tell();
-    else this.#over = tell;
+  #finish(end: () => void): void {
+    if (this.#sink) end();
+    else this.#over = end;
   }
 }

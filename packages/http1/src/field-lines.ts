@@ -105,8 +105,8 @@ export class Closing {
   }
 
   /** `dated`: the response already has a Date (RFC 9110 section 6.6.1). */
-  text(goesOn: boolean, dated: boolean): string {
-    const rest = goesOn ? this.#keepAlive : 'Connection: close\r\n\r\n';
+  text(persistent: boolean, dated: boolean): string {
+    const rest = persistent ? this.#keepAlive : 'Connection: close\r\n\r\n';
     return dated ? rest : this.#dateLine() + rest;
   }
 

@@ -84,9 +84,9 @@ export class Preamble {
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
     if (this.#wantsHeader && !this.#readHeader()) return;
     const { tls } = this.#events;
-    if (tls === null) this.#goOn((socket) => this.#events.plain(socket, this.#origin, this.#bytes));
+    if (tls === null) this.#handOver((socket) => this.#events.plain(socket, this.#origin, this.#bytes));
     else if (this.#bytes.length === 0) return;
-    else if (this.#bytes[0] !== HANDSHAKE) this.#goOn((socket) => this.#events.misplaced(socket, this.#origin));
+    else if (this.#bytes[0] !== HANDSHAKE) this.#handOver((socket) => this.#events.misplaced(socket, this.#origin));
     else this.#shakeHands(tls);
   };
 
@@ -114,7 +114,7 @@ export class Preamble {
     tls.begin(socket);
   }
 
-  #goOn(next: (socket: Socket) => void): void {
+  #handOver(next: (socket: Socket) => void): void {
     this.#socket.off('data', this.#receive).off('end', this.#left);
     this.#letGo();
     next(this.#socket);

@@ -48,7 +48,7 @@ function readLine(bytes: Buffer): ProxyHeader {
     /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(line) ?? [];
   if (family === undefined) return 'its line is not in the form of version 1';
   const isAddress = family === 'TCP4' ? isIPv4 : isIPv6;
-  if (!isAddress(source) || !isAddress(target)) return `it has an address that is none of ${family}`;
+  if (!isAddress(source) || !isAddress(target)) return `it has an address that is not of ${family}`;
   if (ports.some((port) => Number(port) > 65_535)) return 'it has a port above 65535';
   return { announced: { address: canonical(source), secure: false }, length };
 }

@@ -10,11 +10,11 @@ export interface CallTransport {
   readonly identity: object;
   readonly peer: string;
   readonly secure: boolean;
-  mayGoOn(): boolean;
-  closing(goesOn: boolean, dated: boolean): string;
+  mayPersist(): boolean;
+  closing(persistent: boolean, dated: boolean): string;
   /** Text has one character per byte. If it returns false, `drained` is called later. */
   write(data: string | Buffer, more?: string | Buffer): boolean;
-  answered(goesOn: boolean): void;
+  answered(persistent: boolean): void;
   /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
@@ -48,7 +48,7 @@ export class ServerCall {
   #owed = 0;
   #head = '';
   #over = false;
-  #goesOn = false;
+  #persistent = false;
   #drain: (() => void) | null = null;
   #finished = false;
   #ended: (() => void) | null = null;
@@ -160,7 +160,7 @@ export class ServerCall {
     else if (typeof body === 'string') this.#carrier.write(text + body);
     else if (body.length <= ONE_WRITE) this.#carrier.write(text + body.toString('latin1'));
     else this.#carrier.write(text, body);
-    this.#carrier.answered(this.#goesOn);
+    this.#carrier.answered(this.#persistent);
   }
 
   begin(status: number, reason: string, fields: FieldLines): void {
@@ -203,7 +203,7 @@ export class ServerCall {
     this.#over = true;
     const rest = this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
     if (rest !== '') this.#carrier.write(rest);
-    this.#carrier.answered(this.#goesOn);
+    this.#carrier.answered(this.#persistent);
   }
 
   cutOff(): void {
@@ -251,8 +251,8 @@ export class ServerCall {
   }
 
   #closing(fields: FieldLines): string {
-    this.#goesOn = this.keepAlive && this.#carrier.mayGoOn();
-    return this.#carrier.closing(this.#goesOn, fields.dated);
+    this.#persistent = this.keepAlive && this.#carrier.mayPersist();
+    return this.#carrier.closing(this.#persistent, fields.dated);
   }
 
   #measureOf(status: number, { sized }: FieldLines): Measure {

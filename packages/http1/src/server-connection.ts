@@ -64,7 +64,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   /** `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
   /** TLS: `null` if no whole response is being written. */
-  #goesOn: boolean | null = null;
+  #persistent: boolean | null = null;
   readonly #address: string | null;
   readonly #shared: ServerShared;
   readonly #reader: MessageReader<RequestHead>;
@@ -230,13 +230,13 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     }
   }
 
-  mayGoOn(): boolean {
+  mayPersist(): boolean {
     if (this.#ended || this.#requests >= this.#shared.limits.mostRequests) return false;
     return !(this.#leaving && this.#reader.waiting === 0);
   }
 
-  closing(goesOn: boolean, dated: boolean): string {
-    return this.#shared.closing.text(goesOn, dated);
+  closing(persistent: boolean, dated: boolean): string {
+    return this.#shared.closing.text(persistent, dated);
   }
 
   write(data: string | Buffer, more?: string | Buffer): boolean {
@@ -252,13 +252,13 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     return wantsMore;
   }
 
-  answered(goesOn: boolean): void {
-    if (this.#socket.writableLength === 0) this.#answerSent(goesOn);
-    else if (this.#written !== null) this.#goesOn = goesOn;
+  answered(persistent: boolean): void {
+    if (this.#socket.writableLength === 0) this.#answerSent(persistent);
+    else if (this.#written !== null) this.#persistent = persistent;
     else
       this.#socket.write('', (error) => {
         // After an abort, `close` follows.
-        if (!error) this.#answerSent(goesOn);
+        if (!error) this.#answerSent(persistent);
       });
   }
 
@@ -282,17 +282,17 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   #partWritten(error: Error | null | undefined): void {
-    const goesOn = this.#goesOn;
-    if (goesOn === null || error || this.#socket.writableLength > 0) return;
-    this.#goesOn = null;
-    this.#answerSent(goesOn);
+    const persistent = this.#persistent;
+    if (persistent === null || error || this.#socket.writableLength > 0) return;
+    this.#persistent = null;
+    this.#answerSent(persistent);
   }
 
-  #answerSent(goesOn: boolean): void {
+  #answerSent(persistent: boolean): void {
     const call = this.#call;
     if (call === null) return;
     const bodyWhole = !this.#reader.inBody;
-    if (!goesOn || this.#ended) {
+    if (!persistent || this.#ended) {
       this.#call = null;
       this.#end(LINGER);
       call.finish(false);

@@ -200,7 +200,7 @@ describe('an answer', () => {
     expect(store.opened).toBe(2);
   });
 
-  test('in one read is not that of a question before, though nobody took that at once', async () => {
+  test('in one read does not belong to an earlier question, though it was not taken at once', async () => {
     const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
     const pool = poolTo((await far(answers(chunked, OK))).url);
     const { answer } = await begin(pool);
@@ -245,10 +245,10 @@ describe('an answer', () => {
   test.each<[string, string]>([
     ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
     ['two ends', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
-    ['a change of protocol that nobody asked for', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n'],
+    ['an unrequested change of protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n'],
     ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
     ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
-  ])('that is none is broken: %s', async (_what, bytes) => {
+  ])('that is not valid is broken: %s', async (_what, bytes) => {
     const store = await far(answers(bytes, OK));
     const pool = poolTo(store.url);
     expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: false });
@@ -289,7 +289,7 @@ describe('no answer', () => {
     expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'too_slow' });
   });
 
-  test('comes from nobody', async () => {
+  test('comes from a closed port', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -344,7 +344,7 @@ describe('a body', () => {
     expect(store.opened).toBe(1);
   });
 
-  test('waits for a slow server, and goes on with it', async () => {
+  test('waits for a slow server, and continues with it', async () => {
     const store = await far((socket) => socket.pause());
     const pool = poolTo(store.url);
     const { body, sink, resumes } = sent(null);
@@ -355,7 +355,7 @@ describe('a body', () => {
     while (sink().chunk(part)) written += part.length;
     expect([written < MUCH, resumes()]).toEqual([true, 0]);
     for (const socket of store.sockets) socket.resume();
-    await until('it may go on', () => resumes() > 0);
+    await until('it may continue', () => resumes() > 0);
   });
 
   test('that fails on its way fails the question, with its reason', async () => {
@@ -390,23 +390,23 @@ describe('a body', () => {
 });
 
 describe('a question', () => {
-  test('that is given up ends its connection, and tells nobody', async () => {
+  test('that is given up ends its connection, and notifies no listener', async () => {
     const store = await far(() => {});
     const pool = poolTo(store.url);
     const { connection, question, answer } = await begin(pool);
-    let told = false;
+    let called = false;
     answer
       .finally(() => {
-        told = true;
+        called = true;
       })
       .catch(() => {});
     await until('it has come', () => store.asked === 1);
     connection.cancel(question);
     await until('the server sees the end', () => store.sockets.size === 0);
-    expect([told, connection.isOpen]).toEqual([false, false]);
+    expect([called, connection.isOpen]).toEqual([false, false]);
   });
 
-  test('that is over can no longer end its connection, nor the question of another', async () => {
+  test('that is over cannot end its connection, nor the question of another', async () => {
     const store = await far(answers(OK));
     const pool = poolTo(store.url);
     const first = await begin(pool);
@@ -589,18 +589,18 @@ describe('a pool', () => {
     const pool = poolTo(store.url, { connections: 3, headTimeout: 1_000 });
     await Promise.all([1, 2, 3].map(() => asked(pool)));
     await until('all connections are free', () => pool.status.idle === 3);
-    const away = new Error('given up');
+    const reason = new Error('given up');
     let failures = 0;
     for (const connection of [1, 2, 3].map(() => pool.take() as ClientConnection)) {
-      const fail = () => void (++failures === 3 && pool.renew(away));
+      const fail = () => void (++failures === 3 && pool.renew(reason));
       connection.ask(GET, { begun() {}, answer() {}, fail });
     }
     const waiting = await Promise.allSettled([pool.take(), pool.take()]);
-    expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason: away }));
+    expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason }));
     expect(store.asked).toBe(6);
   });
 
-  test('lets nobody wait longer than for an answer, nor behind its end', async () => {
+  test('waits at most as long as for an answer, and not after its end', async () => {
     const store = await far(() => {});
     const slow = poolTo(store.url, { headTimeout: 30 });
     // While its body arrives, its response is not late.
@@ -614,7 +614,7 @@ describe('a pool', () => {
     expect(() => closed.take()).toThrow(PoolBusy);
   });
 
-  test('forgets a connection that ends while it is idle, or that sends what nobody asked for', async () => {
+  test('forgets a connection that ends while it is idle, or that sends unrequested bytes', async () => {
     const store = await far(answers(OK));
     const pool = poolTo(store.url);
     const first = await begin(pool);
@@ -631,7 +631,7 @@ describe('a pool', () => {
 });
 
 describe('a tunnel', () => {
-  const SWITCHED = 'HTTP/1.1 101 Go On\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+  const SWITCHED = 'HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
   test('has the bytes behind the answer, and carries both ways from then on', async () => {
     const store = await far((socket, count) => {
@@ -641,7 +641,7 @@ describe('a tunnel', () => {
     });
     const pool = poolTo(store.url, {}, true);
     const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
-    expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go On', 'early']);
+    expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go Ahead', 'early']);
     expect(store.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
@@ -656,7 +656,7 @@ describe('a tunnel', () => {
     const store = await far(answers('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
     const pool = poolTo(store.url, {}, true);
     const never = () => {
-      throw new Error('there is no tunnel');
+      throw new Error('the tunnel is missing');
     };
     for (let i = 0; i < 2; i++) expect(await asked(pool, { upgraded: never })).toEqual([403, 'no']);
     expect(store.opened).toBe(1);
@@ -730,7 +730,7 @@ describe('a server behind TLS', () => {
   test('takes a tunnel', async () => {
     const store = await secured((socket, count) => {
       if (count > 1) return;
-      socket.write('HTTP/1.1 101 Go On\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+      socket.write('HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
       socket.on('data', (bytes) => socket.write(`${bytes}!`));
     });
     const pool = poolTo(store.url, {}, true);
@@ -740,7 +740,7 @@ describe('a server behind TLS', () => {
     tunnel.socket.destroy();
   });
 
-  test('with a certificate for another name, or from nobody known, is not asked', async () => {
+  test('with a certificate for another name, or from an unknown authority, is not asked', async () => {
     const other = await secured(answers(OK), 'DNS:other.example');
     expect(await failure((await begin(poolTo(other.url))).answer)).toMatchObject({ failure: 'unreachable' });
     const unknown = await secured(answers(OK));

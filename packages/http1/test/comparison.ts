@@ -46,13 +46,13 @@ export async function compareRequests(
   const last = messages.at(-1);
   if (last === undefined || isRefusedConnect(last.head)) return null;
   const ours = messages.map(asNode(({ method, target }) => `${method} ${target}`, isTunnel));
-  const goesOn = last.whole && last.head.persistent && !isTunnel(last.head);
-  const accepted = acceptedOf(bytes, whole) + (goesOn ? NEXT : '');
+  const persistent = last.whole && last.head.persistent && !isTunnel(last.head);
+  const accepted = acceptedOf(bytes, whole) + (persistent ? NEXT : '');
   const theirs = await server.read(
     accepted,
-    isAsFar(ours.length + (goesOn ? 1 : 0), last.whole && !isTunnel(last.head)),
+    isAsFar(ours.length + (persistent ? 1 : 0), last.whole && !isTunnel(last.head)),
   );
-  if (goesOn && theirs.messages.pop()?.line !== 'GET /next') return { what: 'where it ends', ours, theirs };
+  if (persistent && theirs.messages.pop()?.line !== 'GET /next') return { what: 'where it ends', ours, theirs };
   return differenceOf(ours, theirs, isTunnel(last.head));
 }
 

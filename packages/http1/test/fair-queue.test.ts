@@ -110,7 +110,7 @@ describe('a full queue', () => {
     expect(letters([...serve(queue, 9)].sort())).toBe('aabbbb');
   });
 
-  test('takes within a group from whoever has most, and refuses a newcomer who would have as much', () => {
+  test('takes within a group from the subject with most, and refuses a newcomer who would have as much', () => {
     const queue = new FairQueue<string>(4);
     fill(queue, 4, party('free', 1, 'x'));
     expect(fill(queue, 3, party('free', 1, 'y'))).toEqual(['x3', 'x2', 'y2']);

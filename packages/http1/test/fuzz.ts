@@ -27,7 +27,7 @@ function report(): void {
   console.log(`${((performance.now() - start) / 60_000).toFixed(1)} minutes: ${JSON.stringify(counts)}`);
 }
 
-function tell(difference: Difference | null, one: unknown): void {
+function print(difference: Difference | null, one: unknown): void {
   if (difference === null) return;
   differences++;
   console.log(JSON.stringify({ one, ...difference }));
@@ -37,8 +37,8 @@ console.log(`seed ${seed}`);
 for (let portion = 0, reported = 0; performance.now() - start < minutes * 60_000; portion++) {
   const options = { seed: seed + portion, numRuns: PORTION };
   if (portion % 4 === 3)
-    for (const one of fc.sample(answerCases, options)) tell(await compareAnswers(one, answers), one);
-  else for (const one of fc.sample(requestCases, options)) tell(await compareRequests(one, server, requests), one);
+    for (const one of fc.sample(answerCases, options)) print(await compareAnswers(one, answers), one);
+  else for (const one of fc.sample(requestCases, options)) print(await compareRequests(one, server, requests), one);
   const passed = Math.floor((performance.now() - start) / 60_000);
   if (passed > reported) report();
   reported = passed;

@@ -4,7 +4,7 @@ import { binary, field } from '../../../test/support/proxy-protocol.ts';
 import { readProxyHeader } from '../src/proxy-protocol.ts';
 
 const text = (line: string) => Buffer.from(line, 'latin1');
-const nobody = { address: null, secure: false };
+const unknown = { address: null, secure: false };
 
 function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.replaceAll(' ', ''), 'hex');
@@ -19,8 +19,8 @@ describe('a header of version 1', () => {
     ['PROXY TCP6 2001:DB8::0:1 ::1 12345 443\r\n', { address: '2001:db8::1', secure: false }],
     ['PROXY TCP6 ::ffff:192.0.2.1 ::1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
     ['PROXY TCP6 ::ffff:c000:201 ::1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
-    ['PROXY UNKNOWN\r\n', nobody],
-    ['PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n', nobody],
+    ['PROXY UNKNOWN\r\n', unknown],
+    ['PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n', unknown],
     ['PROXY TCP4 255.255.255.255 255.255.255.255 0 65535\r\n', { address: '255.255.255.255', secure: false }],
   ])('%j is read', (line, announced) => {
     expect(readProxyHeader(text(line))).toEqual({ announced, length: line.length });
@@ -35,10 +35,10 @@ describe('a header of version 1', () => {
     ['PROXY TCP4 192.0.2.1 198.51.100.1 012345 443\r\n', 'not in the form'],
     ['PROXY TCP4 192.0.2.1 198.51.100.1 123456 443\r\n', 'not in the form'],
     ['PROXY TCP4 192.0.2.1 198.51.100.1 65536 443\r\n', 'a port above 65535'],
-    ['PROXY TCP4 ::1 198.51.100.1 12345 443\r\n', 'an address that is none of TCP4'],
-    ['PROXY TCP4 192.0.2.256 198.51.100.1 12345 443\r\n', 'an address that is none of TCP4'],
-    ['PROXY TCP4 192.0.02.1 198.51.100.1 12345 443\r\n', 'an address that is none of TCP4'],
-    ['PROXY TCP6 192.0.2.1 ::1 12345 443\r\n', 'an address that is none of TCP6'],
+    ['PROXY TCP4 ::1 198.51.100.1 12345 443\r\n', 'an address that is not of TCP4'],
+    ['PROXY TCP4 192.0.2.256 198.51.100.1 12345 443\r\n', 'an address that is not of TCP4'],
+    ['PROXY TCP4 192.0.02.1 198.51.100.1 12345 443\r\n', 'an address that is not of TCP4'],
+    ['PROXY TCP6 192.0.2.1 ::1 12345 443\r\n', 'an address that is not of TCP6'],
     ['PROXY UDP4 192.0.2.1 198.51.100.1 12345 443\r\n', 'not in the form'],
     ['PROXY UNKNOWNS\r\n', 'not in the form'],
     ['PROXY tcp4 192.0.2.1 198.51.100.1 12345 443\r\n', 'not in the form'],
@@ -56,7 +56,7 @@ describe('a header of version 1', () => {
 
   test('has 107 bytes at most, and may have all of them', () => {
     const line = `PROXY UNKNOWN ${'x'.repeat(91)}\r\n`;
-    expect(readProxyHeader(text(line))).toEqual({ announced: nobody, length: 107 });
+    expect(readProxyHeader(text(line))).toEqual({ announced: unknown, length: 107 });
   });
 });
 
@@ -64,12 +64,12 @@ describe('a header of version 2', () => {
   test.each([
     ['TCP over IPv4', binary(0x21, 0x11, V4), { address: '192.0.2.1', secure: false }],
     ['TCP over IPv6', binary(0x21, 0x21, V6), { address: '2001:db8::1', secure: false }],
-    ['a Unix socket', binary(0x21, 0x31, Buffer.alloc(216, 0x61)), nobody],
-    ['nothing known', binary(0x21, 0x00, Buffer.alloc(0)), nobody],
-    ['the balancer itself', binary(0x20, 0x00, Buffer.alloc(0)), nobody],
-    ['the balancer itself, with what is to be ignored', binary(0x20, 0x11, V4), nobody],
+    ['a Unix socket', binary(0x21, 0x31, Buffer.alloc(216, 0x61)), unknown],
+    ['nothing known', binary(0x21, 0x00, Buffer.alloc(0)), unknown],
+    ['the balancer itself', binary(0x20, 0x00, Buffer.alloc(0)), unknown],
+    ['the balancer itself, with what is to be ignored', binary(0x20, 0x11, V4), unknown],
     [
-      'fields nobody knows',
+      'unknown fields',
       binary(0x21, 0x11, V4, field(0xee, 'abc'), field(0x04, '')),
       { address: '192.0.2.1', secure: false },
     ],

@@ -204,33 +204,33 @@ describe('the end of a connection', () => {
 
 describe('the reader', () => {
   function reading(onBody: (reader: MessageReader<RequestHead>, bytes: Buffer) => void = () => {}) {
-    const told: string[] = [];
+    const parts: string[] = [];
     const heads = new RequestHeads();
     const reader: MessageReader<RequestHead> = new MessageReader({
       parse: (text) => heads.read(text),
       sink: {
-        head: ({ method }) => told.push(method),
+        head: ({ method }) => parts.push(method),
         body: (bytes) => {
-          told.push(bytes.toString('latin1'));
+          parts.push(bytes.toString('latin1'));
           onBody(reader, bytes);
         },
-        end: () => told.push('end'),
+        end: () => parts.push('end'),
       },
       mostHeadBytes: MOST_HEAD_BYTES,
       skipsEmptyLine: true,
     });
-    return { reader, told, feed: (text: string) => reader.feed(Buffer.from(text, 'latin1')) };
+    return { reader, parts, feed: (text: string) => reader.feed(Buffer.from(text, 'latin1')) };
   }
 
-  test('stops behind each message until it shall go on', () => {
-    const { reader, told, feed } = reading();
+  test('stops behind each message until it may continue', () => {
+    const { reader, parts, feed } = reading();
     feed(NEXT + NEXT);
-    expect(told).toEqual(['GET', 'end']);
+    expect(parts).toEqual(['GET', 'end']);
     expect(reader.waiting).toBe(NEXT.length);
     feed('nonsense\0');
     expect(reader.waiting).toBe(NEXT.length + 9);
     reader.next();
-    expect(told).toEqual(['GET', 'end', 'GET', 'end']);
+    expect(parts).toEqual(['GET', 'end', 'GET', 'end']);
     expect(() => reader.next()).toThrow('control character');
   });
 
@@ -263,24 +263,24 @@ describe('the reader', () => {
   });
 
   test('gives up the bytes behind a message, for a tunnel', () => {
-    const { reader, told, feed } = reading();
+    const { reader, parts, feed } = reading();
     feed(`${NEXT}\0\x01tunnel`);
     expect(reader.takeRest()!.toString('latin1')).toBe('\0\x01tunnel');
     expect(reader.takeRest()).toBeNull();
     expect(reader.waiting).toBe(0);
-    expect(told).toEqual(['GET', 'end']);
+    expect(parts).toEqual(['GET', 'end']);
   });
 
   test.each([
     ['by length', head(POST, HOST, 'Content-Length: 6'), 'abcdef'],
     ['in chunks', head(POST, HOST, CHUNKED), '3\r\nabc\r\n3\r\ndef\r\nnonsense'],
-  ])('that is stopped in a body %s tells nothing more, and takes no fault', (_how, begin, body) => {
-    const { reader, told, feed } = reading((reader) => reader.stop());
+  ])('that is stopped in a body %s reports nothing more, and takes no fault', (_how, begin, body) => {
+    const { reader, parts, feed } = reading((reader) => reader.stop());
     feed(begin + body);
     feed(NEXT);
     reader.finish();
-    expect(told).toHaveLength(2);
-    expect(told[0]).toBe('POST');
+    expect(parts).toHaveLength(2);
+    expect(parts[0]).toBe('POST');
     expect(reader.inMessage).toBe(false);
     expect(reader.waiting).toBe(0);
   });

@@ -55,7 +55,7 @@ function read<H extends Head>(
   };
   const reader = new MessageReader<H>({ parse, sink, skipsEmptyLine, mostHeadBytes });
   let fed = 0;
-  const goOn = () => {
+  const resume = () => {
     while (behind) {
       behind = false;
       reading.taken = fed - reader.waiting;
@@ -68,10 +68,10 @@ function read<H extends Head>(
     for (const piece of pieces) {
       fed += piece.length;
       reader.feed(Buffer.from(piece, 'latin1'));
-      goOn();
+      resume();
     }
     if (ends) reader.finish();
-    goOn();
+    resume();
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     reading.fault = error.fault;

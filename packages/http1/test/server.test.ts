@@ -97,8 +97,8 @@ describe('a connection', () => {
     ['HTTP/1.1', 'HTTP/1.1\r\nHost: a\r\n', 'keep-alive'],
     ['HTTP/1.1 that closes', 'HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n', 'close'],
     ['HTTP/1.0', 'HTTP/1.0\r\n', 'close'],
-    ['HTTP/1.0 that goes on', 'HTTP/1.0\r\nConnection: keep-alive\r\n', 'keep-alive'],
-  ])('of %s goes on as it was asked to', async (_what, head, expected) => {
+    ['HTTP/1.0 that persists', 'HTTP/1.0\r\nConnection: keep-alive\r\n', 'keep-alive'],
+  ])('of %s persists as requested', async (_what, head, expected) => {
     const wire = await (await Stage.open()).connect();
     wire.send(`GET /a ${head}\r\n`);
     expect(await wire.answer()).toMatchObject({ status: 200, body: '/a', headers: { connection: expected } });
@@ -184,7 +184,7 @@ describe('a connection', () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\nearly');
     const ends = endsOf(call);
-    const { socket, rest } = call.switchProtocols('Go On', lines('upgrade', 'x'));
+    const { socket, rest } = call.switchProtocols('Go Ahead', lines('upgrade', 'x'));
     expect(rest?.toString()).toBe('early');
     expect(await wire.answer()).toMatchObject({ status: 101, headers: { upgrade: 'x' } });
     wire.send('later');
@@ -300,7 +300,7 @@ describe('an answer', () => {
     expect(reset).toBe('ECONNRESET');
   });
 
-  test('waits for a slow reader, and tells when it may go on', async () => {
+  test('waits for a slow reader, and signals when it may continue', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     wire.socket.pause();
@@ -312,12 +312,12 @@ describe('an answer', () => {
     expect(drains).toBe(0);
     expect(written).toBeLessThan(MUCH);
     wire.socket.resume();
-    await until('it may go on', () => drains === 1);
+    await until('it may continue', () => drains === 1);
     call.end();
     expect((await wire.answer()).body).toHaveLength(written + part.length);
   });
 
-  test('that nobody reads is given up', async () => {
+  test('that is never read is given up', async () => {
     const stage = await Stage.open({ stallTimeout: 50 });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const ends = endsOf(call);
@@ -327,7 +327,7 @@ describe('an answer', () => {
     expect(ends).toEqual([true]);
   });
 
-  test('is told of once, and what comes behind it changes nothing', async () => {
+  test('is reported once, and what comes behind it changes nothing', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const ends = endsOf(call);
@@ -396,7 +396,7 @@ describe('a body', () => {
     expect(await wire.answer()).toMatchObject({ status: 200, body: 'ok' });
   });
 
-  test('that nobody wants is dropped, and the next request is answered', async () => {
+  test('that is not read is dropped, and the next request is answered', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(sized(MUCH));
     const ends = endsOf(call);
@@ -485,7 +485,7 @@ describe('a caller that ends its side', () => {
     await until('it has left', () => ends.length === 1);
     expect(ends).toEqual([true]);
     expect(await wire.ended()).toBe('');
-    call.answer(200, '', lines(), 'nobody is there');
+    call.answer(200, '', lines(), 'the client has left');
   });
 
   test('once all of a body that was asked to wait has come has left, too', async () => {
@@ -538,7 +538,7 @@ describe('a caller that ends its side', () => {
     await until('both connections have ended', () => stage.served.server.connections.size === 0);
   });
 
-  test('inside a head is told so', async () => {
+  test('inside a head gets a response', async () => {
     const wire = await (await Stage.open()).connect();
     wire.send(GET.slice(0, 20)).socket.end();
     expect(await wire.answer()).toMatchObject({ status: 400, body: 'cut_off' });
@@ -573,7 +573,7 @@ describe('what comes too late', () => {
     expect(await wire.ended()).toBe('');
   });
 
-  test('is no request that came while this process stood still', async () => {
+  test('is not a request that came while this process stood still', async () => {
     const wire = await (await Stage.open({ idleTimeout: 1_000 })).connect();
     expect((await wire.send(GET).answer()).status).toBe(200);
     wire.send(GET);
@@ -581,7 +581,7 @@ describe('what comes too late', () => {
     expect((await wire.answer()).status).toBe(200);
   });
 
-  test('is no answer: it takes the time it needs', async () => {
+  test('is not an answer: it takes the time it needs', async () => {
     const stage = await Stage.open({ headTimeout: 500, requestTimeout: 500, idleTimeout: 500 });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
@@ -629,7 +629,7 @@ test('idle connections take little memory', async () => {
   expect((memory() - before) / COUNT).toBeLessThan(48 * 1024);
 });
 
-describe('a caller that ends its side behind what is no request', () => {
+describe('a caller that ends its side behind an invalid request', () => {
   test('gets its refusal, also if that comes later', async () => {
     const replies: Parameters<ServerOptions['refuse']>[1][] = [];
     const stage = await Stage.open({ refuse: (_error, reply) => void replies.push(reply) });

@@ -91,7 +91,7 @@ export class Operations {
   link(): void {
     for (const { node, successor } of this.#drafts.values()) {
       if (successor !== null && !this.#drafts.has(successor))
-        this.#findings.problem(node, 'x-successor', `there is no operation ${successor}`);
+        this.#findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
     }
   }
 

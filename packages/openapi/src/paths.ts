@@ -44,7 +44,7 @@ export class Paths {
       if (rival === undefined) spellings.set(method, path);
       else {
         rivals++;
-        this.#findings.problem(item, method, `cannot be told from ${rival}`);
+        this.#findings.problem(item, method, `cannot be distinguished from ${rival}`);
       }
     }
     if (first !== undefined && rivals === 0)

@@ -14,12 +14,12 @@ const MOST_EQUAL = 10;
 export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL): string[] {
   const counts = new Map<string, number>();
   for (const { message } of problems) counts.set(message, (counts.get(message) ?? 0) + 1);
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return problems.flatMap((problem) => {
     const count = counts.get(problem.message)!;
     if (count <= most) return [formatProblem(problem)];
-    if (told.has(problem.message)) return [];
-    told.add(problem.message);
+    if (seen.has(problem.message)) return [];
+    seen.add(problem.message);
     return [`${formatProblem(problem)} (${count} times; this is the first)`];
   });
 }

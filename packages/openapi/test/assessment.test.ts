@@ -10,7 +10,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const off = { responses: 'off' } as const;
 
 describe('while answers are not checked', () => {
-  test('mistakes that only they or nobody can meet are notes', () => {
+  test('mistakes that only they can meet, or no request, are notes', () => {
     const contract = load(
       {
         '/a': {
@@ -28,7 +28,7 @@ describe('while answers are not checked', () => {
       'must be a status such as 200, a range such as 2XX, or default',
       'must be a whole number, 0 or more',
       'must be a whole number, 0 or more',
-      'there is no #/components/schemas/Nowhere',
+      '#/components/schemas/Nowhere does not exist',
     ]);
   });
 
@@ -90,7 +90,7 @@ test('an operation that refers to a missing file is one mistake', () => {
   expect.assertions(2);
 });
 
-test('a mistake tells the notes as well', () => {
+test('a mistake reports the notes as well', () => {
   const paths = { '/': { get: { operationId: 'a', responses: {} } }, b: {} };
   try {
     load(paths, { schemas: { A: { format: 'odd' } } });

@@ -41,7 +41,7 @@ test('an operation says once that its checks are compiled, for each side by itse
   expect(operation.ready('response')).not.toBeNull();
 });
 
-test('a contract compiles all its requests in the pauses, until it is told to stop', async () => {
+test('a contract compiles all its requests in the pauses, until it is stopped', async () => {
   const contract = load({ '/a': { get: { responses: done } }, '/b': { get: { responses: done } } });
   await contract.prepare(AbortSignal.abort());
   expect(contract.operations.map((operation) => operation.ready('request') === null)).toEqual([false, false]);
@@ -49,14 +49,14 @@ test('a contract compiles all its requests in the pauses, until it is told to st
   expect(contract.operations.map((operation) => operation.ready('request') === null)).toEqual([true, true]);
 });
 
-test('a bad value does not make all of a large document be compiled: it may be told its first fault only, and that there may be more', () => {
+test('a bad value does not make all of a large document be compiled: it may report its first fault only, and that there may be more', () => {
   const operation = chain(60);
   const value = { n: 'x', ...(nested(60, 1) as object) };
   expect(check(operation, value)).toEqual([expect.any(String), 'may have more faults than are listed']);
   const all = ['/n must be an integer', `${'/next'.repeat(60)} must be a string`];
-  let told: string[] = [];
-  for (let i = 0; i < 5; i++) told = check(operation, value);
-  expect(told.sort()).toEqual(all.sort());
+  let faults: string[] = [];
+  for (let i = 0; i < 5; i++) faults = check(operation, value);
+  expect(faults.sort()).toEqual(all.sort());
 });
 
 describe('a schema that is too large to be compiled in one go', () => {

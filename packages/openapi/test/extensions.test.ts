@@ -90,7 +90,7 @@ test.each([
   ['x-deprecated-at', '2026-02-30', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-sunset', 20271001, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-sunset', 'tomorrow', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
-  ['x-successor', 'nobody', 'there is no operation nobody'],
+  ['x-successor', 'unknown', 'the operation unknown does not exist'],
   ['x-successor', 7, 'must be an operationId'],
   ['x-max-body-bytes', 0, 'must be a whole number of bytes, 1 or more'],
   ['x-max-body-bytes', -1, 'must be a whole number of bytes, 1 or more'],

@@ -84,7 +84,7 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     expect(post(sent['bytes without a filename'])).toEqual(needsName);
   });
 
-  test('a file or any text is no text for a file of the same', () => {
+  test('a file or any text: each form has its own limits', () => {
     const post = of(either({ ...bytes, minLength: 2 }, { type: 'string', maxLength: 3 }));
     expect(post(sent.word)).toEqual(expect.arrayContaining(['/a must be a file', '/a must have at most 3 characters']));
     expect(post(sent['another word'])).toEqual([]);
@@ -119,7 +119,7 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     expect(post(body(...mixed, file('a', '123456789')))).toContain('/a/3 must have at most 8 bytes');
   });
 
-  test('a text in a list that is one part is no file', () => {
+  test('a text in a list that is one part is not a file', () => {
     const post = of({ type: 'array', items: either(bytes, link) });
     expect(post(body(field('a', `[${GOOD}]`)))).toEqual([]);
     expect(post(body(field('a', `[${GOOD},"abc"]`)))).toEqual(
@@ -147,7 +147,7 @@ describe('contentType decides what a part that may be a file is:', () => {
     expect(post(sent['a file of JSON'])).toContain('/a/url is required');
   });
 
-  test('what it does not name is no form of the part', () => {
+  test('a part has only the types that it names', () => {
     const images = of({ anyOf: [bytes, link] }, { contentType: 'image/*' });
     expect(images(body(file('a', 'abc', 'image/png')))).toEqual([]);
     expect(images(sent.JSON)).toEqual(['/a must be of type image/*']);
@@ -164,7 +164,7 @@ test('a check of headers between parts does not make files of texts', () => {
   expect(post(body(field('a', 'x'), b))).toEqual([]);
 });
 
-test('a file is no object, whatever objects may be', () => {
+test('a file is not an object, whatever objects may be', () => {
   const any = { type: 'object' };
   expect(of({ oneOf: [bytes, any] })(sent.file)).toEqual([]);
   expect(of({ anyOf: [bytes, any] })(sent['a long file'])).toEqual(long('/a must be an object'));

@@ -77,13 +77,13 @@ describe('a document in several files', () => {
   });
 });
 
-test('mistakes in other files are told with their places', () => {
+test('mistakes in other files are reported with their places', () => {
   expect(() => loadContract(file('mistaken/openapi.yaml'))).toThrow(
     [
       `${file('mistaken/openapi.yaml')}:6:7 /paths/~1/get/x-sunset: must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)`,
       `${file('mistaken/other.yaml')}:1:44 /Parameter/schema/minimum: must be a number`,
       `${file('mistaken/other.yaml')}:1:58 /Parameter/schema/pattern: the pattern is not valid with the u flag: Invalid regular expression: /[/u: Unterminated character class`,
-      `${file('mistaken/other.yaml')}:3:3 /Response/$ref: there is no #/Nothing`,
+      `${file('mistaken/other.yaml')}:3:3 /Response/$ref: #/Nothing does not exist`,
     ].join('\n'),
   );
 });

@@ -258,7 +258,7 @@ test('what an alternative leaves over is looked for, whatever is wrong with thos
   expect(faultsOf('{"q":"x","b":1,"z":1}')).toContain('must match only one of the schemas');
 });
 
-test('an alternative with another fault does not tell what it leaves over', () => {
+test('an alternative with another fault does not report what it leaves over', () => {
   const form = (kind: string) => ({ required: [kind], properties: { [kind]: {} }, unevaluatedProperties: false });
   const faultsOf = check({ anyOf: [form('a'), form('b')] });
   expect(faultsOf('{"b":1,"c":1}').sort()).toEqual([
@@ -321,7 +321,7 @@ describe('members for one direction', () => {
   });
 });
 
-test('a list is no object with a member length, of which dependentSchemas could evaluate the entries', () => {
+test('a list is not an object with a member length, of which dependentSchemas could evaluate the entries', () => {
   const judge = check({ dependentSchemas: { length: { items: {} } }, unevaluatedItems: false });
   expect(judge('[1]')).toEqual(['/0 is not defined in the contract']);
 });
@@ -342,7 +342,7 @@ test.each<[schema: unknown, problem: string]>([
   [{ dependentRequired: { a: 'b' } }, 'must be an object with lists of names'],
   [{ patternProperties: { '(': {} } }, 'the pattern is not valid'],
   [{ patternProperties: { '^(a+)+\\1$': {} } }, 'its time cannot be bounded'],
-  [{ $ref: '#nowhere' }, 'there is no #nowhere'],
+  [{ $ref: '#nowhere' }, '#nowhere does not exist'],
   [{ $ref: 'https://example.com/s' }, 'is on the network: only files are read'],
   [{ $schema: 'http://json-schema.org/draft-07/schema#' }, 'is not known here, only JSON Schema 2020-12'],
   [{ $id: 'a#b' }, 'must be a reference without a fragment'],

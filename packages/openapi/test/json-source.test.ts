@@ -9,7 +9,7 @@ import { ContractError, checkContract } from '../src/index.ts';
 
 const folder = `${import.meta.dirname}/broken/`;
 
-function told(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     const { compiled, notes } = checkContract(`${folder}openapi.json`, { text });
     return [compiled.fingerprint, notes];
@@ -27,7 +27,7 @@ describe.each(readdirSync(folder).filter((name) => name.endsWith('.yaml') && !/a
   (name) => {
     test.each([undefined, 1, '\t', '\r\n  '])('has the same findings as JSON and as YAML, indented by %j', (indent) => {
       const text = JSON.stringify(parse(readFileSync(folder + name, 'utf8')), null, indent);
-      expect(told(text)).toEqual(told(asYaml(text)));
+      expect(parsed(text)).toEqual(parsed(asYaml(text)));
     });
   },
 );

@@ -27,7 +27,7 @@ describe.each(readdirSync(folder).filter((name) => name.endsWith('.yaml')))('%s'
   });
 });
 
-test('a text that is no YAML is refused', () => {
+test('a text that is not YAML is refused', () => {
   expect(problemsOf(() => loadText('openapi: 3.0.3\npaths: { /pets: [ }\n'))).toEqual([
     '2:19: Flow sequence in block collection must be sufficiently indented and end with a ]',
     '2:20: Flow map in block collection must be sufficiently indented and end with a }',
@@ -222,7 +222,7 @@ test('the text of the document keeps every digit', () => {
   expect(loadText(contract.json).json).toBe(contract.json);
 });
 
-test('a path without operations is no path', () => {
+test('a path without operations does not match', () => {
   expect(load({ '/': {} }).match('GET', '/')).toEqual({ operation: null, allow: null });
 });
 

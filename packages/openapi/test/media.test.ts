@@ -251,7 +251,7 @@ describe('bytes', () => {
   });
 });
 
-describe('bodies that nobody can check', () => {
+describe('bodies that cannot be checked', () => {
   const object = { schema: { type: 'object' } };
   const why = {
     bytes: 'only their length can be checked, and the schema describes no string',
@@ -279,7 +279,7 @@ describe('bodies that nobody can check', () => {
     expect(notesOf(contract)).toEqual([expect.stringContaining(`bodies of type ${type} are not checked: ${reason}`)]);
   });
 
-  test('are a problem for a form that is no object', () => {
+  test('are a problem for a form that is not an object', () => {
     expect(
       problemsOf(() => contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } })),
     ).toEqual([expect.stringContaining('the schema describes no object')]);
@@ -305,7 +305,7 @@ describe('bodies that nobody can check', () => {
     expect(notesOf(contract)).toEqual([expect.stringContaining('some bodies of type */* are not checked')]);
   });
 
-  test('are noted where there are none', () => {
+  test('are noted if the operation has none', () => {
     const requestBody = { content: { 'application/json': integer } };
     const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
     expect(notesOf(contract)).toEqual(['has no effect: every body of this operation is checked']);
@@ -359,7 +359,7 @@ test('a described body of GET or DELETE is checked, one of HEAD is not', () => {
   expect(notesOf(contract)).toEqual(['the body of a HEAD request is ignored, as OpenAPI 3.0 says']);
 });
 
-test('a media type that is none is refused', () => {
+test('an invalid media type is refused', () => {
   expect(problemsOf(() => contractOf({ json: {} }))).toEqual([expect.stringContaining('json is not a media type')]);
 });
 

@@ -44,7 +44,7 @@ describe('a form fits with', () => {
     ['a list of objects in one part', name, json('visits', '[{"at":"2028-02-29"},{}]')],
     ['a file of any type', name, file('photo', 'abc', 'image/png')],
     ['a file of no type', name, disposition('name="photo"; filename="f"', 'abc')],
-    ['a file that nobody chose in a browser', name, file('photos', '', 'application/octet-stream', '')],
+    ['a file field left empty in a browser', name, file('photos', '', 'application/octet-stream', '')],
     ['a file that was not chosen, of no type', name, disposition('name="photos"; filename=""', '')],
     ['a file with its line ends', name, file('photo', '\r\n\r\n\n')],
     ['different files', name, file('photos', 'a'), file('photos', 'b')],
@@ -136,7 +136,7 @@ describe('a form does not fit with', () => {
     expect(post(body(...parts))).toEqual([fault]);
   });
 
-  test('several faults, and tells all', () => {
+  test('several faults, and reports all', () => {
     expect(post(body(field('age', 'x'), field('tame', 'x'), field('tags', 'c'))).sort()).toEqual([
       '/age must be an integer',
       '/name is required',
@@ -285,7 +285,7 @@ describe('what readers could read differently is refused:', () => {
       'has no end of headers in part 1',
       body('Content-Disposition: form-data; name="name"\r\nTom'),
     ],
-    ['no headers', 'part 1 has a header line that is none', body('\r\n\r\nTom')],
+    ['no headers', 'part 1 has an invalid header line', body('\r\n\r\nTom')],
     [
       'a Content-Disposition of none',
       'part 2 must have a Content-Disposition of form-data',
@@ -303,22 +303,22 @@ describe('what readers could read differently is refused:', () => {
     ],
     [
       'a folded header',
-      'part 1 has a header line that is none',
+      'part 1 has an invalid header line',
       body(part('Content-Disposition: form-data;\n name="name"', 'Tom')),
     ],
-    ['a tab in a header', 'part 1 has a header line that is none', body(disposition('\tname="name"'))],
+    ['a tab in a header', 'part 1 has an invalid header line', body(disposition('\tname="name"'))],
     [
       'a blank before the colon',
-      'part 1 has a header line that is none',
+      'part 1 has an invalid header line',
       body(part('Content-Disposition : form-data; name="name"', 'Tom')),
     ],
-    ['a blank at the end of a header', 'part 1 has a header line that is none', body(disposition('name="name" '))],
+    ['a blank at the end of a header', 'part 1 has an invalid header line', body(disposition('name="name" '))],
     [
       'a bare line feed in headers',
-      'part 1 has a header line that is none',
+      'part 1 has an invalid header line',
       body(disposition('name="name"').replace('\r\n\r\n', '\n\n\r\n\r\n')),
     ],
-    ['NUL in a name', 'part 1 has a header line that is none', body(disposition('name="na\0me"'))],
+    ['NUL in a name', 'part 1 has an invalid header line', body(disposition('name="na\0me"'))],
     [
       'a file without a filename',
       'part 1 has a file without a filename',
@@ -409,8 +409,8 @@ describe('what readers could read differently is refused:', () => {
       body(part('Content-Disposition: form-data; name="name"\nContent-Length: 2', 'Tom')),
     ],
     [
-      'a type that is none',
-      'part 1 has a Content-Type that is none',
+      'an invalid type',
+      'part 1 has an invalid Content-Type',
       body(part('Content-Disposition: form-data; name="name"\nContent-Type: text', 'Tom')),
     ],
     [

@@ -81,7 +81,7 @@ describe('64-bit integers', () => {
   });
 
   test.each(['9223372036854775808', '-9223372036854775809', '1e400'.padEnd(400, '0'), '9'.repeat(400)])(
-    '%s is none',
+    '%s is not one',
     (text) => {
       expect(check(text)).toHaveLength(1);
     },
@@ -100,7 +100,7 @@ describe('a query', () => {
     expect(check('q=1&&long%20name=a&')).toEqual([]);
   });
 
-  test('tells what is missing, repeated and unknown, all at once', () => {
+  test('reports what is missing, repeated and unknown, all at once', () => {
     expect(check('')).toEqual(['/long name is required']);
     expect(check('q=x&q=y&z=1&z=2&%2F~=1')).toEqual([
       '/q is given more than once',
@@ -117,7 +117,7 @@ describe('a query', () => {
     }
   });
 
-  test('may have unknown names where the gateway is told to pass them', () => {
+  test('may have unknown names if the gateway is configured to pass them', () => {
     const lenient = operation([query({ type: 'integer' })], { unknownQuery: 'pass' });
     expect(lenient.checkParameters([], 'a=1&%ff=2&q=1', [])).toEqual([]);
     expect(short(lenient.checkParameters([], 'a=1&q=x', []))).toEqual(['/q must be an integer']);

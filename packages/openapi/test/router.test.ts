@@ -46,7 +46,7 @@ test.each([
   expect(router.match('GET', path)).toEqual({ operation: `GET ${template}`, parameters });
 });
 
-test.each(['/pets/', '/pets//tags', '/Pets', '/pets/7/', '//', '/pets/7/tags/', ''])('%j is no path', (path) => {
+test.each(['/pets/', '/pets//tags', '/Pets', '/pets/7/', '//', '/pets/7/tags/', ''])('%j does not match', (path) => {
   const router = gets('/pets', '/pets/{id}', '/pets/{id}/tags');
   expect(router.match('GET', path)).toEqual({ operation: null, allow: null });
 });
@@ -64,7 +64,7 @@ describe('methods', () => {
     expect(router.match('HEAD', '/own')).toEqual({ operation: 'HEAD /own', parameters: [] });
   });
 
-  test('a path without the method tells those it has', () => {
+  test('a path without the method returns those it has', () => {
     expect(router.match('PUT', '/pets/7')).toEqual({ operation: null, allow: ['GET', 'DELETE', 'HEAD'] });
     expect(router.match('HEAD', '/post')).toEqual({ operation: null, allow: ['POST'] });
     expect(router.match('constructor', '/post')).toEqual({ operation: null, allow: ['POST'] });
@@ -159,7 +159,7 @@ describe('templates', () => {
     ['/{a/b}', 'has a brace without its partner'],
     ['/{}', 'has {} without a name'],
     ['/a/../b', 'has a segment .., which no canonical path has'],
-  ])('%s is none: it %s', (path, message) => {
+  ])('%s is not a template: it %s', (path, message) => {
     expect(() => parseTemplate(path)).toThrow(new TemplateError(message));
   });
 });

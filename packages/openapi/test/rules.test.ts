@@ -16,7 +16,7 @@ function broken(schema: object, text: string, type = 'application/json'): unknow
   return rules(faults);
 }
 
-describe('a fault of a value tells its rule and the limit of the contract', () => {
+describe('a fault of a value has its rule and the limit of the contract', () => {
   const id = (values: unknown[]) => ({ type: 'string', enum: values });
 
   test.each<[schema: object, text: string, expected: unknown[]]>([
@@ -128,7 +128,7 @@ describe('a fault of a value tells its rule and the limit of the contract', () =
   });
 });
 
-test('a fault of a parameter tells its rule', () => {
+test('a fault of a parameter has its rule', () => {
   const parameters = [
     { name: 'q', in: 'query', required: true, schema: { type: 'integer', maximum: 3 } },
     { name: 'd', in: 'query', style: 'deepObject', schema: { type: 'array', items: {} } },
@@ -145,7 +145,7 @@ test('a fault of a parameter tells its rule', () => {
   ]);
 });
 
-test('a fault of an answer tells its rule', () => {
+test('a fault of an answer has its rule', () => {
   const responses = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
   const { checkResponse } = only(load({ '/': { get: { responses } } }));
   expect(rules(checkResponse(201, undefined, Buffer.from('')))).toEqual(['status']);

@@ -471,7 +471,7 @@ describe('many faults', () => {
     additionalProperties: false,
   };
 
-  test('are told up to fifty, however many there are', () => {
+  test('are reported up to fifty, however many exist', () => {
     const check = checker({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }, { Pet: pet });
     expect(check(JSON.stringify(Array(3).fill({})))).toEqual([
       '/0/id is required',
@@ -484,7 +484,7 @@ describe('many faults', () => {
     ).toHaveLength(50);
   });
 
-  test('are told up to fifty beside another body that has alternatives', () => {
+  test('are reported up to fifty beside another body that has alternatives', () => {
     const list = (items: object) => ({ 'application/json': { schema: { type: 'array', items } } });
     const post = (schema: object) => ({ post: { requestBody: { content: schema }, responses: done } });
     const either = { oneOf: [{ type: 'integer' }, { type: 'boolean' }] };
@@ -517,7 +517,7 @@ describe('many faults', () => {
     expect(checker(schema)(text)).toEqual(['/n must be an integer', 'may have more faults than are listed']);
   });
 
-  test('behind alternatives inside each other are told from the innermost value on', () => {
+  test('behind alternatives inside each other are reported from the innermost value on', () => {
     const next = { $ref: '#/components/schemas/Node' };
     const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
@@ -531,7 +531,7 @@ describe('many faults', () => {
     expect(faults).toHaveLength(50);
   });
 
-  test('behind alternatives inside each other are told as far as they are kept, and that there may be more', () => {
+  test('behind alternatives inside each other are reported as far as they are kept, and that there may be more', () => {
     const next = { $ref: '#/components/schemas/Node' };
     const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };

@@ -12,21 +12,21 @@ function* slow(count: number, done: (step: number) => void): Generator<void, voi
 
 test('however many jobs there are, the event loop turns after each slice', async () => {
   const slices = new Slices();
-  const told: string[] = [];
-  const job = (name: string) => slices.run(slow(3, (step) => told.push(`${name}${step}`)));
+  const steps: string[] = [];
+  const job = (name: string) => slices.run(slow(3, (step) => steps.push(`${name}${step}`)));
   let turning = true;
   const turn = () => {
-    told.push('turn');
+    steps.push('turn');
     if (turning) setImmediate(turn);
   };
   setImmediate(turn);
   await Promise.all([job('a'), job('b')]);
   turning = false;
-  expect(told.filter((one) => one !== 'turn')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
-  expect(told.some((one, i) => one !== 'turn' && told[i + 1] !== undefined && told[i + 1] !== 'turn')).toBe(false);
+  expect(steps.filter((one) => one !== 'turn')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  expect(steps.some((one, i) => one !== 'turn' && steps[i + 1] !== undefined && steps[i + 1] !== 'turn')).toBe(false);
 });
 
-test('a job that throws ends by itself; the next one goes on', async () => {
+test('a job that throws ends alone; the next one continues', async () => {
   const slices = new Slices();
   const broken = slices.run(
     slow(1, () => {
@@ -39,7 +39,7 @@ test('a job that throws ends by itself; the next one goes on', async () => {
   await slices.run(slow(1, () => {}));
 });
 
-test('work in the pauses ends when it is told to', async () => {
+test('work in the pauses ends when it is stopped', async () => {
   const stop = new AbortController();
   let steps = 0;
   await inPauses(

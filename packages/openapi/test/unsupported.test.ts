@@ -18,7 +18,7 @@ const components = { schemas: { Wrong: wrong } };
 
 const lenient = (leniency: Treatment, what: object = paths): Contract =>
   load({ ...what }, components, { onUnsupported: leniency });
-const toldOf = ({ exempted }: Contract) =>
+const exemptionsOf = ({ exempted }: Contract) =>
   exempted.map(({ method, path, treatment, problems }) => [treatment, `${method} ${path}`, problems.length]);
 
 test('a document with a mistake is refused unless something else is wished for', () => {
@@ -31,7 +31,7 @@ describe('an operation with a mistake', () => {
     const contract = lenient('omit');
     expect(contract.operations.map(({ id }) => id)).toEqual(['good', 'fine']);
     expect(contract.match('GET', '/bad')).toEqual({ operation: null, allow: ['PUT'] });
-    expect(toldOf(contract)).toEqual([
+    expect(exemptionsOf(contract)).toEqual([
       ['omit', 'GET /bad', 1],
       ['omit', 'POST /bad', 1],
     ]);
@@ -58,7 +58,7 @@ describe('an operation with a mistake', () => {
   });
 });
 
-test('a path whose operations are left out is no other template that fits it', () => {
+test('a path whose operations are left out is not matched by another template', () => {
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
   const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
   const both = {
@@ -80,14 +80,14 @@ test.each<Treatment>(['omit', 'report', 'pass'])('what no request can reach is l
   expect(contract.operations.map(({ id }) => id)).toEqual(['a', 'put /a/b', 'd']);
   expect(contract.match('GET', '/a/b').operation!.id).toBe('a');
   expect(contract.match('POST', '/a/b').operation!.id).toBe('d');
-  expect(toldOf(contract)).toEqual([
+  expect(exemptionsOf(contract)).toEqual([
     ['omit', 'GET /a/b#fragment', 1],
     ['omit', 'PUT /a/b#fragment', 1],
     ['omit', 'GET /%61/b', 1],
   ]);
 });
 
-test('an operationId that is taken is told, and the operation has another name', () => {
+test('an operationId that is taken is reported, and the operation has another name', () => {
   const one = { operationId: 'a', responses: done };
   const contract = lenient('report', { '/': { get: one, put: { ...one } } });
   expect(contract.operations.map(({ id, exempt }) => [id, exempt])).toEqual([
@@ -109,8 +109,8 @@ test('a mistake of no operation is a note', () => {
 test('mistakes in answers are tolerated like others where answers are checked', () => {
   const bad = { 200: { description: 'Done.', ...json(wrong) } };
   const what = { '/': { get: { operationId: 'a', responses: bad } } };
-  expect(toldOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
-  expect(toldOf(load(what, {}, { onUnsupported: 'pass', responses: 'off' }))).toEqual([]);
+  expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
+  expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'off' }))).toEqual([]);
 });
 
 test('what cannot be read at all is refused in any case', () => {
@@ -129,7 +129,7 @@ test('a schema that contains itself cannot bring a reporting operation down', ()
   ]);
 });
 
-describe('a body that nobody can check is a mistake of its operation', () => {
+describe('a body that cannot be checked is a mistake of its operation', () => {
   const requestBody = { content: { 'application/x-protobuf': { schema: { type: 'object' } } } };
   const shared = { $ref: '#/components/requestBodies/Opaque' };
   const opaque = {
@@ -144,7 +144,7 @@ describe('a body that nobody can check is a mistake of its operation', () => {
   ])('of that alone (%s)', (leniency, left) => {
     const contract = lenient(leniency, opaque);
     expect(contract.operations.map(({ id }) => id).sort()).toEqual(left);
-    expect(toldOf(contract)).toEqual([[leniency, 'POST /opaque', 1]]);
+    expect(exemptionsOf(contract)).toEqual([[leniency, 'POST /opaque', 1]]);
   });
 
   test('and of none that lets it pass, though both refer to it', () => {
@@ -155,7 +155,7 @@ describe('a body that nobody can check is a mistake of its operation', () => {
     const bodies = { requestBodies: { Opaque: requestBody } };
     const contract = load(both, bodies, { onUnsupported: 'omit' });
     expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
-    expect(toldOf(contract)).toEqual([['omit', 'POST /a', 1]]);
+    expect(exemptionsOf(contract)).toEqual([['omit', 'POST /a', 1]]);
     expect(problemsOf(() => load(both, bodies))).toEqual([
       expect.stringContaining('/paths/~1a/post/requestBody: bodies of type application/x-protobuf cannot be checked: '),
     ]);

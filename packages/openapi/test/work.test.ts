@@ -116,7 +116,7 @@ test('lists in lists with equal entries forbidden are compared once', () => {
   expect(readsOf(check, value)).toBeLessThan(5_000);
 });
 
-test('the faults of a wide tree are told up to fifty', () => {
+test('the faults of a wide tree are reported up to fifty', () => {
   const names = Array.from({ length: 30 }, (_, i) => `m${i}`);
   const properties = Object.fromEntries(names.map((name) => [name, ref('Node')]));
   const check = judge({

@@ -13,7 +13,7 @@ function content(): { content: Content; made: () => number } {
 }
 
 function neverMade(): never {
-  throw new Error('nobody needs it');
+  throw new Error('it is not needed');
 }
 
 const field = (headers: readonly string[], name: string) => headers[headers.indexOf(name) + 1];

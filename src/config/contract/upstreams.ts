@@ -58,7 +58,11 @@ export class NamedUpstreams {
     const name = node[UPSTREAM];
     if (name === undefined) return null;
     if (typeof name === 'string' && NAME.test(name)) return name;
-    this.#findings.refuse(node, UPSTREAM, typeof name === 'string' ? `${shown(name)} is none: it ${FORM}` : FORM);
+    this.#findings.refuse(
+      node,
+      UPSTREAM,
+      typeof name === 'string' ? `${shown(name)} is not an upstream name: it ${FORM}` : FORM,
+    );
     return null;
   }
 }

@@ -48,7 +48,7 @@ describe('is refused, whatever contract.onUnsupported:', () => {
     [
       'an invalid name',
       { paths: { '/a': get({ operationId: 'a', [KEY]: 'http://10.0.0.1' }) } },
-      [`/paths/~1a/get/${KEY}: http://10.0.0.1 is none: it ${form}`],
+      [`/paths/~1a/get/${KEY}: http://10.0.0.1 is not an upstream name: it ${form}`],
     ],
     [
       'a value that is not a text',
@@ -58,7 +58,7 @@ describe('is refused, whatever contract.onUnsupported:', () => {
     [
       'one at a tag',
       { tags: [{ name: 't', [KEY]: '' }], paths: { '/a': get({ operationId: 'a' }) } },
-      [`/tags/0/${KEY}:  is none: it ${form}`],
+      [`/tags/0/${KEY}:  is not an upstream name: it ${form}`],
     ],
     [
       'two tags that disagree',

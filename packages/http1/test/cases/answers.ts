@@ -34,7 +34,7 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     ends: true,
   },
   { ...good('an empty body that ends so', head(OK), '200 OK|'), ends: true },
-  good('a body of unknown length that goes on', `${head(OK)}hello`, '200 OK|hello…'),
+  good('a body of unknown length that continues', `${head(OK)}hello`, '200 OK|hello…'),
   { ...faulty('half a body, and the end', 'cut_off', `${head(OK, LENGTH)}hel`, '200 OK|hel…'), ends: true },
   { ...faulty('half a chunk, and the end', 'cut_off', `${head(OK, CHUNKED)}5\r\nhel`, '200 OK|hel…'), ends: true },
   {

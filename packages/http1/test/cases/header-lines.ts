@@ -109,7 +109,7 @@ export const HEADER_LINES: readonly WireCase[] = [
 
   accepted('HTTP/1.0 without Host, and nothing behind it', head('GET / HTTP/1.0') + NEXT, 'GET / |'),
   accepted(
-    'HTTP/1.0 that goes on',
+    'HTTP/1.0 that persists',
     head('GET / HTTP/1.0', 'Connection: keep-alive') + NEXT,
     'GET / |',
     NEXT_UNDERSTOOD,

@@ -119,7 +119,7 @@ export const LENGTHS: readonly WireCase[] = [
     'Transfer-Encoding:',
   ),
   malformed('chunks in HTTP/1.0', head('POST / HTTP/1.0', 'Host: a', CHUNKED) + whole),
-  malformed('chunks in HTTP/1.0 that goes on', head('POST / HTTP/1.0', 'Connection: keep-alive', CHUNKED) + whole),
+  malformed('chunks in HTTP/1.0 that persists', head('POST / HTTP/1.0', 'Connection: keep-alive', CHUNKED) + whole),
   malformed('a coding in HTTP/1.0', head('POST / HTTP/1.0', 'Transfer-Encoding: gzip') + whole),
 
   accepted('chunks', post(`5\r\nhello\r\n0\r\n\r\n${NEXT}`, CHUNKED), 'POST / |hello', NEXT_UNDERSTOOD),

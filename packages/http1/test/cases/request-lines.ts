@@ -64,7 +64,7 @@ export const REQUEST_LINES: readonly WireCase[] = [
   bad('absolute form with another host', 'GET http://b/ HTTP/1.1'),
   bad('absolute form with another port', 'GET http://a:81/ HTTP/1.1'),
   bad('absolute form with a user', 'GET http://a@b/ HTTP/1.1'),
-  bad('absolute form with the user whom Host names', 'GET http://a:b@c/ HTTP/1.1'),
+  bad('absolute form with the user of Host', 'GET http://a:b@c/ HTTP/1.1'),
   bad('absolute form without a host', 'GET http:/// HTTP/1.1'),
   bad('absolute form with one slash', 'GET http:/a/ HTTP/1.1'),
   bad('absolute form with a backslash', 'GET http://a\\b/ HTTP/1.1'),

@@ -76,7 +76,7 @@ export class Resources {
     if (own && isPointer && target.protocol === 'file:') return null;
     const found = isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node;
     if (isObject(found)) return { target: found, complaint: null };
-    return { target: null, complaint: found === undefined ? `there is no ${ref}` : `${ref} is not an object` };
+    return { target: null, complaint: found === undefined ? `${ref} does not exist` : `${ref} is not an object` };
   }
 
   /** Otherwise the dynamic reference acts like `$ref`. */

@@ -48,7 +48,7 @@ export class Sources {
       if (!source) return { target: null, complaint: null };
       const target = follow(source.root, pointer);
       if (isObject(target)) return { target, complaint: null };
-      return lost(target === undefined ? `there is no ${ref}` : `${ref} is not an object`);
+      return lost(target === undefined ? `${ref} does not exist` : `${ref} is not an object`);
     } catch (error) {
       if (!(error instanceof ContractError)) throw error;
       return lost(`${ref} ${error.problems[0]!.message}`);

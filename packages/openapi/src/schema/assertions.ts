@@ -122,7 +122,7 @@ function pick(said: Json, keywords: readonly string[]): Json {
 }
 
 export function allowed(values: readonly unknown[]): Allowed {
-  const list = values.map(tell).join(', ');
+  const list = values.map(textOf).join(', ');
   const many =
     list.length > LONGEST_LIST || values.length === 0
       ? `one of the ${values.length} values that the contract lists`
@@ -140,7 +140,7 @@ const isPlain = (value: unknown): boolean => typeof value !== 'object' || value 
 const plain = (value: unknown): Limit =>
   typeof value === 'bigint' || typeof value === 'number' ? limitOf(value) : (value as Limit);
 
-function tell(value: unknown): string {
+function textOf(value: unknown): string {
   if (typeof value === 'string') return value === '' ? "''" : value;
   return toJson(value);
 }

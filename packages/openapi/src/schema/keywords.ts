@@ -27,7 +27,7 @@ const patterns = new Patterns();
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
 /** Sentences are built from the parameters on demand. */
-const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
+const paramsOf = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
   message: '',
   params,
 });
@@ -39,7 +39,7 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
     code(cxt) {
       cxt.fail(_`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`);
     },
-    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
+    error: paramsOf(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   };
 }
 
@@ -50,7 +50,7 @@ function size(keyword: string, outside: (size: Code, limit: Code) => Code): Code
     code(cxt) {
       cxt.fail(outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`));
     },
-    error: tells(({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`),
+    error: paramsOf(({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`),
   };
 }
 
@@ -62,7 +62,7 @@ function listed(keyword: string): CodeKeywordDefinition {
       const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
       cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
     },
-    error: tells((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
+    error: paramsOf((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
   };
 }
 
@@ -82,7 +82,7 @@ function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => bo
 
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
-function isNoFile(
+function isNotFile(
   cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
 ): Code {
   const { parentData, parentDataProperty } = cxt.it;
@@ -103,7 +103,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const fits = integer ? (plain ? _`(${whole} && !(${isOdd}))` : whole) : isNumeric(data);
       cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
     },
-    error: tells(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
+    error: paramsOf(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
   },
   {
     keyword: 'kinds',
@@ -114,7 +114,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
       cxt.fail(_`!${constant(cxt, isOneOf(types))}(${data}, ${plain ? isOdd : false})`);
     },
-    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema.types)}}`),
+    error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema.types)}}`),
   },
   limit('atLeast', (data, limit) => _`${data} < ${limit}`),
   limit('atMost', (data, limit) => _`${data} > ${limit}`),
@@ -131,14 +131,14 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
         : _`(${outside})`;
       cxt.fail(_`${isNumeric(data)} && ${broken}`);
     },
-    error: tells(({ schema }) => _`{format: ${schema}}`),
+    error: paramsOf(({ schema }) => _`{format: ${schema}}`),
   },
   {
     keyword: 'multiple',
     code(cxt) {
       cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as Numeric))}(${cxt.data})`);
     },
-    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
+    error: paramsOf(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   },
   listed('among'),
   listed('exactly'),
@@ -149,23 +149,23 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const pattern = native ?? patterns.compile(source);
       cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
     },
-    error: tells(({ schema }) => _`{pattern: ${schema.source}}`),
+    error: paramsOf(({ schema }) => _`{pattern: ${schema.source}}`),
   },
   {
     keyword: 'content',
     code(cxt) {
       const { nullable } = cxt.schema as { nullable: boolean };
-      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isNoFile(cxt)}))`;
+      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isNotFile(cxt)}))`;
       cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
     },
-    error: tells((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isNoFile(cxt)}}`),
+    error: paramsOf((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isNotFile(cxt)}}`),
   },
   {
     keyword: 'solid',
     type: 'object',
     before: 'maxProperties',
     code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
-    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
+    error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
   },
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),
@@ -173,7 +173,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     keyword: 'different',
     code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
   },
-  { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: tells(({ schema }) => _`{why: ${schema}}`) },
+  { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: paramsOf(({ schema }) => _`{why: ${schema}}`) },
   {
     keyword: 'endOfFaults',
     post: true,

@@ -99,9 +99,9 @@ export class Bodies {
     const binary = this.#isFile(this.#partSchema(media, name), value);
     const { contentType } = this.#encodingOf(media, name);
     const usual = binary ? 'application/octet-stream' : isObject(value) ? 'application/json' : null;
-    const told = typeof contentType === 'string' ? typeOf(contentType.split(',')[0]!.trim()) : usual;
+    const type = typeof contentType === 'string' ? typeOf(contentType.split(',')[0]!.trim()) : usual;
     const file = binary ? '; filename="file.bin"' : '';
-    const head = `Content-Disposition: form-data; name="${name}"${file}\r\n${told ? `Content-Type: ${told}\r\n` : ''}`;
+    const head = `Content-Disposition: form-data; name="${name}"${file}\r\n${type ? `Content-Type: ${type}\r\n` : ''}`;
     return `${head}\r\n${isObject(value) ? JSON.stringify(value) : String(value)}`;
   }
 

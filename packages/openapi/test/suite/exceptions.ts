@@ -27,7 +27,7 @@ export const EXCEPTIONS: readonly { readonly reason: string; readonly cases: rea
     ].map((name) => `properties: properties whose names are Javascript object property names: ${name}`),
   },
   {
-    reason: 'Another language of schemas ($schema) is a mistake of the document, which is told.',
+    reason: 'Another language of schemas ($schema) is a reported mistake of the document.',
     cases: [
       'vocabulary: ignore unrecognized optional vocabulary: number value',
       'vocabulary: ignore unrecognized optional vocabulary: string value',

@@ -32,7 +32,7 @@ export function readHead(bytes: Uint8Array, contentLength: number): Head | strin
   const known = new Map<string, string>();
   for (const line of text.split('\r\n')) {
     const [, name, value] = FIELD.exec(line) ?? [];
-    if (name === undefined || value === undefined || CONTROL.test(line)) return 'has a header line that is none';
+    if (name === undefined || value === undefined || CONTROL.test(line)) return 'has an invalid header line';
     if (known.has(name.toLowerCase())) return 'has a header twice';
     known.set(name.toLowerCase(), value);
     fields.push(name, value);
@@ -43,7 +43,7 @@ export function readHead(bytes: Uint8Array, contentLength: number): Head | strin
   if (typeof disposition === 'string') return disposition;
   const written = known.get('content-type');
   const type = written === undefined ? null : parseMediaType(written);
-  if (written !== undefined && type === null) return 'has a Content-Type that is none';
+  if (written !== undefined && type === null) return 'has an invalid Content-Type';
   const chosen = disposition.filename !== '' || (contentLength === 0 && (type === null || isBytes(type)));
   return chosen ? { ...disposition, type, fields } : 'has a file without a filename';
 }

@@ -69,7 +69,7 @@ class Reader {
 
   whole(root: XmlElement, schema: Json, naming: Naming): Reading {
     try {
-      if (!isNamed(root, naming, '')) this.#fail(`must be an element ${tell(naming)}`);
+      if (!isNamed(root, naming, '')) this.#fail(`must be an element ${described(naming)}`);
       return { value: this.#element(root, schema, inherited(naming, '')), fault: null };
     } catch (error) {
       if (error !== MISTAKE) throw error;
@@ -116,7 +116,7 @@ class Reader {
     const entry = { ...own, local: own.local ?? (atRoot ? null : element.local) };
     return element.children.map((child, i) =>
       this.#at(i, () => {
-        if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${tell(entry)}`);
+        if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${described(entry)}`);
         return this.#element(child, items, inherited(entry, namespace));
       }),
     );
@@ -189,5 +189,5 @@ function inherited({ namespace, prefix }: Naming, outer: string): string {
   return namespace ?? outer;
 }
 
-const tell = ({ local, namespace }: Naming): string =>
+const described = ({ local, namespace }: Naming): string =>
   namespace === undefined ? `${local}` : `${local} in the namespace ${namespace}`;

@@ -23,12 +23,12 @@ test('a call that is made again because its answer was lost is the same one', as
   expect(new Set([first, other, anew]).size).toBe(3);
 });
 
-test('an answer that breaks off is none', async () => {
+test('an answer that breaks off is an error', async () => {
   jest.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response('{"keys":[', { status: 200 }));
   await expect(call('GET', '/keys')).rejects.toMatchObject({ code: 'no_answer' });
 });
 
-test('a gateway that hangs is told like one that is away, and a question that nobody has any more is not', async () => {
+test('a gateway that hangs is reported like one that is down, but an abandoned question is not', async () => {
   const hangs = (_url: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) => {
       init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));

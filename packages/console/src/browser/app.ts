@@ -13,7 +13,7 @@ import { VIEWS } from './views.ts';
 /** The whole console: who is signed in, where one can go, and the view of the place. */
 export function App() {
   const [session, setSession] = useState<Session | null>(null);
-  /** Why nobody is signed in any more. */
+  /** Why the session has ended. */
   const [ended, setEnded] = useState<string | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
 
@@ -22,14 +22,14 @@ export function App() {
     setError(failure);
   }, []);
   const end = useCallback((why: string) => {
-    // A call that is refused after that tells no better reason.
+    // A call that is refused after that has no better reason.
     setEnded((before) => before ?? why);
     setSession(SIGNED_OUT);
   }, []);
   const take = useCallback(
     (next: Session) => {
       if (next.operator) {
-        // Signed in again in another tab: why it ended before is no reason for the next end.
+        // Signed in again in another tab: the earlier reason does not apply to the next end.
         setEnded(null);
         setSession(next);
       } else end('You were signed out. Sign in again to continue.');
@@ -119,7 +119,7 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
         h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
       ),
     ),
-    // A new key makes a new view: another place of the same view begins anew, and its heading takes the focus.
+    // A new key makes a new view: another place of the same view starts empty, and its heading takes the focus.
     h(
       'main',
       { key: 'main', id: 'content', tabIndex: -1 },

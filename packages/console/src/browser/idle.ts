@@ -7,21 +7,21 @@ import { clockTime } from './format.ts';
 /** What a person does; pages that ask again by themselves do none of it. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const;
 const WARNED_BEFORE = 60_000;
-/** The gateway is told of a person at most so often. */
+/** The activity of a person is reported to the gateway at most this often. */
 const REPORT_INTERVAL = 15_000;
 
 interface IdleProps {
   /** Milliseconds after which who does nothing is signed out. */
   readonly idle: number;
-  /** What the gateway answered when it was told that a person is there. */
+  /** Called with the response of the gateway to a report of activity. */
   readonly onReported: (session: Session) => void;
   readonly onSignOut: () => void;
   readonly onIdle: () => void;
 }
 
 /**
- * Signs out who is not there, in all tabs together, and asks a minute before. The gateway ends the session by itself, for it counts
- * only what is told here; this takes what is shown from the screen.
+ * Signs out an inactive operator, in all tabs together, and asks a minute before. The gateway ends the session itself,
+ * because it counts only what is reported here; this removes the data from the screen.
  */
 export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   const used = useRef(Date.now());
@@ -38,13 +38,13 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     note();
     notifyTabs('used');
     whoIsSignedIn().then(onReported, (failure: unknown) => {
-      // A gateway that does not answer is told at the next sign, and the views say that it does not.
+      // A gateway that does not answer gets the next report, and the views show that it does not answer.
       if (!(failure instanceof ApiError)) throw failure;
     });
   }, [note, onReported]);
 
   useEffect(() => {
-    // Who was asked answers: a mouse that somebody pushes is no answer.
+    // Only the dialog is an answer: a moved mouse is not.
     const seen = () => {
       if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) tell();
     };
@@ -68,7 +68,7 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   return endsAt === null ? null : h(StillThere, { endsAt, onStay: tell, onSignOut });
 }
 
-/** The time of the end stands still, so that nobody is read a countdown. */
+/** The time of the end is fixed, so that a screen reader does not read a countdown. */
 function StillThere({ endsAt, onStay, onSignOut }: { endsAt: number; onStay: () => void; onSignOut: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

@@ -7,7 +7,7 @@ const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
 export const SessionContext = createContext<Session>(SIGNED_OUT);
 
-/** Who is signed in. Only for views, which nobody sees without. */
+/** The signed-in operator. Only for views that need a session. */
 export function useOperator(): Operator {
   return useContext(SessionContext).operator!;
 }

@@ -5,7 +5,7 @@ import { kindsOf, sumOf } from '../../src/browser/views/overview/outcomes.ts';
 
 const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;
 
-test('steps that nobody counted are gaps on the line, which ends with the newest', () => {
+test('steps without counts are gaps on the line, which ends with the newest', () => {
   const line = onLine([at(101), at(103)], 60_000, 5, 104.5 * 60_000);
   expect(line.map(({ at, step }) => [at / 60_000, step !== null])).toEqual([
     [99, false],
@@ -29,7 +29,7 @@ const tick = (second: number, span = 2_000) =>
     classes: { '2xx': 10, '3xx': 0, '4xx': 0, '5xx': 0, aborted: 0 },
   }) as LiveNow;
 
-test('time in which nobody listened is a gap between ticks, and is in no rate', () => {
+test('time without a listener is a gap between ticks, and is in no rate', () => {
   const seconds = (ticks: readonly LiveNow[], count: number) =>
     ticksOnLine(ticks, count).map((one) => one && Date.parse(one.at) / 1_000);
   expect(seconds([tick(100), tick(102), tick(103.9), tick(107, 3_000)], 5)).toEqual([null, 100, 102, 103.9, 107]);

@@ -72,7 +72,7 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
   ]);
 });
 
-test('stores: one that is away while others serve, one away for some processes, all of them, one alone', () => {
+test('stores: one down while others serve, one down for some processes, all of them, a single one', () => {
   const away = { state: 'down', down: 4, reason: 'hanging' } as const;
   const told = (stores: readonly Store[]) =>
     words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));

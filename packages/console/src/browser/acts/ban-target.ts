@@ -1,4 +1,4 @@
-/** Whom an act on a party reaches, as far as the page knows it. */
+/** The subjects that an act reaches, as far as the page knows them. */
 export interface BanTarget {
   /** The id of a key or the name of an account. */
   readonly party: string;

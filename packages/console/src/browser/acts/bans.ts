@@ -30,7 +30,7 @@ async function endText(sent: Promise<unknown>, done: () => void): Promise<string
   return `${ban.key ?? ban.account} is banned until ${clockTime(ban.until)}.${next}`;
 }
 
-/** `done` is called when it was done: what is shown is no longer true. */
+/** `done` is called afterwards: the shown data is out of date then. */
 export function banAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Ban ${party}`,

@@ -11,9 +11,9 @@ export interface Operator {
 
 /** Who is signed in. */
 export interface Session {
-  /** `null`: nobody is. */
+  /** `null`: not signed in. */
   readonly operator: Operator | null;
-  /** Whether nobody needs to sign in: a loopback address, and no token was ever set. */
+  /** Whether sign-in is not needed: a loopback address, and no token was ever set. */
   readonly open: boolean;
   /** Seconds after which who does nothing is signed out. */
   readonly idle: number;
@@ -50,14 +50,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds that a question may take: a gateway that hangs is told like one that is away. */
+/** Milliseconds that a question may take: a gateway that hangs is shown like one that is down. */
 const LONGEST = 30_000;
 /** Milliseconds in which a call that is made again is the same one, if its answer was lost. */
 const AGAIN = 120_000;
 /** Idempotency-Keys of calls whose answer was lost, by what was asked for. */
 const lost = new Map<string, { readonly key: string; readonly until: number }>();
 
-/** Told when a call was refused because nobody is signed in any more. */
+/** Dispatches an event when a call was refused because the session has ended. */
 export const signedOut = new EventTarget();
 
 /** A call of the admin API. Rejects with ApiError; with what `signal` was aborted for. */
@@ -120,7 +120,7 @@ export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
 async function sent<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetched(url, init);
   const answer: unknown = await response.json().catch(() => null);
-  // An answer that broke off is none; 204 has nothing to say.
+  // An incomplete answer is not valid; 204 has no body.
   if (response.ok && answer === null && response.status !== 204) throw noAnswer();
   if (response.ok) return answer as T;
   throw refusalIn(response, answer);

@@ -21,8 +21,8 @@ const AGAIN = 2_000;
 const SILENCE = 5_000;
 
 /**
- * Follows a stream of events of the admin API, and opens it again whenever it is lost; answers how to stop. EventSource would not tell
- * why a stream was refused.
+ * Follows a stream of events of the admin API, and opens it again whenever it is lost; returns how to stop. EventSource
+ * would not report why a stream was refused.
  */
 export function followStream(path: string, query: Query, listener: StreamListener): () => void {
   const stopping = new AbortController();

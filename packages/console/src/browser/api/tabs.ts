@@ -1,4 +1,4 @@
-/** What tabs of one console tell each other: `used`, a person is there; `session`, somebody signed in or out. */
+/** Messages between the tabs of one console: `used`, a person is there; `session`, a sign-in or sign-out. */
 export type TabMessage = 'used' | 'session';
 
 const channel = new BroadcastChannel('storegate console');

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type CallOptions, call } from './client.ts';
 
-/** Milliseconds after which what could not be had, because the gateway or the state was away, is asked for again. */
+/** Milliseconds until the next attempt, if the gateway or the state was down. */
 const AGAIN = 5_000;
 
 /** What a view knows of an answer of the admin API. */
@@ -66,7 +66,7 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
   useEffect(() => {
     if (each === null) return;
     const timer = setInterval(() => {
-      // An answer that takes longer than this is waited for: asked for anew each time it would never come.
+      // Waits for an answer that takes longer than this: repeated questions would never get one.
       if (document.visibilityState === 'visible' && running.current === null) void refresh();
     }, each);
     return () => clearInterval(timer);

@@ -4,7 +4,7 @@ import { followStream, type StreamListener, type StreamState } from './stream.ts
 
 const CONNECTING: StreamState = { status: 'opening', since: null, error: null };
 
-/** Follows `GET path` while the view is there, anew when path or query change. `null` follows nothing. */
+/** Follows `GET path` while the view is there, again when path or query change. `null` follows nothing. */
 export function useStream(path: string | null, query: Query, onEvent: StreamListener['event']): StreamState {
   const [state, setState] = useState(CONNECTING);
   const newest = useRef(onEvent);

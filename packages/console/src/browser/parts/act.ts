@@ -12,7 +12,7 @@ export interface Act {
   readonly verb: string;
   /** Fields that it needs; read them from the form data by their names. */
   readonly fields?: ComponentChildren;
-  /** Whether it takes something away that does not come back. */
+  /** Whether it removes something for good. */
   readonly dangerous?: boolean;
   /** Whether a reason must be given. It may be given in any case. */
   readonly needsReason?: boolean;
@@ -53,7 +53,9 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
   }
 
-  /** What is under way is done whoever looks, and its answer may have a secret that is told once. Calls end by themselves. */
+  /**
+   * Keeps the dialog open during a call, whose answer may have a secret that is shown once. Calls end by themselves.
+   */
   function stayWhileBusy(event: Event) {
     if (busy) event.preventDefault();
   }

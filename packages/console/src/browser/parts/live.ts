@@ -8,7 +8,7 @@ interface LiveSwitchProps {
   readonly onPause: (paused: boolean) => void;
 }
 
-/** Says whether what is shown is live, and stops or goes on with it. */
+/** Shows whether the data is live, and pauses or resumes it. */
 export function LiveSwitch({ state, paused, onPause }: LiveSwitchProps) {
   return [
     h(

@@ -15,7 +15,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** What is said where there are no rows. */
+  /** Shown without rows. */
   readonly empty: ComponentChildren;
   /** Marks a row. */
   readonly toneOf?: (row: Row) => 'good' | 'warn' | 'bad' | undefined;

@@ -2,7 +2,7 @@ import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { clockTime, fromNow } from '../format.ts';
 
-/** Milliseconds after which what is said relative to now is said anew. */
+/** Milliseconds after which relative times are updated. */
 const REFRESH_INTERVAL = 10_000;
 
 /** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */

@@ -16,7 +16,7 @@ interface ViewProps {
 /** One page of the console. Its heading takes the focus when it appears, so that a screen reader says where one is. */
 export function View({ title, about, actions, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // With the view itself, and not after it is drawn: nobody is to be where they were a moment longer.
+  // Before the view is painted: title and focus must not belong to the former view.
   useLayoutEffect(() => {
     document.title = `${title} · storegate console`;
   }, [title]);
@@ -34,7 +34,7 @@ export function View({ title, about, actions, children }: ViewProps) {
   );
 }
 
-/** What an answer is drawn as: the failure, a word while it comes, its age if the state is away, and the value that was last there. */
+/** Draws an answer: the failure, a word while it loads, its age if the state is down, and the last value. */
 export function AnswerView<T extends object>({
   answer,
   children,

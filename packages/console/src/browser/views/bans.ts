@@ -82,7 +82,7 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
   });
 }
 
-/** A ban of a key that is gone, or of a plan that is, has nobody to name. */
+/** A ban of a deleted key or plan has no account to name. */
 function actsOf(ban: Ban, { button }: Acts, done: () => void) {
   const party = ban.key ?? ban.account;
   if (party === null) return '–';

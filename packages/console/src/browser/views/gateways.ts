@@ -82,7 +82,7 @@ const MORE: readonly Column<StoreWithProcesses>[] = [
   { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
 ];
 
-/** Names the processes that take a store for away where others do not. */
+/** Names the processes that see a backend down while others do not. */
 const AWAY_FOR: Column<StoreWithProcesses> = {
   title: 'Down for',
   cell: ({ processes }) => {

@@ -51,7 +51,7 @@ export function Overview() {
   );
 }
 
-/** Who begins to listen, or listens again, is told the last tick once more. */
+/** A new or repeated subscription gets the last tick again. */
 function withTick(before: readonly LiveNow[], tick: LiveNow): readonly LiveNow[] {
   return before.at(-1)?.at === tick.at ? before : [...before.slice(1 - SHOWN), tick];
 }

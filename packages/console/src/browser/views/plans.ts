@@ -47,7 +47,7 @@ function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
   return h('a', { href: linkTo('keys', '', { plan }) }, keys === null ? 'unknown' : number(keys));
 }
 
-/** How keys that go on after refusals are banned. It is the same for all plans. */
+/** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ ladder: bans }: { ladder: BanEscalation | null }) {
   if (bans === null) return h('p', { class: 'empty' }, 'Automatic bans are off.');
   const { strikes, window, grace, durations, decay } = bans;

@@ -11,7 +11,7 @@ export interface FieldChange {
 type Changed = Pick<Entry, 'target' | 'before' | 'after'>;
 type Fields = Entry['before'];
 
-/** The fields that an entry tells of and that differ before and after; fields that were empty and stay so are left out. */
+/** The fields of an entry that differ before and after, without fields that were empty and stay empty. */
 export function whatChanged(before: Fields, after: Fields): FieldChange[] {
   const [old, now] = [before ?? {}, after ?? {}];
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]
@@ -33,7 +33,7 @@ export function inWords({ target, before, after }: Changed, changes: readonly Fi
 }
 
 const LONGEST = 40;
-/** Fields of something new that are told in the line. */
+/** Fields of something new that the line shows. */
 const MOST_OF_NEW = 2;
 
 const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);

@@ -15,7 +15,7 @@ import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
 import type { SubjectRecords } from './use-subject.ts';
 
-/** Standings that are shown with their windows. */
+/** Usages that are shown with their windows. */
 const SHOWN = 10;
 
 /** What is left of the limits now, strikes and bans, and what can be done about them. */

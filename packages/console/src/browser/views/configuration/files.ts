@@ -29,7 +29,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
     h(AnswerView<ConfigDiff>, {
       key: 'differences',
       answer,
-      // Files that a reload would refuse are told as the failure: what was compared before is no longer true.
+      // Files that a reload would refuse are shown as the failure: the earlier comparison is out of date.
       children: (differences) => answer.error === null && h(Different, { differences }),
     }),
     h(
@@ -58,7 +58,7 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
 
   if (!canBe) return null;
 
-  // The files may have changed since they were compared: what is told is of the moment in which it is asked for.
+  // The files may have changed since they were compared: the plan is computed when it is requested.
   async function plan() {
     setError(null);
     try {

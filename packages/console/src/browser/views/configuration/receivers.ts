@@ -13,7 +13,7 @@ const STATUSES = {
   disabled: ['bad', 'disabled'],
 } as const;
 
-/** Who is told of events, and whether they arrive. */
+/** The receivers of events, and whether deliveries succeed. */
 export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEndpoint[] }) {
   return h(Table<WebhookEndpoint>, {
     caption: 'Webhook endpoints',

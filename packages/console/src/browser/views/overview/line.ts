@@ -3,7 +3,7 @@ import type { HistoryStep, LiveNow } from '../../../admin-api.ts';
 export interface OnLine {
   /** Its begin, Unix milliseconds. */
   readonly at: number;
-  /** `null`: nobody counted then. */
+  /** `null`: not counted. */
   readonly step: HistoryStep | null;
 }
 
@@ -21,8 +21,8 @@ export function onLine(steps: readonly HistoryStep[], length: number, count: num
 const TICK = 2_000;
 
 /**
- * The last ticks on a line of `count` places that ends with the newest, so that it is always in one place. `null`: nobody listened
- * then. A tick that only begins to count tells nothing of its own time.
+ * The last ticks on a line of `count` places that ends with the newest, so that it is always in one place. `null`:
+ * without a listener. A tick that only begins to count has no data of its own time.
  */
 export function ticksOnLine(ticks: readonly LiveNow[], count: number): (LiveNow | null)[] {
   const line: (LiveNow | null)[] = [];

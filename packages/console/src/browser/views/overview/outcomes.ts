@@ -1,6 +1,6 @@
 import type { LiveNow, Outcomes } from '../../../admin-api.ts';
 
-/** What became of some requests, in the kinds that are told apart here. */
+/** Outcomes of requests, in the kinds that are shown here. */
 export interface Kinds {
   readonly answered: number;
   /** By limits and bans. */
@@ -15,7 +15,7 @@ export function kindsOf({ limited, banned, classes }: Outcomes): Kinds {
   return {
     answered: classes['2xx'] + classes['3xx'],
     limited: byLimits,
-    // Of those that limits refused some left before their answer, which is no 4xx then.
+    // Some requests refused by limits were aborted before their answer, and are not 4xx then.
     refused: Math.max(0, classes['4xx'] + classes.aborted - byLimits),
     failed: classes['5xx'],
   };

@@ -17,7 +17,7 @@ interface VerdictProps {
   readonly stream: StreamState;
 }
 
-/** Whether all is well, in one look; if not, what is not, each with the way to the view that tells more. */
+/** Whether all is well; if not, each trouble with a link to its view. */
 export function VerdictLine({ troubles, known, stream }: VerdictProps) {
   const tone = !known ? 'plain' : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
   return h(

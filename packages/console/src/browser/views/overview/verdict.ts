@@ -15,11 +15,11 @@ import { type Sum, sumOf } from './outcomes.ts';
 export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly words: string;
-  /** The view that tells more of it. */
+  /** The view with the details. */
   readonly view: 'gateways' | 'requests' | 'top' | 'configuration';
 }
 
-/** Milliseconds of which shares are told, and the fewest requests that make one. */
+/** Milliseconds over which shares are computed, and the fewest requests that make one. */
 const LATELY = 60_000;
 const FEWEST = 20;
 /** Shares of requests: of failed ones, and of those that limits refuse. */
@@ -78,7 +78,7 @@ function ofGateway({ gateway, readiness, localSince, workers, processes, store }
   return troubles;
 }
 
-/** A store that is back and gets its share little by little is no trouble. */
+/** A backend that recovers is not a trouble. */
 function ofStores(stores: readonly Store[]): Trouble[] {
   return [...Map.groupBy(stores, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
     const away = all.filter(({ state }) => state === 'down');

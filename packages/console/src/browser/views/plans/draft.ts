@@ -1,6 +1,6 @@
 import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 
-/** What the admin API is told of a change of a plan. */
+/** The body of a change of a plan. */
 export interface Draft {
   readonly limits: string | null;
   readonly drop?: readonly string[];

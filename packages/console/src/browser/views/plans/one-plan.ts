@@ -42,7 +42,7 @@ export function OnePlan({ name }: { name: string }) {
             ],
           ],
         }),
-        // What was tried is of the plan as it was: another one begins anew.
+        // The simulation belongs to the plan as it was: another plan starts with a new one.
         h(Simulation, {
           key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
           plan,

@@ -5,7 +5,7 @@ import { goTo, linkTo } from '../../routing.ts';
 
 const REQUEST_ID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** Takes the id of a request, and goes to what is told of it. */
+/** Takes the id of a request, and opens its view. */
 export function FindRequest({ id = '' }: { id?: string }) {
   return h(
     Filters,

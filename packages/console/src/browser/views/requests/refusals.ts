@@ -28,7 +28,7 @@ export function Refusals({ place }: { place: Place }) {
     setTail((before) => withRefused(before, data as LiveRefused)),
   );
   useEffect(() => setTail(NO_TAIL), [key, account, code]);
-  // What came while nobody listened is asked for.
+  // Loads what came while the stream was closed.
   useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
   return h(
     View,

@@ -96,7 +96,7 @@ export function openTable<E>(db: DatabaseSync, table: string, kind: string, show
   }
 
   function found(row: object | undefined, id: bigint): E {
-    if (row === undefined) throw new StoreError(404, 'not_found', `There is no ${kind} ${id}.`);
+    if (row === undefined) throw new StoreError(404, 'not_found', `The ${kind} ${id} does not exist.`);
     return entryOf(row);
   }
 

@@ -38,7 +38,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
   /** @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays unchanged. */
   function take(petId: bigint, quantity: bigint): void {
     if (change.run({ petId, units: -quantity }).changes === 1n) return;
-    refuse(!items.has(petId), 422, 'unknown_pet', `There is no pet ${petId}.`);
+    refuse(!items.has(petId), 422, 'unknown_pet', `The pet ${petId} does not exist.`);
     throw new StoreError(409, 'insufficient_stock', `Only ${items.get(petId).quantity} left of pet ${petId}.`);
   }
 
@@ -55,7 +55,7 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
 
   /** @throws StoreError `unknown_category` */
   function known({ status = 'available', ...fields }: Values<typeof pet>): Omit<Pet, 'id'> {
-    const message = `There is no category ${fields.categoryId}.`;
+    const message = `The category ${fields.categoryId} does not exist.`;
     refuse(!categories.has(fields.categoryId), 422, 'unknown_category', message);
     return { ...fields, status };
   }

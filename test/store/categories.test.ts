@@ -40,7 +40,7 @@ describe('a category', () => {
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect((await send('GET', '/categories/1')).json).toEqual({
       code: 'not_found',
-      message: 'There is no category 1.',
+      message: 'The category 1 does not exist.',
       status: 404,
     });
     expect((await send('POST', '/categories', { name: 'Dogs' })).json.id).toBe(2);

@@ -38,7 +38,7 @@ describe('a pet', () => {
   ])('of an unknown category is refused (%s), and nothing changes', async (method, path) => {
     const { send } = await startStoreWithPet();
     const refused = await send(method, path, { name: 'Rex', categoryId: 99 });
-    expect(refused.json).toEqual({ code: 'unknown_category', message: 'There is no category 99.', status: 422 });
+    expect(refused.json).toEqual({ code: 'unknown_category', message: 'The category 99 does not exist.', status: 422 });
     expect((await send('GET', '/pets')).json).toEqual([{ id: 1, name: 'Minka', categoryId: 1, status: 'available' }]);
   });
 

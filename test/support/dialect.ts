@@ -12,9 +12,7 @@ const EXEMPT =
 /** Occurrences per folder, at most. A number may only fall; the aim is 0.3 per 1,000 words. */
 export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'bench/transfer': 2,
-  'config/admin.openapi.yaml': 1,
   'config/gateway.schema.json': 1,
-  'config/openapi.yaml': 6,
   'deploy/rules': 5,
   'docs/backup-upgrade.md': 3,
   'docs/decisions': 1,
@@ -24,7 +22,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'docs/metrics.md': 5,
   'docs/quickstart.md': 1,
   'docs/tls.md': 2,
-  'packages/console': 151,
+  'packages/console': 86,
   'packages/openapi': 1,
   'packages/reference': 2,
   'scripts/docs': 1,
@@ -35,7 +33,6 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'src/observe': 11,
   'src/run': 2,
   'src/state': 466,
-  'src/store': 3,
   'src/webhooks': 2,
   'test/admin': 1,
   'test/cli': 1,
@@ -48,7 +45,6 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/papers.test.ts': 4,
   'test/run': 2,
   'test/state': 73,
-  'test/store': 2,
   'test/support': 7,
 };
 

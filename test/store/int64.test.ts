@@ -38,7 +38,7 @@ describe.each(ends)('the identifier %s', (id) => {
     const { send } = await startStore();
     const missing = await send('GET', `${path}/${id}`);
     expect([missing.status, missing.json.code]).toEqual([404, 'not_found']);
-    expect(missing.json.message).toContain(`${id}.`);
+    expect(missing.json.message).toContain(` ${id} `);
   });
 });
 

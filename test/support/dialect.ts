@@ -44,7 +44,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/observe': 2,
   'test/papers.test.ts': 4,
   'test/run': 2,
-  'test/state': 73,
+  'test/state': 68,
   'test/support': 7,
 };
 

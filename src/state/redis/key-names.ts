@@ -21,7 +21,7 @@ import { DAY, MINUTE } from '../../common/time.ts';
  * | `sg:g` | running gateways by last announcement: sorted set | 1 minute after the last announcement |
  * | `sg:fleet` | gateways that accept queries, by last announcement: sorted set | 1 day after the last announcement; newest 1,000 |
  * | `sg:l:{<name>}` | lock on a key, token or call | `LOCK_TTL` |
- * | `sg:bans` | banned and some lifted subjects by end of the ban: sorted set | until the last ban ends |
+ * | `sg:bans` | banned subjects, and some whose ban was lifted, by end of the ban: sorted set | until the last ban ends |
  * | `sg:bans:whole` | 1 if `sg:bans` is complete | |
  * | `sg:{sg:webhooks}:names` | queued events by expiry: sorted set | bound: `MAX_NAMES` |
  * | `sg:{sg:webhooks}:told` | times of queued events: hash | as `names` |

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -15,12 +15,14 @@ export interface ContainerOptions {
   readonly command: readonly string[];
   readonly user: number;
   readonly folder: string;
+  /** In 172.31.77.0/24; by default the next free one. */
+  readonly address?: string;
   /** Files and folders of this machine, by their place in the container. */
   readonly mounts: Readonly<Record<string, string>>;
 }
 
 /** This machine, for containers. */
-const GATEWAY = '10.231.77.1';
+const GATEWAY = '172.31.77.1';
 
 /**
  * Containers on a bridge, each with namespaces of its own for processes, mounts and the network. They find each other
@@ -30,6 +32,7 @@ export class Network {
   readonly #bridge = `sg${process.pid % 100_000}`;
   readonly #hosts: string;
   readonly #containers: Container[] = [];
+  #count = 1;
 
   /** @param folder for files of the network */
   constructor(folder: string) {
@@ -41,8 +44,8 @@ export class Network {
   }
 
   async start(options: ContainerOptions): Promise<Container> {
-    const number = this.#containers.length + 2;
-    const address = `10.231.77.${number}`;
+    const number = ++this.#count;
+    const address = options.address ?? `172.31.77.${number}`;
     const namespace = `${this.#bridge}-${number}`;
     ip('netns', 'add', namespace);
     ip('link', 'add', `${this.#bridge}v${number}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
@@ -114,10 +117,14 @@ export class Container {
 
   /** Until its program has replaced the shell. */
   async started(): Promise<void> {
-    await until(`${this.#options.name} starts`, () => {
-      if (this.#child.exitCode !== null) throw new Error(`${this.#options.name} ended: ${this.#output}`);
-      return this.#pid !== null && readFileSync(`/proc/${this.#pid}/comm`, 'utf8') !== 'bash\n';
-    });
+    const isReplaced = () => this.#pid !== null && readFileSync(`/proc/${this.#pid}/comm`, 'utf8') !== 'bash\n';
+    await until(`${this.#options.name} starts`, () => this.isRunning() && isReplaced());
+  }
+
+  /** @throws with its output if it has ended */
+  isRunning(): true {
+    if (this.#child.exitCode !== null) throw new Error(`${this.#options.name} ended: ${this.#output.slice(-2_000)}`);
+    return true;
   }
 
   signal(name: NodeJS.Signals): void {
@@ -145,9 +152,14 @@ export class Container {
 
 /** A root without `tree` is that of this machine: only the files of `mounts` are laid over it. */
 function mountLines({ tree, mounts }: ContainerOptions): string[] {
-  const lines = Object.entries(mounts).map(
-    ([place, source]) => `mount --bind ${quote(source)} ${quote(`${tree ?? ''}${place}`)}`,
-  );
+  const lines = Object.entries(mounts).flatMap(([place, source]) => {
+    const target = quote(`${tree ?? ''}${place}`);
+    const isFolder = statSync(source).isDirectory();
+    const point = isFolder
+      ? `mkdir -p ${target}`
+      : `mkdir -p "$(dirname ${target})"; [ -e ${target} ] || touch ${target}`;
+    return [point, `mount --bind ${quote(source)} ${target}`];
+  });
   if (tree === null) return lines;
   for (const place of ['dev/null', 'dev/urandom']) mkdirSync(join(tree, dirname(place)), { recursive: true });
   const at = (place: string) => quote(join(tree, place));

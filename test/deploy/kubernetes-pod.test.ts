@@ -50,7 +50,7 @@ describe('the pod', () => {
     const files = gateway.env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
     expect(files.length).toBeGreaterThan(1);
     for (const file of files) expect(mountAt(join(file, '..')).volume.secret).toBeDefined();
-    const [, commands = ''] = read('docs/deploy.md').split('## Run on Kubernetes\n');
+    const [, commands = ''] = read('docs/install.md').split('## Kubernetes\n');
     for (const file of files) expect(commands).toContain(`--from-file=${file.slice('/secrets/'.length)}`);
     expect(commands).toContain(`-- ${/^ENTRYPOINT \["(\w+)"\]$/m.exec(read('Dockerfile'))![1]} tokens create `);
     expect(pod.enableServiceLinks).toBe(false);

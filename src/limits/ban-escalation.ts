@@ -1,7 +1,7 @@
 import type { ScopeRefusal, StrikeState } from './counters.ts';
 import type { BanEscalation, Window } from './limits.ts';
 
-/** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
+/** Effect of one refusal on the strike state. All rules here have a twin in state/redis/lua/rules/escalation.lua. */
 export type RefusalEffect = 'none' | 'strike' | 'ban';
 
 /**

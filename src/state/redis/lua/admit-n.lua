@@ -11,12 +11,12 @@
 -- Must equal `admit` in src/limits/admission.ts; a property test compares them.
 
 --- include rules/windows.lua
---- include rules/ladder.lua
---- include rules/ledger.lua
---- include rules/standing.lua
+--- include rules/escalation.lua
+--- include rules/counters.lua
+--- include rules/readings.lua
 
 local now = read_clock(ARGV[1])
-local sets, ledgers, written, answer, size = {}, {}, {}, {now}, 1
+local sets, all_counters, written, answer, size = {}, {}, {}, {now}, 1
 local sets_count = tonumber(ARGV[2])
 for i = 1, sets_count do sets[i] = read_limits(3 * i) end
 local argument = 3 * sets_count + 3
@@ -30,23 +30,23 @@ local function latest_fit(cells, windows, cost, counted)
   return latest
 end
 
-local function refuse(ledger, limits, cost, violated, counted)
-  local banned = ban_end(ledger.conduct, now) > 0
-  local fits_at = violated > 0 and latest_fit(ledger.cells, limits.windows, cost, counted) or 0
+local function refuse(counters, limits, cost, violated, counted)
+  local banned = ban_end(counters.strike_state, now) > 0
+  local fits_at = violated > 0 and latest_fit(counters.cells, limits.windows, cost, counted) or 0
   local begins = false
-  local ladder = not banned and ladder_of(limits)
-  if ladder then
-    if not ledger.conduct then make_conduct(ledger, limits) end
+  local escalation = not banned and escalation_of(limits)
+  if escalation then
+    if not counters.strike_state then make_strike_state(counters, limits) end
     local window = limits.windows[violated]
-    local refused, at = refused_by(ledger, window)
-    begins = note_refusal(ledger.conduct, ladder, window, fits_at, now, refused, at)
-    ledger.told_changed = ledger.told_changed or refused == ledger.told
-    ledger.ban = begins or ledger.ban
-    ledger.conduct_changed = true
+    local refused, at = refused_by(counters, window)
+    begins = note_refusal(counters.strike_state, escalation, window, fits_at, now, refused, at)
+    counters.refusals_changed = counters.refusals_changed or refused == counters.refusals
+    counters.ban = begins or counters.ban
+    counters.strike_state_changed = true
   end
   answer[size + 1] = (banned or begins) and 2 or 1
-  append_readings(answer, ledger, limits, now)
-  append_conduct(answer, ledger, limits, now, violated, fits_at, begins)
+  append_readings(answer, counters, limits, now)
+  append_strike_state(answer, counters, limits, now, violated, fits_at, begins)
   size = #answer
 end
 
@@ -54,24 +54,24 @@ end
 local used, resets = {}, {}
 
 -- `counted`: whether each window is charged; nil: all.
-local function admit(ledger, limits, cost, counted)
-  local cells, windows, violated = ledger.cells, limits.windows, 0
+local function admit(counters, limits, cost, counted)
+  local cells, windows, violated = counters.cells, limits.windows, 0
   local count = #windows
   for i = 1, count do
     local w = windows[i]
     used[i], resets[i] = w.meter.read(cells, w, now)
     if used[i] + cost > w.limit and (not counted or counted[i]) then violated = i end
   end
-  local conduct = ledger.conduct
-  if violated > 0 or (conduct and ban_end(conduct, now) > 0) then
-    return refuse(ledger, limits, cost, violated, counted)
+  local strike_state = counters.strike_state
+  if violated > 0 or (strike_state and ban_end(strike_state, now) > 0) then
+    return refuse(counters, limits, cost, violated, counted)
   end
-  answer[size + 1] = conduct and 3 or 0
+  answer[size + 1] = strike_state and 3 or 0
   for i = 1, count do
     local w = windows[i]
     size = size + 2
     if not counted or counted[i] then
-      if w.meter.charge(cells, w, cost, now) then ledger.opened = true end
+      if w.meter.charge(cells, w, cost, now) then counters.opened = true end
       answer[size] = w.limit - used[i] - cost
       -- A charge may open a sliding window's first slot, but does not change a fixed window's reset.
       answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
@@ -81,9 +81,9 @@ local function admit(ledger, limits, cost, counted)
     end
   end
   size = size + 1
-  ledger.cells_changed = true
-  if conduct then
-    append_strikes(answer, ledger, limits, now)
+  counters.cells_changed = true
+  if strike_state then
+    append_strikes(answer, counters, limits, now)
     size = size + 1
   end
 end
@@ -106,17 +106,17 @@ for i = 1, #KEYS do
   local cost, counted = tonumber(ARGV[argument + 1]), limits.windows.own
   if not cost then cost, counted = read_charge(ARGV[argument + 1], limits) end
   argument = argument + 2
-  local ledger = ledgers[key]
-  if ledger == nil then
-    ledger = open(key, limits)
-    ledgers[key] = ledger or false
-    if ledger then written[#written + 1] = ledger end
-  elseif ledger then
-    adopt(ledger, limits)
+  local counters = all_counters[key]
+  if counters == nil then
+    counters = open(key, limits)
+    all_counters[key] = counters or false
+    if counters then written[#written + 1] = counters end
+  elseif counters then
+    adopt(counters, limits)
   end
-  if ledger then
-    ledger.limits = limits
-    admit(ledger, limits, cost, counted)
+  if counters then
+    counters.limits = limits
+    admit(counters, limits, cost, counted)
   else
     size = size + 1
     answer[size] = -1

@@ -5,17 +5,17 @@
 -- Return  1; -1: the key holds other data
 
 --- include rules/windows.lua
---- include rules/ladder.lua
---- include rules/ledger.lua
+--- include rules/escalation.lua
+--- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local ledger = open(KEYS[1], limits)
-if not ledger then return -1 end
-if not ledger.conduct then make_conduct(ledger, limits) end
-local conduct, ladder = ledger.conduct, ladder_of(limits)
-if ladder then conduct[RUNG] = rung_at(conduct, ladder, now) end
-ledger.ban = ban(conduct, tonumber(ARGV[5]), nil, now)
-ledger.conduct_changed = true
-save(ledger, limits, now)
+local counters = open(KEYS[1], limits)
+if not counters then return -1 end
+if not counters.strike_state then make_strike_state(counters, limits) end
+local strike_state, escalation = counters.strike_state, escalation_of(limits)
+if escalation then strike_state[BAN_LEVEL] = level_at(strike_state, escalation, now) end
+counters.ban = ban(strike_state, tonumber(ARGV[5]), nil, now)
+counters.strike_state_changed = true
+save(counters, limits, now)
 redis.call('PUBLISH', ARGV[6], ARGV[7])
 return 1

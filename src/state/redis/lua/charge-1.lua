@@ -8,18 +8,18 @@
 -- Return  1 added, 0 already added, -1 the key holds other data
 
 --- include rules/windows.lua
---- include rules/ladder.lua
---- include rules/ledger.lua
+--- include rules/escalation.lua
+--- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local ledger = open_beside(KEYS[1], limits)
-if not ledger then return -1 end
+local counters = open_beside(KEYS[1], limits)
+if not counters then return -1 end
 local mark = 'd:' .. ARGV[5]
 local known = redis.call('HGET', KEYS[1], mark)
 if known and tonumber(known) >= tonumber(ARGV[6]) then return 0 end
 redis.call('HSET', KEYS[1], mark, ARGV[6])
 
-local cells = ledger.cells
+local cells = counters.cells
 for i, w in ipairs(limits.windows) do
   local units, opened = tonumber(ARGV[8 + 2 * i]), tonumber(ARGV[9 + 2 * i])
   if units > 0 then
@@ -28,16 +28,16 @@ for i, w in ipairs(limits.windows) do
     if w.meter == sliding or now < starts + w.span then w.meter.charge(cells, w, units, starts) end
   end
 end
-ledger.cells_changed = true
+counters.cells_changed = true
 
 local banned_until = tonumber(ARGV[7])
-if banned_until > now and ban_end(ledger.conduct, now) < banned_until then
-  if not ledger.conduct then make_conduct(ledger, limits) end
-  ledger.ban = ban(ledger.conduct, banned_until - now, limits.windows[tonumber(ARGV[9])], now)
-  ledger.ban[2] = math.min(tonumber(ARGV[8]), now)
-  ledger.conduct_changed = true
+if banned_until > now and ban_end(counters.strike_state, now) < banned_until then
+  if not counters.strike_state then make_strike_state(counters, limits) end
+  counters.ban = ban(counters.strike_state, banned_until - now, limits.windows[tonumber(ARGV[9])], now)
+  counters.ban[2] = math.min(tonumber(ARGV[8]), now)
+  counters.strike_state_changed = true
 end
 -- The mark may have created the key.
-ledger.opened = true
-save(ledger, limits, now)
+counters.opened = true
+save(counters, limits, now)
 return 1

@@ -7,16 +7,16 @@
 -- Return  number of jobs dropped to make room; nothing: duplicate
 
 local now, name, since, until_, ends, most_names, most, life, job = unpack(ARGV, 1, 9)
-local names, told, counter = unpack(KEYS, 1, 3)
+local names, queued_at, counter = unpack(KEYS, 1, 3)
 local moment = tonumber(now)
 
-local at = tonumber(redis.call('HGET', told, name) or '-1')
+local at = tonumber(redis.call('HGET', queued_at, name) or '-1')
 if at >= tonumber(since) and tonumber(redis.call('ZSCORE', names, name) or '-1') >= moment then return false end
 
 local function forget(old)
   if #old == 0 then return end
   redis.call('ZREM', names, unpack(old))
-  redis.call('HDEL', told, unpack(old))
+  redis.call('HDEL', queued_at, unpack(old))
 end
 
 forget(redis.call('ZRANGEBYSCORE', names, '-inf', '(' .. now, 'LIMIT', 0, 100))
@@ -24,11 +24,11 @@ local over = redis.call('ZCARD', names) - tonumber(most_names) + 1
 if over > 0 then forget(redis.call('ZRANGE', names, 0, math.min(over, 100) - 1)) end
 if ends ~= '' then forget({ ends }) end
 redis.call('ZADD', names, until_, name)
-redis.call('HSET', told, name, now)
+redis.call('HSET', queued_at, name, now)
 
 local all = 0
 for i = 4, #KEYS, 4 do
-  local due, came, jobs, standing = unpack(KEYS, i, i + 3)
+  local due, came, jobs, last_result = unpack(KEYS, i, i + 3)
   -- Fixed length keeps simultaneous jobs in order.
   local number = string.format('%016d', redis.call('INCR', counter))
   redis.call('ZADD', due, now, number)
@@ -42,7 +42,7 @@ for i = 4, #KEYS, 4 do
       redis.call('ZREM', came, old)
       redis.call('HDEL', jobs, old, old .. ':n')
     end
-    redis.call('HINCRBY', standing, 'lost', dropped)
+    redis.call('HINCRBY', last_result, 'lost', dropped)
     all = all + dropped
   end
 end

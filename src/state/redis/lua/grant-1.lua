@@ -6,23 +6,23 @@
 -- Return  1 done, -1 the key holds other data
 
 --- include rules/windows.lua
---- include rules/ladder.lua
---- include rules/ledger.lua
+--- include rules/escalation.lua
+--- include rules/counters.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local ledger = open(KEYS[1], limits)
-if not ledger then return -1 end
+local counters = open(KEYS[1], limits)
+if not counters then return -1 end
 for i, w in ipairs(limits.windows) do
-  if string.sub(ARGV[6], i, i) == '1' then w.meter.refund(ledger.cells, w, tonumber(ARGV[5]), now) end
+  if string.sub(ARGV[6], i, i) == '1' then w.meter.refund(counters.cells, w, tonumber(ARGV[5]), now) end
 end
 if redis.call('EXISTS', KEYS[1]) == 1 then
-  ledger.cells_changed = true
-  if ledger.conduct then
-    ledger.conduct[REFUSED_UNTIL] = 0
-    ledger.told, ledger.told_changed = {}, true
-    ledger.conduct_changed = true
+  counters.cells_changed = true
+  if counters.strike_state then
+    counters.strike_state[REFUSED_UNTIL] = 0
+    counters.refusals, counters.refusals_changed = {}, true
+    counters.strike_state_changed = true
   end
-  save(ledger, limits, now)
+  save(counters, limits, now)
 end
 redis.call('PUBLISH', ARGV[7], ARGV[8])
 return 1

@@ -5,14 +5,14 @@
 -- Return  as admit-n for one request of cost 0, always with the fields of a refusal
 
 --- include rules/windows.lua
---- include rules/ladder.lua
---- include rules/ledger.lua
---- include rules/standing.lua
+--- include rules/escalation.lua
+--- include rules/counters.lua
+--- include rules/readings.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local ledger = open(KEYS[1], limits)
-if not ledger then return {now, -1} end
-local answer = {now, ban_end(ledger.conduct, now) > 0 and 2 or 0}
-append_readings(answer, ledger, limits, now)
-append_conduct(answer, ledger, limits, now, 0, 0, false)
+local counters = open(KEYS[1], limits)
+if not counters then return {now, -1} end
+local answer = {now, ban_end(counters.strike_state, now) > 0 and 2 or 0}
+append_readings(answer, counters, limits, now)
+append_strike_state(answer, counters, limits, now, 0, 0, false)
 return answer

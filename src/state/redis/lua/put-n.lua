@@ -22,7 +22,7 @@ local answer = {}
 
 for i = 1, #KEYS do
   local key = KEYS[i]
-  local expected, until_, ids, cells, limits, conduct, ban = unpack(ARGV, 7 * i - 6, 7 * i)
+  local expected, until_, ids, cells, limits, strike_state, ban = unpack(ARGV, 7 * i - 6, 7 * i)
   local stored = stored_fields(key)
   if not stored or digest_of(stored) ~= expected then
     answer[i] = plain(stored)
@@ -31,7 +31,7 @@ for i = 1, #KEYS do
     local left = redis.call('PTTL', key)
     redis.call('HSET', key, 'w', packed(ids, cells))
     redis.call('HDEL', key, 'r')
-    if conduct ~= '' then redis.call('HSET', key, 'c', packed(limits, conduct)) end
+    if strike_state ~= '' then redis.call('HSET', key, 'c', packed(limits, strike_state)) end
     if ban ~= '' then redis.call('HSET', key, 'b', packed(nil, ban)) end
     redis.call('PEXPIRE', key, string.format('%.0f', math.max(left, until_ - now, 0) + MARGIN))
     answer[i] = '1'

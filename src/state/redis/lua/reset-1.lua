@@ -5,13 +5,13 @@
 -- Return  1
 
 --- include rules/windows.lua
---- include rules/ladder.lua
+--- include rules/escalation.lua
 
-local cells, conduct = unpack(redis.call('HMGET', KEYS[1], 'w', 'c'))
-if conduct then
-  conduct = cmsgpack.unpack(conduct)
-  conduct[REFUSED_UNTIL] = 0
-  redis.call('HSET', KEYS[1], 'c', cmsgpack.pack(conduct))
+local cells, strike_state = unpack(redis.call('HMGET', KEYS[1], 'w', 'c'))
+if strike_state then
+  strike_state = cmsgpack.unpack(strike_state)
+  strike_state[REFUSED_UNTIL] = 0
+  redis.call('HSET', KEYS[1], 'c', cmsgpack.pack(strike_state))
   redis.call('HDEL', KEYS[1], 'r')
 end
 if cells then redis.call('HDEL', KEYS[1], 'w') end

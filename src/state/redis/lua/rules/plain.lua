@@ -27,9 +27,9 @@ local function plain(stored)
   if digest == '' then return '' end
   local good, text = pcall(function()
     local cells = stored[1] and cmsgpack.unpack(stored[1]) or {''}
-    local conduct = stored[2] and cmsgpack.unpack(stored[2]) or {''}
+    local strike_state = stored[2] and cmsgpack.unpack(stored[2]) or {''}
     local ban = stored[2] and stored[3] and cmsgpack.unpack(stored[3]) or {}
-    return table.concat({digest, cells[1], numbers(cells, 2), conduct[1], numbers(conduct, 2), numbers(ban, 1)}, '\n')
+    return table.concat({digest, cells[1], numbers(cells, 2), strike_state[1], numbers(strike_state, 2), numbers(ban, 1)}, '\n')
   end)
   return good and text or '-'
 end

@@ -1,0 +1,24 @@
+-- Appends for each window: remaining, reset.
+local function append_readings(answer, counters, limits, now)
+  local cells, n = counters.cells, #answer
+  for i = 1, #limits.windows do
+    local w = limits.windows[i]
+    answer[n + 1] = max(0, w.limit - w.meter.used(cells, w, now))
+    answer[n + 2] = w.meter.reset_at(cells, w, now)
+    n = n + 2
+  end
+end
+
+local function append_strikes(answer, counters, limits, now)
+  local escalation = counters.strike_state and escalation_of(limits)
+  answer[#answer + 1] = escalation and recent_strikes(counters.strike_state, escalation, now) or 0
+end
+
+-- Appends violated window (0: none), retry time, strikes, end of the ban, ban level if a ban starts (0: none).
+local function append_strike_state(answer, counters, limits, now, violated, fits_at, ban_begins)
+  answer[#answer + 1] = violated
+  answer[#answer + 1] = fits_at
+  append_strikes(answer, counters, limits, now)
+  answer[#answer + 1] = ban_end(counters.strike_state, now)
+  answer[#answer + 1] = ban_begins and counters.strike_state[BAN_LEVEL] or 0
+end

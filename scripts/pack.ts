@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { parse } from 'yaml';
 import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
 
@@ -50,6 +51,9 @@ function copyData(): void {
     });
   for (const name of ['config', 'plans.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE'])
     cpSync(join(root, name), join(target, name), { recursive: true });
+  // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the time.
+  const contract = join(target, 'config/admin.openapi.yaml');
+  writeFileSync(contract, JSON.stringify(parse(readFileSync(contract, 'utf8'))));
 }
 
 function copyBrowserPackage(name: string): { readonly name: string; readonly version: string } {

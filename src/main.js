@@ -75,7 +75,9 @@ process.exitCode = await run(process.argv.slice(2), {
 
 /** @param {string} version @param {string} other */
 function isOlder(version, other) {
-  return version.localeCompare(other, 'en', { numeric: true }) < 0;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);
+  return major < otherMajor || (major === otherMajor && minor < otherMinor);
 }
 
 /** @param {string} reason */

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { configType } from './config-type.ts';
+import { writeSnapshot } from './formats.ts';
 import { prometheusRule } from './prometheus-rule.ts';
 import { listText, objectText } from './type-text.ts';
 
@@ -119,4 +120,5 @@ if (import.meta.main) {
   writeFileSync(TYPES, adminTypes());
   writeFileSync(SETTINGS, configType());
   writeFileSync(RULE, prometheusRule());
+  writeSnapshot(process.argv.includes('--breaking'));
 }

@@ -48,17 +48,17 @@ ${groups
 }
 
 function metricRow(row: MetricRow): string {
-  return `| \`${row.name}\` | ${typeOf(row)} | ${labelsOf(row)} | ${row.help} |`;
+  const labels = labelsOf(row).map((label) => `\`${label}\``);
+  return `| \`${row.name}\` | ${typeOf(row)} | ${labels.join(', ')} | ${row.help} |`;
 }
 
-function typeOf(row: MetricRow): string {
+export function typeOf(row: MetricRow): string {
   if ('type' in row) return row.type;
   return row.kind === 'counter' || row.kind === 'histogram' ? row.kind : 'gauge';
 }
 
-function labelsOf(row: MetricRow): string {
-  const labels = 'labelNames' in row ? row.labelNames : 'type' in row ? ['upstream', 'store'] : [];
-  return labels.map((label) => `\`${label}\``).join(', ');
+export function labelsOf(row: MetricRow): readonly string[] {
+  return 'labelNames' in row ? row.labelNames : 'type' in row ? ['upstream', 'store'] : [];
 }
 
 function alertRow({ alert, for: lasting, labels, annotations }: Alert): string {

@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { cliReference } from '../src/cli/reference.ts';
+import { CATALOGUE } from '../src/errors/catalogue.ts';
+import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
+import { METRICS } from '../src/observe/metric-table.ts';
+import { labelsOf, typeOf } from './docs/metrics.ts';
+import { adminApi } from './formats/admin-api.ts';
+import { files } from './formats/files.ts';
+import { logLines } from './formats/log.ts';
+import { redis } from './formats/redis.ts';
+import { settings, webhooks } from './formats/schemas.ts';
+import { line } from './formats/shape.ts';
+
+const SNAPSHOT = resolve(import.meta.dirname, '../test/release/formats.txt');
+
+/** Everything that users, their tools and other versions depend on: sorted lines `name: value`, or names alone. */
+export function formats(): readonly string[] {
+  const all = [settings, adminApi, metrics, logLines, webhooks, redis, files, commands, responses];
+  return [...new Set(all.flatMap((each) => [...each()]))].sort();
+}
+
+function* metrics(): Generator<string> {
+  for (const row of METRICS)
+    yield line(`metric ${row.name}`, [typeOf(row), `labels ${labelsOf(row).join(' ') || '-'}`]);
+}
+
+/** The names of values are not part of them: `--limit <value>`. */
+function* commands(): Generator<string> {
+  let command = 'storegate';
+  for (const text of cliReference().split('\n')) {
+    const [, name, option, values] = /^## (storegate .+)$|^- `(-[^`]+)`: |^`(storegate [^`]+)`: /.exec(text) ?? [];
+    command = name ?? command;
+    const form = option === undefined ? (name ?? values) : `${command} ${option}`;
+    if (form !== undefined) yield `command ${form.replace(/([<[])[^>\]]+/g, '$1value')}`;
+  }
+}
+
+function* responses(): Generator<string> {
+  for (const [code, { status }] of Object.entries(CATALOGUE)) yield line(`error ${code}`, [`${status}`]);
+  for (const header of EXPOSED_HEADERS.split(', ')) yield `response header ${header}`;
+}
+
+export interface Difference {
+  /** Lines that begin with `-` (gone), or `-` and `+` (changed). */
+  readonly breaking: readonly string[];
+  readonly added: readonly string[];
+}
+
+export function compare(before: readonly string[], after: readonly string[]): Difference {
+  const [old, now] = [before, after].map((lines) => new Map(lines.map((text) => [nameOf(text), text])));
+  const breaking = [...old!].flatMap(([name, text]) => {
+    const current = now!.get(name);
+    if (current === text) return [];
+    return current === undefined ? [`- ${text}`] : [`- ${text}`, `+ ${current}`];
+  });
+  return { breaking, added: [...now!].flatMap(([name, text]) => (old!.has(name) ? [] : [`+ ${text}`])) };
+}
+
+const nameOf = (text: string): string => text.split(': ', 1)[0]!;
+
+/** Empty without a difference. */
+export function report({ breaking, added }: Difference): string {
+  const accept = 'Restore it, or accept it with `npm run generate -- --breaking` and add it to CHANGELOG.md.';
+  const parts = [
+    ...(breaking.length > 0 ? [`breaking: others depend on what changed here. ${accept}`, ...breaking] : []),
+    ...(added.length > 0 ? ['new: run `npm run generate`.', ...added] : []),
+  ];
+  return parts.join('\n');
+}
+
+/** With the lines that are new. */
+export function renewed(before: readonly string[], current: readonly string[]): readonly string[] {
+  const { added } = compare(before, current);
+  return [...before, ...added.map((text) => text.slice('+ '.length))].sort();
+}
+
+export function readSnapshot(): readonly string[] {
+  return readFileSync(SNAPSHOT, 'utf8').trimEnd().split('\n');
+}
+
+/** Changes and removes lines only if breaking changes are accepted. */
+export function writeSnapshot(acceptsBreaking: boolean): void {
+  const lines = acceptsBreaking ? formats() : renewed(readSnapshot(), formats());
+  writeFileSync(SNAPSHOT, `${lines.join('\n')}\n`);
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packMinute } from '../../src/observe/history/minute.ts';
+import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
+import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
+import { CounterPacker } from '../../src/state/embedded/packing.ts';
+import { generationFile, headerOf } from '../../src/state/journal/format.ts';
+import { LastKnownPacker } from '../../src/state/shared/last-known-counters/packing.ts';
+import { FORMAT, FORMAT_VERSION } from '../../src/state/transfer/file-format.ts';
+import { lineOf } from '../../src/state/transfer/lines.ts';
+import { TYPES } from '../../src/state/transfer/records.ts';
+import { window } from '../../test/support/limits.ts';
+import { someState } from '../../test/support/transfer.ts';
+import { line } from './shape.ts';
+
+export function* files(): Generator<string> {
+  yield* stateDatabase();
+  yield* journals();
+  yield* stateFile();
+}
+
+function* stateDatabase(): Generator<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-formats-'));
+  const db = openStateFile(folder);
+  try {
+    yield line('file state.db', [`version ${fileVersion(db)}`]);
+    const columns = `SELECT t.name AS "table", c.name AS "column", c.type, c."notnull" AS needed
+      FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`;
+    for (const { table, column, type, needed } of db.prepare(columns).iterate())
+      yield line(`file state.db ${table}.${column}`, [`${type}`, needed === 1 && 'not null']);
+  } finally {
+    db.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The first byte of a payload of counters and of a minute is its format. */
+function* journals(): Generator<string> {
+  yield line(`file ${generationFile('*', 1)}`, [headerOf('*').toString().trim()]);
+  yield `file ${generationFile(COUNTER_FILES, 1)}`;
+  const counters = new CounterPacker();
+  for (const [name, scope] of [
+    ['plain', undefined],
+    ['scoped', 'tag:a'],
+  ] as const) {
+    const windows = [{ ...window(1, 60_000), ...(scope && { scope }) }];
+    counters.add('key:1', { windows, cells: [0, 0], strikeState: null });
+    yield line(`file payload of ${name} counters`, [`format ${counters.take()[0]}`]);
+  }
+  const minute = packMinute({ start: 0, policies: 0, rows: new Map() });
+  yield line('file payload of a minute', [`format ${minute[0]}`]);
+  const lastKnown = JSON.parse(new LastKnownPacker().take().toString());
+  yield line('file payload of last-known counters', [`format ${lastKnown.format}`]);
+}
+
+function* stateFile(): Generator<string> {
+  yield line(`file ${FORMAT}`, [`version ${FORMAT_VERSION}`, `order ${TYPES.join(' ')}`]);
+  const state = someState(Date.UTC(2026, 0));
+  const types = new Map<string, Set<string>>();
+  for (const type of TYPES)
+    for (const value of state[type]) addTypes(`file ${FORMAT} ${type}`, lineOf(type, value as never), types);
+  for (const [name, found] of types) yield line(name, [[...found].sort().join('|')]);
+}
+
+/** Their members have names that others choose. */
+const ANY_VALUE = /\.(?:before|after|metadata)$/;
+
+function addTypes(at: string, value: unknown, types: Map<string, Set<string>>): void {
+  const type = value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
+  types.set(at, (types.get(at) ?? new Set()).add(type));
+  if (ANY_VALUE.test(at)) return;
+  if (Array.isArray(value)) for (const entry of value) addTypes(`${at}[]`, entry, types);
+  else if (value !== null && typeof value === 'object')
+    for (const [name, member] of Object.entries(value)) addTypes(`${at}.${name}`, member, types);
+}

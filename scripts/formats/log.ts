@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from '@babel/parser';
+import type { Event } from '../../src/observe/events.ts';
+import { createLog } from '../../src/observe/log.ts';
+import { line } from './shape.ts';
+
+const TABLE = resolve(import.meta.dirname, '../../src/observe/log-table.ts');
+
+const LEVELS = new Set(['info', 'warn', 'error']);
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly name?: string;
+  readonly value?: unknown;
+  readonly id?: Node;
+  readonly init?: Node;
+  readonly callee?: Node;
+  readonly consequent?: Node;
+  readonly alternate?: Node;
+  readonly key?: Node;
+  readonly properties?: readonly Node[];
+}
+
+/** Every event of the log with its fields, read from the rows of the table: some fields depend on values. */
+export function* logLines(): Generator<string> {
+  for (const [field, value] of Object.entries(sampleLine())) yield line(`log * ${field}`, [typeof value]);
+  const text = readFileSync(TABLE, 'utf8');
+  const nodes = [...nodesIn(parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node)];
+  const functions = new Map(
+    nodes.filter(({ type }) => type === 'FunctionDeclaration').map((node) => [node.id!.name!, node]),
+  );
+  const rows = nodes.find(({ type, id }) => type === 'VariableDeclarator' && id!.name === 'rows')!.init!.properties!;
+  for (const { key, value } of rows) {
+    const parts = [...nodesBelow(value as Node, functions)];
+    const levels = parts.flatMap(({ callee }) => levelsOf(callee));
+    if (levels.length === 0) continue;
+    const event = nameOf(key!);
+    const fields = parts.filter(({ type }) => type === 'ObjectExpression').flatMap(({ properties }) => properties!);
+    const named = fields.filter(({ type }) => type === 'ObjectProperty');
+    const message = named.find((field) => nameOf(field.key!) === 'message')?.value as Node | undefined;
+    yield line(`log ${event}`, [...new Set(levels), message !== undefined && JSON.stringify(message.value)]);
+    for (const field of named) if (field.value !== message) yield `log ${event} ${nameOf(field.key!)}`;
+  }
+}
+
+/** The fields of every line. */
+function sampleLine(): object {
+  const lines: string[] = [];
+  const destination = { write: (text: string) => void lines.push(text) };
+  const log = createLog({ level: 'info', requests: true, format: 'json' }, { destination, worker: 1 });
+  const event: Event = { type: 'primary.responsive' };
+  log.observe(event);
+  log.close();
+  return JSON.parse(lines[0]!);
+}
+
+/** The level is that of a call of `info`, or of `(condition ? error : info)`. */
+function levelsOf(callee: Node | undefined): readonly string[] {
+  if (callee?.type === 'ConditionalExpression') return [callee.consequent, callee.alternate].flatMap(levelsOf);
+  return callee?.type === 'Identifier' && LEVELS.has(callee.name!) ? [callee.name!] : [];
+}
+
+const nameOf = ({ name, value }: Node): string => name ?? String(value);
+
+function* nodesIn(node: Node): Generator<Node> {
+  yield node;
+  for (const child of Object.values(node).flat())
+    if (typeof (child as Node | null)?.type === 'string') yield* nodesIn(child as Node);
+}
+
+/** With the functions of the file that it names. */
+function* nodesBelow(node: Node, functions: ReadonlyMap<string, Node>, seen: Set<Node> = new Set()): Generator<Node> {
+  for (const inner of nodesIn(node)) {
+    yield inner;
+    const called = inner.type === 'Identifier' ? functions.get(inner.name!) : undefined;
+    if (called === undefined || seen.has(called)) continue;
+    seen.add(called);
+    yield* nodesBelow(called, functions, seen);
+  }
+}

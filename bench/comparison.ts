@@ -1,5 +1,5 @@
+import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
-import { checkOut } from './checkout.ts';
 import { addedLatency, type Latency } from './latency.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { type MeasureOptions, measure, type Sample, type Subject } from './measure.ts';

@@ -13,7 +13,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkOut, mainOf } from './checkout.ts';
+import { checkOut, mainOf } from '../test/support/checkout.ts';
 import { cpuTime } from './cpu.ts';
 import { spread } from './statistics.ts';
 

@@ -20,6 +20,8 @@ export interface WorkersOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of an earlier gateway that was killed. */
   readonly folder?: string;
+  /** The entry point of another version. */
+  readonly main?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
@@ -41,7 +43,7 @@ export class GatewayWithWorkers {
   readonly #log: Line[] = [];
   #read = 0;
 
-  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder }: WorkersOptions) {
+  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder, main }: WorkersOptions) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'storegate-'));
     for (const [name, text] of Object.entries({ 'gateway.yaml': '', ...files })) this.write(name, text);
     this.env = {
@@ -53,7 +55,8 @@ export class GatewayWithWorkers {
       STOREGATE_ADMIN_PORT: '0',
       ...env,
     };
-    this.running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: this.env, ownGroup: true });
+    const where = { cwd: this.folder, env: this.env, ownGroup: true, ...(main !== undefined && { main }) };
+    this.running = storegate(['serve', '--no-demo-keys'], where);
   }
 
   static async start(options: WorkersOptions): Promise<GatewayWithWorkers> {

@@ -1,8 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
-const project = new URL('../', import.meta.url).pathname;
+const project = resolve(import.meta.dirname, '../..');
+
+/** The newest release before this commit, or else the commit before it; `null` without history. */
+export function earlierVersion(): string | null {
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: project, encoding: 'utf8' });
+  const release = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD~1');
+  const { status, stdout } = release.status === 0 ? release : git('rev-parse', '--verify', '--quiet', 'HEAD~1');
+  return status === 0 ? stdout.trim() : null;
+}
 
 /** Returns the folder and the commit's short name. */
 export function checkOut(commit: string, parent: string): { folder: string; name: string } {
@@ -11,7 +19,7 @@ export function checkOut(commit: string, parent: string): { folder: string; name
   const folder = join(parent, `storegate-${name}`);
   mkdirSync(folder);
   execFileSync('tar', ['-x', '-C', folder], { input: git('archive', name) });
-  if (sameText('package-lock.json', folder)) linkPackages(folder);
+  if (installedBy(project) === installedBy(folder)) linkPackages(folder);
   else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
   return { folder, name };
 }
@@ -33,6 +41,8 @@ function linkPackages(folder: string): void {
     symlinkSync(join(folder, 'packages', name), join(modules, '@storegate', name));
 }
 
-function sameText(file: string, folder: string): boolean {
-  return readFileSync(join(project, file), 'utf8') === readFileSync(join(folder, file), 'utf8');
+/** The packages in a lock file, without the versions of the project itself. */
+function installedBy(folder: string): string {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
+  return JSON.stringify(Object.entries(packages).filter(([place]) => place.includes('node_modules/')));
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readVersion } from '../../src/common/version.ts';
 import { isDeep } from '../runner/fast-check.ts';
 import { Collector } from '../support/collector.ts';
 import { freePort } from '../support/free-port.ts';
@@ -14,7 +15,7 @@ import { type FakeStore, fakeStore } from '../support/upstream.ts';
 const project = resolve(import.meta.dirname, '../..');
 const temporary = temporaryFolders({ keep: true });
 const builds = temporary();
-const tarball = join(builds, 'storegate-0.1.0.tgz');
+const tarball = join(builds, `storegate-${readVersion()}.tgz`);
 
 let redis: RedisServer;
 let backend: FakeStore;

@@ -98,11 +98,11 @@ const walls: readonly Wall[] = [
     planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/request-guard.ts' },
   },
   {
-    name: 'only run/workers knows that there are several processes, and only the loader of contracts starts another one',
+    name: 'only run/workers knows that there are several processes, and only the loader of contracts and systemd start others',
     breaks: ({ from, to }) =>
       /^(node:)?(cluster|child_process)$/.test(to) &&
       !inside('run/workers')(from) &&
-      from !== 'run/contracts/starter.ts',
+      !['run/contracts/starter.ts', 'run/systemd.ts'].includes(from),
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

@@ -20,7 +20,7 @@ import { sendEvents } from './streaming.ts';
 
 /** It shares no route with the public port. */
 export interface Admin {
-  listen(): Promise<number>;
+  listen(fd?: number): Promise<number>;
   /** Replaces certificates; whether it uses TLS is fixed at the start. */
   use(tls: ServerMaterial | null): void;
   close(): Promise<void>;
@@ -97,7 +97,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const { server, use } = createAdminServer(options.tls, app);
 
   return {
-    listen: () => listen(server, config.admin),
+    listen: (fd) => listen(server, { ...config.admin, fd }),
     use,
     async close() {
       api.endStreams();

@@ -5,6 +5,7 @@ import { Outage } from '../errors/outage.ts';
 import { tuneEngine } from '../run/engine.ts';
 import type { Gateway, Started } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
+import type { Systemd } from '../run/systemd.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { storeFile } from './commands/store.ts';
 import type { DemoKey } from './demo.ts';
@@ -19,19 +20,33 @@ export interface ServeOptions {
 
 export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   tuneEngine();
+  const systemd = await findSystemd(terminal);
   const config = loadConfig(terminal);
   try {
-    await serveConfig(terminal, config, options);
+    await serveConfig(terminal, config, { ...options, systemd });
   } catch (error) {
     throw withOrigin(error, config);
+  } finally {
+    await systemd?.close();
   }
 }
 
-async function serveConfig(terminal: Terminal, config: Config, options: ServeOptions): Promise<void> {
+async function findSystemd({ env, err }: Terminal): Promise<Systemd | null> {
+  if (env.NOTIFY_SOCKET === undefined && env.LISTEN_FDS === undefined) return null;
+  const { openSystemd } = await import('../run/systemd.ts');
+  return openSystemd(env, (sentence) => err(`${sentence}\n`));
+}
+
+async function serveConfig(
+  terminal: Terminal,
+  config: Config,
+  options: ServeOptions & Pick<Running, 'systemd'>,
+): Promise<void> {
   const { served, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);
-    await runUntilStopped(terminal, { config: served, load }, async (gateway, { url, adminUrl, unmigratedKeys }) => {
+    const running = { config: served, load, systemd: options.systemd };
+    await runUntilStopped(terminal, running, async (gateway, { url, adminUrl, unmigratedKeys }) => {
       // Only on a terminal: elsewhere the secrets would end up in a log.
       if (!terminal.isTerminal) return;
       const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
@@ -47,23 +62,27 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
 interface Running {
   readonly config: ServedConfig;
   readonly load: () => Config;
+  readonly systemd?: Systemd | null | undefined;
 }
 
 /** Runs a gateway until a signal. SIGHUP reloads. */
 export async function runUntilStopped(
   terminal: Terminal,
-  { config, load }: Running,
+  { config, load, systemd }: Running,
   whenStarted: (gateway: Gateway, started: Started) => Promise<void>,
 ): Promise<void> {
   const { createGateway } = await import('../run/gateway.ts');
-  const gateway = await createGateway(config, { load });
+  const gateway = await createGateway(config, { load, sockets: systemd?.sockets });
   const stopListening = terminal.onHangup(() => {
-    if (!terminal.stop.aborted) void reload(gateway);
+    if (!terminal.stop.aborted) void reload(gateway, systemd);
   });
   try {
-    await whenStarted(gateway, await gateway.start());
+    const started = await gateway.start();
+    systemd?.ready(`Serving ${started.url}`);
+    await whenStarted(gateway, started);
     await untilStopped(terminal);
   } finally {
+    systemd?.stopping();
     await gateway.stop();
     stopListening();
   }
@@ -97,10 +116,13 @@ async function demoKeys(config: Config): Promise<DemoKey[] | null> {
 }
 
 /** The log has the mistakes. */
-async function reload(gateway: Gateway): Promise<void> {
+async function reload(gateway: Gateway, systemd: Systemd | null | undefined): Promise<void> {
+  systemd?.reloading();
   try {
     await gateway.reload('SIGHUP');
+    systemd?.reloaded('Reloaded');
   } catch (error) {
     if (!(error instanceof ReloadRefused)) throw error;
+    systemd?.reloaded('The reload failed: see the log');
   }
 }

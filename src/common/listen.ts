@@ -23,10 +23,12 @@ export interface ListenOptions {
   readonly port: number;
   /** Several sockets share the address. Not available on macOS. */
   readonly reusePort?: boolean;
+  /** An inherited socket that listens already; host and port then only name it in errors. */
+  readonly fd?: number | undefined;
 }
 
 /** Resolves with the bound port. Rejects with ListenError. */
-export function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<number> {
+export function listen(server: Server, { host, port, reusePort = false, fd }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
       server.removeListener('listening', bound);
@@ -38,6 +40,6 @@ export function listen(server: Server, { host, port, reusePort = false }: Listen
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     };
     server.once('error', refused).once('listening', bound);
-    server.listen({ port, host, reusePort });
+    server.listen(fd === undefined ? { port, host, reusePort } : { fd });
   });
 }

@@ -31,7 +31,7 @@ export interface Carriers {
   readonly workers: number;
   readonly readiness: Exclude<Readiness, 'stopping'>;
   readonly down: readonly string[];
-  listen(): Promise<string>;
+  listen(fd?: number): Promise<string>;
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
   prepare(contract: Contract): Promise<void>;
   /** Done once every process has the settings. */

@@ -13,6 +13,7 @@ import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import type { ActiveConfig } from './reload.ts';
 import { gatewayStatus } from './status.ts';
+import type { InheritedSockets } from './systemd.ts';
 import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
@@ -36,6 +37,7 @@ export interface Gateway {
 export interface Overrides {
   /** Without it the gateway watches no files. */
   readonly load?: () => Config;
+  readonly sockets?: InheritedSockets | undefined;
   /** For tests. */
   readonly clock?: () => number;
   readonly log?: Log;
@@ -44,7 +46,7 @@ export interface Overrides {
 
 /** Throws, with everything closed again, if the contract or the state is invalid. Nothing listens before `start`. */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
-  const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
+  const { clock = Date.now, load, sockets = {}, contracts = new ContractLoader() } = overrides;
   const { fetched, ...initial } = await firstSettings(config, contracts);
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
@@ -78,7 +80,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     (error) => observe({ type: 'bug', id: 'peers', error }),
   );
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = { config, contracts, carriers, past, webhooks, peers, log, ownToken };
+  const parts = { config, sockets, contracts, carriers, past, webhooks, peers, log, ownToken };
   try {
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
     const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
@@ -107,6 +109,7 @@ async function openCarriers(parts: CarriersParts): Promise<Carriers> {
 
 interface GatewayParts {
   readonly config: ServedConfig;
+  readonly sockets: InheritedSockets;
   readonly contracts: ContractLoader;
   readonly carriers: Carriers;
   readonly operating: Operating;
@@ -161,10 +164,11 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
   };
 }
 
-async function listen({ config, carriers, operating, ownToken }: GatewayParts, { stopping }: Phase): Promise<Started> {
+async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started> {
+  const { config, sockets, carriers, operating, ownToken } = parts;
   const { observe, storage } = carriers;
-  const adminUrl = await operating.listen();
-  const url = await carriers.listen();
+  const adminUrl = await operating.listen(sockets.admin);
+  const url = await carriers.listen(sockets.public);
   if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
   observe({ type: 'started', url, adminUrl, state: storage.kind });
   const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, { observe, stopped: stopping.signal });

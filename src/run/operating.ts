@@ -47,7 +47,7 @@ export interface Operating {
   readonly lastReload: ConfigurationStatus['lastReload'];
   readonly windowsSince: Pick<CountedSince, 'of'>;
   /** Rejects with ListenError. */
-  listen(): Promise<string>;
+  listen(fd?: number): Promise<string>;
   /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
   close(): Promise<void>;
@@ -109,7 +109,8 @@ export function createOperating(parts: OperatingParts): Operating {
       return reloader.last;
     },
     windowsSince,
-    listen: async () => urlOf(config.admin.host, await admin.listen(), reloader.current.certificates.admin !== null),
+    listen: async (fd) =>
+      urlOf(config.admin.host, await admin.listen(fd), reloader.current.certificates.admin !== null),
     reload: (reason) => reloader.reload(reason),
     async close() {
       watch?.close();

@@ -29,7 +29,7 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
     get down() {
       return carrier.readiness.down;
     },
-    listen: () => serving.listen(),
+    listen: (fd) => serving.listen({ fd }),
     ask: async (question, argument) => ({ parts: [carrier.answer(question, argument)], missing: 0 }),
     prepare: serving.prepare,
     inFlight: () => serving.inFlight,

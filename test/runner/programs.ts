@@ -21,6 +21,8 @@ const PROGRAMS = {
   prometheus: { packages: ['prometheus'] },
   promtool: { packages: ['prometheus'] },
   python3: { packages: ['python3'] },
+  'systemd-analyze': { packages: ['systemd'] },
+  'systemd-notify': { packages: ['systemd'] },
   openssl: { packages: ['openssl'] },
   ps: { packages: ['procps'] },
   pgrep: { packages: ['procps'] },

@@ -25,6 +25,8 @@ export interface Listener {
 export interface ListenOptions {
   /** The system spreads connections over all processes that listen at the same address. */
   readonly beside?: boolean;
+  /** An inherited socket: it stays open in the process that it comes from. */
+  readonly fd?: number | undefined;
 }
 
 export interface DrainOptions {
@@ -62,6 +64,7 @@ export function createListener({
 }: ListenerOptions): Listener {
   let { port } = listen;
   let isBeside = false;
+  let isInherited = false;
 
   const server = new Server({
     mostHeadBytes: httpLimits.maxHeaderBytes,
@@ -83,11 +86,12 @@ export function createListener({
       return server.inFlight;
     },
     use: (settings) => preamble.use(server, settings),
-    async listen({ beside = false } = {}) {
+    async listen({ beside = false, fd } = {}) {
       if (listener.listening && isBeside && beside) return port;
       if (listener.listening) void stopAccepting();
       isBeside = beside;
-      port = await bind(listener, { host: listen.host, port, reusePort: beside });
+      isInherited = fd !== undefined;
+      port = await bind(listener, { host: listen.host, port, reusePort: beside, fd });
       return port;
     },
     async drain({ accepting = true, closeShared } = {}) {
@@ -95,7 +99,8 @@ export function createListener({
       if (accepting) await pause(httpLimits.drainDelay);
       const socket = socketOf(listener);
       if (accepting && closeShared && !isBeside) await acceptWaiting(listener, closeShared);
-      else if (accepting && socket && !isBeside) await acceptAll(socket);
+      // The queue of an inherited socket waits for the next process.
+      else if (accepting && socket && !isBeside && !isInherited) await acceptAll(socket);
       else await acceptWaiting(listener);
       const closed = stopAccepting();
       if (!accepting) await pause(httpLimits.drainDelay);

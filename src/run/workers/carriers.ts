@@ -32,7 +32,7 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     get down() {
       return pool.down;
     },
-    listen: () => pool.start(),
+    listen: (fd) => pool.start(fd),
     ask: (question, argument) => pool.ask(question, argument),
     // Each worker prepares its own contract.
     prepare: async () => {},

@@ -13,6 +13,7 @@ import type { Detection } from '../../webhooks/detector.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
+import { WorkersError } from './remote-error.ts';
 import { shareOf } from './share.ts';
 import { SharedSocket } from './socket.ts';
 
@@ -44,6 +45,7 @@ export class WorkerPool {
   readonly #ticketSecret = makeTicketSecret();
   readonly #socket = new SharedSocket();
   #url = '';
+  #fd: number | undefined;
   #settings: ActiveConfig<ServedConfig>;
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
@@ -72,7 +74,8 @@ export class WorkerPool {
   }
 
   /** Rejects, with all workers ended, if one cannot start. */
-  async start(): Promise<string> {
+  async start(fd?: number): Promise<string> {
+    this.#fd = fd;
     // Unlike JSON, structured clone keeps the types of a configuration.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
     process.once('exit', this.#killAll);
@@ -177,7 +180,8 @@ export class WorkerPool {
       minute: this.#minute,
       webhook: (detection) => this.#onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
-      closeShared: () => this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1))),
+      closeShared: () =>
+        this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1)), this.#fd !== undefined),
     });
     this.#handles.set(number, handle);
     return handle;
@@ -188,6 +192,7 @@ export class WorkerPool {
     const url = await handle.start({
       worker: number,
       workers: this.#size,
+      fd: this.#fd,
       settings: this.#sent(),
       ticketSecret: this.#ticketSecret,
     });
@@ -209,6 +214,9 @@ export class WorkerPool {
         this.#observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
       }
       if (!(await this.#waited(wait))) return;
+      // node:cluster has closed the inherited socket. The supervisor still has it, and starts a new gateway.
+      if (this.#fd !== undefined && !this.#serving().some(({ accepts }) => accepts))
+        throw new WorkersError('the inherited socket is lost, because all workers have ended');
       handle = this.#fork(worker);
       const next = handle;
       void this.#begin(next).catch((error: Error) => next.giveUp(`could not start: ${error.message}`));

@@ -15,9 +15,9 @@ const ASKING = 200;
  * Workers of a killed primary process may still hold the address; then this one listens beside them. Rejects with
  * ListenError.
  */
-export async function listenInTurn(serving: Listening): Promise<string> {
+export async function listenInTurn(serving: Listening, fd?: number): Promise<string> {
   try {
-    return await serving.listen();
+    return await serving.listen({ fd });
   } catch (error) {
     if (!(error instanceof ListenError && error.taken)) throw error;
     return await serving.listen({ beside: true });

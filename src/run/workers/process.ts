@@ -138,7 +138,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
 
   try {
     return {
-      url: await listenInTurn(serving),
+      url: await listenInTurn(serving, order.fd),
       adminUrl:
         config.admin.port === 0
           ? null

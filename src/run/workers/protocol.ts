@@ -25,6 +25,8 @@ export interface StartOrder {
   readonly worker: number;
   readonly workers: number;
   readonly settings: SentConfig;
+  /** The public socket in the primary process, if it inherited one. */
+  readonly fd: number | undefined;
   /** Each worker can resume the sessions of others. */
   readonly ticketSecret: Uint8Array;
 }

@@ -22,16 +22,16 @@ export class SharedSocket {
   }
 
   /** Accepted connections still reach workers. */
-  close(port: number): Promise<void> {
-    this.#closed ??= this.#close(port);
+  close(port: number, isInherited: boolean): Promise<void> {
+    this.#closed ??= this.#close(port, isInherited);
     return this.#closed;
   }
 
-  async #close(port: number): Promise<void> {
+  async #close(port: number, isInherited: boolean): Promise<void> {
     unsubscribe(LISTENING, this.#note);
     const socket = this.#sockets.get(port);
     if (!socket) return;
-    await acceptAll(socket);
+    if (!isInherited) await acceptAll(socket);
     socket.close();
   }
 }

@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { fstatSync } from 'node:fs';
+import { ExpectedError } from '../common/expected-error.ts';
+
+/** File descriptors of sockets that this process inherited. */
+export interface InheritedSockets {
+  readonly public?: number;
+  readonly admin?: number;
+}
+
+export interface Systemd {
+  readonly sockets: InheritedSockets;
+  ready(status: string): void;
+  /** Both are ignored before `ready`. */
+  reloading(): void;
+  reloaded(status: string): void;
+  stopping(): void;
+  /** Resolves after all messages. */
+  close(): Promise<void>;
+}
+
+export class SystemdError extends ExpectedError {
+  override name = 'SystemdError';
+}
+
+type Environment = Record<string, string | undefined>;
+
+const SILENT: Omit<Systemd, 'sockets'> = {
+  ready() {},
+  reloading() {},
+  reloaded() {},
+  stopping() {},
+  close: async () => {},
+};
+
+/** SD_LISTEN_FDS_START, sd_listen_fds(3). */
+const FIRST_FD = 3;
+const NAMES: readonly string[] = ['public', 'admin'] satisfies (keyof InheritedSockets)[];
+/** unix(7): bytes of a path. */
+const LONGEST_PATH = 107;
+/** Milliseconds. */
+const NOTIFY_TIMEOUT = 10_000;
+const LONGEST_INTERVAL = 2 ** 31 - 1;
+
+/** Also removes the variables from `env`, because child processes inherit it. Throws SystemdError. */
+export function openSystemd(env: Environment, warn: (sentence: string) => void): Systemd {
+  const take = (name: string) => {
+    const value = env[name];
+    delete env[name];
+    return value;
+  };
+  const [fds, pid, names] = ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES'].map(take);
+  const [socket, usec, watchdogPid] = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'].map(take);
+  // sd_listen_fds(3): the variables of another process are not for this one.
+  const sockets = fds !== undefined && pid === `${process.pid}` ? inheritedSockets(fds, names ?? '') : {};
+  if (socket === undefined) return { sockets, ...SILENT };
+  if (!/^[/@]/.test(socket) || Buffer.byteLength(socket) > LONGEST_PATH)
+    throw new SystemdError('NOTIFY_SOCKET is not a valid path of a socket.');
+  const isWatched = usec !== undefined && (watchdogPid ?? `${process.pid}`) === `${process.pid}`;
+  return { sockets, ...notifier({ PATH: env.PATH, NOTIFY_SOCKET: socket }, isWatched ? intervalOf(usec) : null, warn) };
+}
+
+function inheritedSockets(fds: string, names: string): InheritedSockets {
+  const all = names.split(':');
+  if (fds !== `${all.length}` || new Set(all).size < all.length || !all.every((name) => NAMES.includes(name)))
+    throw new SystemdError(
+      'LISTEN_FDNAMES must name each socket of LISTEN_FDS once: public or admin. Set FileDescriptorName= of the unit.',
+    );
+  all.forEach((name, i) => {
+    if (!isSocket(FIRST_FD + i)) throw new SystemdError(`LISTEN_FDS: the file descriptor of ${name} is not a socket.`);
+  });
+  return Object.fromEntries(all.map((name, i) => [name, FIRST_FD + i]));
+}
+
+function isSocket(fd: number): boolean {
+  try {
+    return fstatSync(fd).isSocket();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EBADF') return false;
+    throw error;
+  }
+}
+
+/** Half of the time after which systemd ends the service, in milliseconds. */
+function intervalOf(usec: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(usec)) throw new SystemdError('WATCHDOG_USEC is not a valid number of microseconds.');
+  return Math.min(Math.max(Number(usec) / 2_000, 1), LONGEST_INTERVAL);
+}
+
+/** Node.js has no datagram sockets of AF_UNIX: each message is a process of `systemd-notify`, in order. */
+function notifier(
+  env: Environment,
+  interval: number | null,
+  warn: (sentence: string) => void,
+): Omit<Systemd, 'sockets'> {
+  let sent = Promise.resolve();
+  let waiting = 0;
+  let isReady = false;
+  let pings: NodeJS.Timeout | undefined;
+
+  function send(...variables: readonly string[]): void {
+    waiting++;
+    sent = sent.then(async () => {
+      await notify(variables, env).catch((error: Error) => warn(`systemd-notify failed: ${error.message.trim()}`));
+      waiting--;
+    });
+  }
+
+  return {
+    ready(status) {
+      isReady = true;
+      send('READY=1', `STATUS=${status}`);
+      if (interval === null) return;
+      // A timer of the event loop, so that a hung process sends nothing.
+      pings = setInterval(() => waiting === 0 && send('WATCHDOG=1'), interval).unref();
+    },
+    reloading() {
+      if (!isReady) return;
+      // CLOCK_MONOTONIC, as systemd compares it.
+      send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`, 'STATUS=Reloading');
+    },
+    reloaded(status) {
+      if (isReady) send('READY=1', `STATUS=${status}`);
+    },
+    stopping: () => send('STOPPING=1', 'STATUS=Finishing open requests'),
+    async close() {
+      clearInterval(pings);
+      await sent;
+    },
+  };
+}
+
+function notify(variables: readonly string[], env: Environment): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile('systemd-notify', variables, { env, timeout: NOTIFY_TIMEOUT, killSignal: 'SIGKILL' }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}

@@ -49,7 +49,7 @@ function copyData(): void {
       recursive: true,
       filter: (path) => statSync(path).isDirectory() || isData(path),
     });
-  for (const name of ['config', 'plans.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE'])
+  for (const name of ['config', 'deploy/systemd', 'plans.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE'])
     cpSync(join(root, name), join(target, name), { recursive: true });
   // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the time.
   const contract = join(target, 'config/admin.openapi.yaml');

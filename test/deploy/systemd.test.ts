@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { environmentVariables } from '../../src/config/environment.ts';
@@ -18,9 +18,11 @@ const one = (unit: string, name: string) => all(unit, name)[0];
 test('the unit and the gateway agree', () => {
   const { http, listen } = loadConfig({ cwd: root, env: {} });
   expect(Number(one(service, 'TimeoutStopSec')) * 1000).toBeGreaterThan(http.drainDelay + http.drainTimeout);
-  const [, main] = /(\S+\.js) serve/.exec(one(service, 'ExecStart')!)!;
-  expect(existsSync(join(root, main!))).toBe(true);
-  expect(one(service, 'Documentation')).toBe(`file://${one(service, 'WorkingDirectory')}/docs/deploy.md`);
+  // Where npm installs the package.
+  const folder = one(service, 'WorkingDirectory');
+  expect(one(service, 'ExecStart')).toBe(`${folder}/node_modules/.bin/storegate serve --no-demo-keys`);
+  expect(one(service, 'Documentation')).toBe(`file://${folder}/node_modules/storegate/README.md`);
+  expect(readFileSync(join(root, 'docs/deploy.md'), 'utf8')).toContain(`npm install --prefix ${folder} `);
   const settings = Object.fromEntries(all(service, '#?Environment').map((pair) => pair.split('=') as [string, string]));
   expect(settings.STOREGATE_DATA).toBe(`/var/lib/${one(service, 'StateDirectory')}`);
   for (const name of ['STOREGATE_CONFIG', 'STOREGATE_PLANS'])
@@ -43,7 +45,7 @@ describe('systemd', () => {
   /** Copies that name programs of this machine. */
   function units(): string[] {
     const folder = temporary();
-    writeFileSync(join(folder, FILES[0]), service.replace('/usr/bin/node', process.execPath));
+    writeFileSync(join(folder, FILES[0]), service.replace(/ExecStart=\S+/, `ExecStart=${process.execPath}`));
     writeFileSync(join(folder, FILES[1]), socket);
     return FILES.map((file) => join(folder, file));
   }

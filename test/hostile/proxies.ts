@@ -15,7 +15,7 @@ export interface Proxy {
 
 /** nginx with one process. `folder` is for its files. */
 export function startNginx(serverBlock: (folder: string) => string, http = ''): Promise<Proxy> {
-  return start('nginx', (folder, port) => {
+  return startProxy('nginx', (folder, port) => {
     const file = join(folder, 'nginx.conf');
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     writeFileSync(
@@ -48,7 +48,7 @@ export function nginxBefore(gateway: string): Promise<Proxy> {
 
 /** Reuses connections across clients, and forwards as much as it can. */
 export function haproxyBefore(gateway: string): Promise<Proxy> {
-  return start('haproxy', (folder, port) => {
+  return startProxy('haproxy', (folder, port) => {
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(
       file,
@@ -75,10 +75,16 @@ backend gateway
   });
 }
 
-async function start(name: Program, argumentsOf: (folder: string, port: number) => string[]): Promise<Proxy> {
+export async function startProxy(
+  name: Program,
+  argumentsOf: (folder: string, port: number) => string[],
+): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`));
   const port = await freePort();
-  const child = spawn(program(name), argumentsOf(folder, port), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program(name), argumentsOf(folder, port), {
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let output = '';
   child.stderr.on('data', (data) => {
     output = (output + data).slice(-4_000);

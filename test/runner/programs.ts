@@ -13,6 +13,7 @@ const PROGRAMS = {
   'redis-server': { packages: ['redis-server'] },
   nginx: { packages: ['nginx'] },
   haproxy: { packages: ['haproxy'] },
+  caddy: { packages: ['caddy'] },
   // Has no windows, and takes a third of the CPU of `chromium --headless`.
   'chromium-headless-shell': {
     packages: ['chromium-headless-shell', 'fonts-dejavu-core'],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
@@ -10,12 +11,34 @@ export interface FakeStore {
   close(): Promise<void>;
 }
 
-export async function fakeStore(listener: RequestListener): Promise<FakeStore> {
+export function fakeStore(listener: RequestListener): Promise<FakeStore> {
+  return storeOf(listener, () => {});
+}
+
+/** RFC 6455. */
+const WEBSOCKET = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+/** Returns the bytes of each upgraded connection. */
+export function upgradingStore(listener: RequestListener): Promise<FakeStore> {
+  return storeOf(listener, (server) => {
+    server.on('upgrade', ({ headers }, socket) => {
+      socket.on('error', () => socket.destroy());
+      // HAProxy checks it.
+      const accept = createHash('sha1').update(`${headers['sec-websocket-key']}${WEBSOCKET}`).digest('base64');
+      const lines = ['Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Accept: ${accept}`];
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
+      socket.pipe(socket);
+    });
+  });
+}
+
+async function storeOf(listener: RequestListener, prepare: (server: Server) => void): Promise<FakeStore> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);
     listener(request, response);
   });
+  prepare(server);
   return {
     url: await listening(server),
     seen,

@@ -12,7 +12,7 @@ describe('a plan as it is written in the field', () => {
     expect(draftOf(free, text, 'key')).toEqual({ ...expected, count: 'key' });
   });
 
-  test('drops nothing of a plan that had none', () => {
-    expect(draftOf({ limits: null }, '1/day', 'account')).toEqual({ limits: '1/day', count: 'account' });
+  test.each([{ limits: null }, null])('drops nothing of %j', (plan) => {
+    expect(draftOf(plan, '1/day', 'account')).toEqual({ limits: '1/day', count: 'account' });
   });
 });

@@ -53,14 +53,43 @@ export function plansTests(stand: ConsoleStand): void {
       expect((await stand.page('admin')).complaints).toEqual([]);
     });
 
+    test('creates a plan after a simulation, and reports its mistakes in the form', async () => {
+      const page = await open('plans');
+      await page.getByRole('link', { name: 'New plan' }).click();
+      await page.getByRole('heading', { name: 'New plan', level: 1 }).waitFor();
+      const simulate = async (name: string, limits: string) => {
+        await page.getByRole('textbox', { name: 'Name' }).fill(name);
+        await page.getByRole('textbox', { name: 'Limits' }).fill(limits);
+        await page.getByRole('button', { name: 'Simulate' }).click();
+      };
+      const alert = page.locator('main form').getByRole('alert');
+      await simulate('Gold', '7/minute');
+      await alert.filter({ hasText: 'must be a name of lower-case letters' }).waitFor();
+      await simulate('basic', '7/minute');
+      await alert.filter({ hasText: 'The plan basic exists already.' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Apply …' }).count()).toBe(0);
+      await simulate('gold', '7/minute,70/day');
+      await page.getByText('no key would have other limits').waitFor();
+      await page.getByRole('button', { name: 'Apply …' }).click();
+      await page.getByLabel(/^Reason/).fill('a new offer');
+      await page.getByRole('button', { name: 'Apply', exact: true }).click();
+      await page.getByText('Plan gold has 7/minute,70/day now.').waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('heading', { name: 'Plan gold', level: 1 }).waitFor();
+      expect((await stand.admin('GET', '/plans/gold')).body).toMatchObject({ limits: '7/minute,70/day', count: 'key' });
+      expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
+        [],
+      );
+    });
+
     test('reports invalid limits and an unknown plan', async () => {
       const page = await open('plans/basic');
       await page.getByRole('textbox', { name: 'Limits' }).fill('many');
       await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByRole('alert').filter({ hasText: 'must look like 60/minute' }).waitFor();
       await goTo(page, 'keys');
-      await goTo(page, 'plans/gold');
-      await page.getByRole('alert').filter({ hasText: 'The plan "gold" does not exist' }).waitFor();
+      await goTo(page, 'plans/platinum');
+      await page.getByRole('alert').filter({ hasText: 'The plan "platinum" does not exist' }).waitFor();
       expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
         [],
       );
@@ -72,11 +101,14 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('cell', { name: '9', exact: true }).waitFor();
     });
 
-    test('offers to set a plan only to operators with the role', async () => {
+    test('offers to set or create a plan only to operators with the role', async () => {
       const { page, complaints } = await stand.open('read', 'plans/basic');
       await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByText('no key would have other limits').waitFor();
       expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
+      await goTo(page, 'plans?new=plan');
+      await page.getByRole('row', { name: /^basic/ }).waitFor();
+      expect(await page.getByRole('link', { name: 'New plan' }).count()).toBe(0);
       expect(complaints).toEqual([]);
     });
   });

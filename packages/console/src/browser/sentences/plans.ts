@@ -18,6 +18,9 @@ function named(blocks: readonly string[]): string {
   return blocks.length > MAX_BLOCKS ? `${first} and ${blocks.length - MAX_BLOCKS} more` : first;
 }
 
+export const inFlight = ({ concurrency }: Pick<PlanLimits, 'concurrency'>): string =>
+  concurrency === null ? 'any number at once' : `${concurrency} at once`;
+
 /** `60/minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
 export function planInWords(plan: PlanLimits | null): string | null {
   if (plan === null) return null;

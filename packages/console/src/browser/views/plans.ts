@@ -6,10 +6,13 @@ import { Facts } from '../parts/facts.ts';
 import { Table } from '../parts/table.ts';
 import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
+import { useMay } from '../session.ts';
+import { NewPlan } from './plans/new-plan.ts';
 import { OnePlan } from './plans/one-plan.ts';
 
-/** `storegate plans`: all of them, or one, which can be tried and changed. */
-export function Plans({ place: { rest } }: { place: Place }) {
+/** `storegate plans`: all plans, one plan with a simulation, or a new plan. */
+export function Plans({ place: { rest, query } }: { place: Place }) {
+  if (useMay('admin') && query.new) return h(NewPlan, null);
   return rest === '' ? h(AllPlans, null) : h(OnePlan, { name: rest });
 }
 
@@ -17,7 +20,11 @@ function AllPlans() {
   const answer = useAnswer<PlansAnswer>('/plans');
   return h(
     View,
-    { title: 'Plans', about: 'Plans, their limits and their keys' },
+    {
+      title: 'Plans',
+      about: 'Plans, their limits and their keys',
+      actions: useMay('admin') && h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
+    },
     h(AnswerView<PlansAnswer>, {
       answer,
       children: ({ plans, bans }) => [

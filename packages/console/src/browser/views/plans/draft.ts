@@ -17,10 +17,10 @@ export interface SimulatedDraft {
 const namesIn = (limits: string) => limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
 
 /** The draft that makes the plan one with the limits in `text` and no others. */
-export function draftOf({ limits: before }: Pick<Plan, 'limits'>, text: string, count: Plan['count']): Draft {
+export function draftOf(plan: Pick<Plan, 'limits'> | null, text: string, count: Plan['count']): Draft {
   const limits = text.trim();
   if (limits === '') return { limits: null, count };
   const named = namesIn(limits);
-  const drop = before === null ? [] : namesIn(before).filter((name) => !named.includes(name));
+  const drop = !plan?.limits ? [] : namesIn(plan.limits).filter((name) => !named.includes(name));
   return drop.length === 0 ? { limits, count } : { limits, drop, count };
 }

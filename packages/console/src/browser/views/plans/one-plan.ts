@@ -1,5 +1,4 @@
 import { h } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Plan } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -7,13 +6,9 @@ import { plural } from '../../format.ts';
 import { Facts } from '../../parts/facts.ts';
 import { AnswerView, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
-import { addressesInWords } from '../../sentences/plans.ts';
-import type { SimulatedDraft } from './draft.ts';
+import { addressesInWords, inFlight } from '../../sentences/plans.ts';
 import { PlanHistory } from './history.ts';
-import { SetPlan } from './set-plan.ts';
-import { SimulatedChange } from './simulated-change.ts';
-import { SimulatedDay } from './simulated-day.ts';
-import { SimulationForm } from './simulation-form.ts';
+import { Simulation } from './simulation.ts';
 
 /** One plan: what it is, what another one would do, and its requests. */
 export function OnePlan({ name }: { name: string }) {
@@ -29,7 +24,7 @@ export function OnePlan({ name }: { name: string }) {
           facts: [
             ['Limits', plan.limits ?? 'set per key or account'],
             ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
-            ['In flight', plan.concurrency === null ? 'any number at once' : `${plan.concurrency} at once`],
+            ['In flight', inFlight(plan)],
             ['Weight', `${plan.weight}, if the store is busy`],
             ['Used', addressesInWords(plan.addresses)],
             [
@@ -42,6 +37,7 @@ export function OnePlan({ name }: { name: string }) {
             ],
           ],
         }),
+        h('h2', { key: 'simulation-title' }, 'Simulate other limits'),
         // The simulation belongs to the plan as it was: another plan starts with a new one.
         h(Simulation, {
           key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
@@ -52,20 +48,5 @@ export function OnePlan({ name }: { name: string }) {
         h(PlanHistory, { key: 'history', plan: name }),
       ],
     }),
-  );
-}
-
-function Simulation({ plan, onPut }: { plan: Plan; onPut: () => Promise<void> }) {
-  const [simulated, setSimulated] = useState<SimulatedDraft | null>(null);
-  return h(
-    'section',
-    { 'aria-label': 'Simulate other limits' },
-    h('h2', null, 'Simulate other limits'),
-    h(SimulationForm, { plan, onTried: setSimulated }),
-    simulated && [
-      h(SimulatedChange, { key: 'now', trial: simulated.trial }),
-      h(SimulatedDay, { key: 'day', trial: simulated.trial }),
-      h(SetPlan, { key: 'put', tried: simulated, onPut }),
-    ],
   );
 }

@@ -8,7 +8,13 @@ import { useMay } from '../../session.ts';
 import type { SimulatedDraft } from './draft.ts';
 
 /** Puts in force what was tried. */
-export function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDraft; onPut: () => Promise<void> }) {
+export function SetPlan({
+  tried: { draft, trial },
+  onPut,
+}: {
+  tried: SimulatedDraft;
+  onPut: (name: string) => Promise<void>;
+}) {
   const [isOpen, setOpen] = useState(false);
   const [isDone, setDone] = useState(false);
   if (!useMay('admin')) return null;
@@ -36,7 +42,7 @@ export function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDr
   function close() {
     setOpen(false);
     // The result stays until it is closed; then the plan is another one.
-    if (isDone) void onPut();
+    if (isDone) void onPut(plan);
   }
 
   return [

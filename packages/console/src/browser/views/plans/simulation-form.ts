@@ -11,22 +11,32 @@ const COUNTS = [
   ['account', 'all keys of an account'],
 ] as const;
 
+interface SimulationFormProps {
+  /** `null`: a new plan, with a field for its name. */
+  readonly plan: Plan | null;
+  readonly taken?: readonly string[] | undefined;
+  readonly onTried: (tried: SimulatedDraft | null) => void;
+}
+
 /** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
-export function SimulationForm({ plan, onTried }: { plan: Plan; onTried: (tried: SimulatedDraft | null) => void }) {
+export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
 
   async function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
+    const name = plan?.name ?? String(form.get('name'));
     const draft = draftOf(plan, String(form.get('limits') ?? ''), form.get('count') as Plan['count']);
     setBusy(true);
     setError(null);
     onTried(null);
     try {
+      // The API would change the plan of this name.
+      if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
       onTried({
         draft,
-        trial: await call<PlanSimulation>('POST', path`/plans/${plan.name}/simulate`, { body: draft }),
+        trial: await call<PlanSimulation>('POST', path`/plans/${name}/simulate`, { body: draft }),
       });
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -41,15 +51,16 @@ export function SimulationForm({ plan, onTried }: { plan: Plan; onTried: (tried:
     { onSubmit: submit },
     h(
       'div',
-      { class: 'filters wide' },
+      { class: 'filters' },
+      plan === null && h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
       h(Field, {
         label: 'Limits',
         name: 'limits',
-        defaultValue: plan.limits ?? '',
+        defaultValue: plan?.limits ?? '',
         placeholder: '60/minute,1000/day',
         spellcheck: false,
       }),
-      h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan.count }),
+      h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan?.count ?? 'key' }),
       h('button', { type: 'submit', disabled: busy }, busy ? 'Simulating …' : 'Simulate'),
     ),
     h(

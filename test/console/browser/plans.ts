@@ -7,12 +7,14 @@ export function plansTests(stand: ConsoleStand): void {
   describe('the view of plans', () => {
     const open = async (place: string) => (await stand.open('admin', place)).page;
 
-    test('lists them with their keys', async () => {
+    test('lists them with their keys, and shows the public limits', async () => {
       await stand.gateway.key({ plan: 'basic' });
       const page = await open('plans');
       const row = page.getByRole('row', { name: /^basic/ });
       expect(await row.innerText()).toMatch(/20\/minute,100\/day\s+each key\s+1/);
       expect(await row.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe('#/keys?plan=basic');
+      const limits = page.locator('dl.facts').filter({ hasText: 'requests without a key, per client address' });
+      expect(await limits.innerText()).toMatch(/^Limits\s+8\/minute\s.*In flight\s+2 at once$/s);
       await row.getByRole('link', { name: 'basic' }).click();
       await page.getByRole('heading', { name: 'Plan basic', level: 1 }).waitFor();
     });

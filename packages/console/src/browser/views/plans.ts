@@ -6,6 +6,7 @@ import { Facts } from '../parts/facts.ts';
 import { Table } from '../parts/table.ts';
 import { AnswerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
+import { inFlight } from '../sentences/plans.ts';
 import { useMay } from '../session.ts';
 import { NewPlan } from './plans/new-plan.ts';
 import { OnePlan } from './plans/one-plan.ts';
@@ -27,7 +28,7 @@ function AllPlans() {
     },
     h(AnswerView<PlansAnswer>, {
       answer,
-      children: ({ plans, bans }) => [
+      children: ({ plans, public: open, bans }) => [
         h(Table<Plan>, {
           key: 'plans',
           caption: 'Plans in force',
@@ -41,6 +42,8 @@ function AllPlans() {
             { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
           ],
         }),
+        h('h2', { key: 'public-title' }, 'Public'),
+        h(Public, { key: 'public', plan: open[0] }),
         h('h2', { key: 'bans-title' }, 'Bans'),
         h(Bans, { key: 'bans', ladder: bans }),
       ],
@@ -49,6 +52,18 @@ function AllPlans() {
 }
 
 const countInWords = (count: Plan['count']) => (count === 'account' ? 'all keys of an account together' : 'each key');
+
+/** The limits of requests without a key. Only the plans file changes them. */
+function Public({ plan }: { plan: Plan | undefined }) {
+  if (!plan) return h('p', { class: 'empty' }, 'Public limits are off.');
+  return h(Facts, {
+    facts: [
+      ['Limits', plan.limits],
+      ['Counts', 'requests without a key, per client address'],
+      ['In flight', inFlight(plan)],
+    ],
+  });
+}
 
 function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
   return h('a', { href: linkTo('keys', '', { plan }) }, keys === null ? 'unknown' : number(keys));

@@ -5,6 +5,7 @@ import { bansTests } from './browser/bans.ts';
 import { whoTests } from './browser/clients.ts';
 import { keysTests } from './browser/keys.ts';
 import { nowTests } from './browser/overview.ts';
+import { phoneTests } from './browser/phone.ts';
 import { plansTests } from './browser/plans.ts';
 import { referenceTests } from './browser/reference.ts';
 import { requestsTests } from './browser/requests.ts';
@@ -28,6 +29,7 @@ describe('the console in a browser', () => {
   plansTests(stand);
   keysTests(stand);
   auditAndConfigurationTests(stand);
+  phoneTests(stand);
   sessionTests(stand);
   nowTests(stand);
   storesTests(stand);

@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { type ConsoleStand, goTo } from './stand.ts';
+
+const SIZE = { width: 390, height: 844 };
+
+/** Elements with content that is wider than they are. The navigation scrolls on its own. */
+const WIDE = `[document.documentElement, ...document.querySelectorAll('main, main :not(.unseen, input)')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth && clientWidth > 0)
+  .map(({ tagName, className }) => tagName + ' ' + className)`;
+
+export function phoneTests(stand: ConsoleStand): void {
+  describe('the console on a phone', () => {
+    test('scrolls no view sideways, and shows the acts of a row before its cells', async () => {
+      const { page } = await stand.open('admin', 'plans');
+      const { crawler } = stand.operated;
+      const hrefs = await page
+        .locator('nav a[href^="#/"]')
+        .evaluateAll((links) => links.map((link) => (link as unknown as { hash: string }).hash.slice(2)));
+      expect(hrefs.length).toBeGreaterThan(5);
+      await page.setViewportSize(SIZE);
+      const places = ['plans/basic', 'plans?new=plan', `who/${crawler.id}`, 'who/acme', 'who?find=e'];
+      const wide: [place: string, elements: unknown][] = [];
+      for (const place of [...hrefs, ...places]) {
+        await goTo(page, place);
+        await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
+        if (place === 'plans/basic') await page.getByRole('button', { name: 'Simulate' }).click();
+        for (const summary of await page.locator('main summary').all()) await summary.click();
+        wide.push([place, await page.evaluate(WIDE)]);
+      }
+
+      expect(wide).toEqual(wide.map(([place]) => [place, []]));
+      const { id } = await stand.gateway.key({ account: 'phone', plan: 'free' });
+      await stand.admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'a test' });
+      await goTo(page, 'bans');
+      const row = page
+        .getByRole('row')
+        .filter({ hasText: id })
+        .filter({ has: page.getByRole('button') });
+      const act = await row.getByRole('button').first().boundingBox();
+      expect(act!.y).toBeLessThan((await row.getByRole('cell').first().boundingBox())!.y);
+      expect(await page.evaluate(WIDE)).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    });
+  });
+}

@@ -43,7 +43,7 @@ async function takeConsole(gateway: TestGateway) {
   await page.getByRole('navigation').waitFor();
   // The line of the last minutes is drawn as they go by.
   await page.waitForTimeout(60_000);
-  const places = { now: 'now', who: `who/${crawler.id}`, plans: 'plans/free', requests: 'requests' };
+  const places = { now: 'overview', who: `keys-and-accounts/${crawler.id}`, plans: 'plans/free', requests: 'requests' };
   for (const view of views) {
     await page.evaluate(`location.hash = '#/${places[view]}'`);
     if (view === 'plans') {

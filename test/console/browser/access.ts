@@ -15,7 +15,7 @@ export function accessTests(stand: ConsoleStand): void {
     async function views(): Promise<string[]> {
       const links = await navigation().getByRole('link').all();
       const hrefs = (await Promise.all(links.map((link) => link.getAttribute('href')))) as string[];
-      return [...hrefs.filter((href) => href.startsWith('#/')), `#/who/${stand.operated.crawler.id}`];
+      return [...hrefs.filter((href) => href.startsWith('#/')), `#/keys-and-accounts/${stand.operated.crawler.id}`];
     }
 
     async function visit(href: string) {

@@ -22,7 +22,9 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByLabel('Action').fill('keys.update');
       await page.getByRole('button', { name: 'Filter' }).click();
       await until('one is left', async () => (await rows.count()) === 2);
-      expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(`#/who/${body.id}`);
+      expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(
+        `#/keys-and-accounts/${body.id}`,
+      );
       await page.getByLabel('Operator').fill('unknown');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.getByText('No matching entries.').waitFor();

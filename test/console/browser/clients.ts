@@ -13,7 +13,7 @@ export function whoTests(stand: ConsoleStand): void {
       const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
       for (let i = 0; i < 4; i++) await send(key);
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'scrapes the catalogue' });
-      const { page, complaints } = await stand.open('read', 'who');
+      const { page, complaints } = await stand.open('read', 'keys-and-accounts');
       await page.getByLabel('Key, account or label').fill('nightly');
       await page.getByRole('button', { name: 'Find' }).click();
       await page.getByRole('link', { name: id }).click();
@@ -35,7 +35,7 @@ export function whoTests(stand: ConsoleStand): void {
     test('lifts a ban with a reason, and shows the result in place', async () => {
       const { id } = await make({ account: 'beta' });
       await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
-      const { page } = await stand.open('operate', `who/${id}`);
+      const { page } = await stand.open('operate', `keys-and-accounts/${id}`);
       await page.getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(`Ends a ban of ${id} at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
@@ -50,7 +50,7 @@ export function whoTests(stand: ConsoleStand): void {
 
     test('shows a new secret once, and refusals of the API in words', async () => {
       const { id, key: old } = await make({ account: 'gamma' });
-      const { page } = await stand.open('operate', `who/${id}`);
+      const { page } = await stand.open('operate', `keys-and-accounts/${id}`);
       const rotate = async () => {
         await page.getByRole('main').getByRole('button', { name: 'Rotate' }).first().click();
         await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
@@ -81,26 +81,26 @@ export function whoTests(stand: ConsoleStand): void {
     test('names the keys that an action on an account affects', async () => {
       const { id } = await make({ account: 'delta', plan: 'team' });
       await make({ account: 'delta', plan: 'team' });
-      const { page } = await stand.open('operate', `who/${id}`);
+      const { page } = await stand.open('operate', `keys-and-accounts/${id}`);
       await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
       await page.getByText('Refuses every request of all keys of delta on plan team (counted together)').waitFor();
     });
 
     test('sends no secret that is pasted into the search, and leaves it in no URL', async () => {
       const secret = makeSecret('live');
-      const { page } = await stand.open('read', 'who');
+      const { page } = await stand.open('read', 'keys-and-accounts');
       const sent: string[] = [];
       const goBy = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));
       await page.getByLabel('Key, account or label').fill(secret);
       await page.getByRole('button', { name: 'Find' }).click();
       await page.getByText('This looks like the secret of a key or token').waitFor();
-      await goBy(`#/who/${secret}`);
-      await page.waitForURL(/#\/who\?refused=secret$/);
+      await goBy(`#/keys-and-accounts/${secret}`);
+      await page.waitForURL(/#\/keys-and-accounts\?refused=secret$/);
       await goBy(`#/keys?find=${secret}`);
       await page.waitForURL(/#\/keys\?refused=secret$/);
       for (const [hash, view] of [
-        [`#/${secret}`, 'who'],
+        [`#/${secret}`, 'keys-and-accounts'],
         [`#/requests/${secret}`, 'requests'],
         [`#/audit?target=${secret}`, 'audit'],
         [`#/plans/${secret}`, 'plans'],

@@ -18,7 +18,13 @@ export function phoneTests(stand: ConsoleStand): void {
         .evaluateAll((links) => links.map((link) => (link as unknown as { hash: string }).hash.slice(2)));
       expect(hrefs.length).toBeGreaterThan(5);
       await page.setViewportSize(SIZE);
-      const places = ['plans/basic', 'plans?new=plan', `who/${crawler.id}`, 'who/acme', 'who?find=e'];
+      const places = [
+        'plans/basic',
+        'plans?new=plan',
+        `keys-and-accounts/${crawler.id}`,
+        'keys-and-accounts/acme',
+        'keys-and-accounts?find=e',
+      ];
       const wide: [place: string, elements: unknown][] = [];
       for (const place of [...hrefs, ...places]) {
         await goTo(page, place);

@@ -60,7 +60,7 @@ export function requestsTests(stand: ConsoleStand): void {
       ]);
       expect(await page.getByRole('row', { name: /^minute/ }).innerText()).toMatch(/minute\s+fixed\s+2\s+0\s+0/);
       const who = page.locator('dl.facts').getByRole('link', { name: initech.id });
-      expect(await who.getAttribute('href')).toBe(`#/who/${initech.id}`);
+      expect(await who.getAttribute('href')).toBe(`#/keys-and-accounts/${initech.id}`);
 
       await page.goto(`${stand.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`);
       await page

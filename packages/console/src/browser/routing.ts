@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A place in the console: `#/who/key_1?since=1h` is the view `who` with the rest `key_1` and a query. */
+/** A place in the console: `#/plans/free?new=plan` is the view `plans` with the rest `free` and a query. */
 export interface Place {
   readonly view: string;
   /** Decoded; empty: none. */

@@ -27,7 +27,7 @@ export function goUnlessSecret(view: string, rest: string, query: Readonly<Recor
 export function useLeftForSecret({ view, rest, query }: Place): boolean {
   const has = [view, rest, ...Object.values(query)].some(holdsSecret);
   useEffect(() => {
-    if (has) goTo(linkTo(holdsSecret(view) ? 'who' : view, '', REFUSED), { replace: true });
+    if (has) goTo(linkTo(holdsSecret(view) ? 'keys-and-accounts' : view, '', REFUSED), { replace: true });
   }, [has]);
   return has;
 }

@@ -20,10 +20,10 @@ export interface ViewOf {
 
 /** All views in the order of the navigation; the first opens the console. */
 export const VIEWS: readonly ViewOf[] = [
-  { name: 'now', title: 'Overview', view: Overview },
-  { name: 'who', title: 'Keys and accounts', view: Clients },
+  { name: 'overview', title: 'Overview', view: Overview },
+  { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
   { name: 'requests', title: 'Requests', view: Requests },
-  { name: 'top', title: 'Top clients', view: Top },
+  { name: 'top-clients', title: 'Top clients', view: Top },
   { name: 'bans', title: 'Bans', view: Bans },
   { name: 'keys', title: 'Keys', view: Keys },
   { name: 'plans', title: 'Plans', view: Plans },

@@ -102,7 +102,7 @@ test('requests of the last minute: failed ones by their share, those that limits
   expect(words([...minute({ requests: 1_000 }, 0), tick({ requests: 1_000 }, 1)])).toEqual([]);
   expect(words([tick({ requests: 2 }, 1)])).toEqual(['bad 1 of 2 failed in the last minute. (requests)']);
   expect(words(minute({ requests: 10, limited: 5, banned: 1 }, 0))).toEqual([
-    'warn Limits refused 60 % of requests in the last minute: 180 of 300. (top)',
+    'warn Limits refused 60 % of requests in the last minute: 180 of 300. (top-clients)',
   ]);
 });
 

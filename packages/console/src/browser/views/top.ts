@@ -39,7 +39,7 @@ export function Top({ place: { query } }: { place: Place }) {
     every: window === 'minute' ? 3_000 : 10_000,
   });
   const go = (changed: Readonly<Record<string, string>>) =>
-    goTo(linkTo('top', '', { window, by, ...changed }), { replace: true });
+    goTo(linkTo('top-clients', '', { window, by, ...changed }), { replace: true });
   return h(
     View,
     {

@@ -7,8 +7,8 @@ import { goUnlessSecret } from '../../secrets.ts';
 /** Leads to the key whose whole id is given, else to all that have it as a part. */
 export function Search({ find = '' }: { find?: string }) {
   function look({ find: text = '' }: Readonly<Record<string, string>>) {
-    if (isKeyId(text)) goUnlessSecret('who', text);
-    else goUnlessSecret('who', '', { find: text });
+    if (isKeyId(text)) goUnlessSecret('keys-and-accounts', text);
+    else goUnlessSecret('keys-and-accounts', '', { find: text });
   }
   return h(
     Filters,

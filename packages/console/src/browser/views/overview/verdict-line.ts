@@ -6,7 +6,7 @@ import type { Trouble } from './verdict.ts';
 const TITLES: Readonly<Record<Trouble['view'], string>> = {
   gateways: 'Gateways',
   requests: 'Requests',
-  top: 'Top clients',
+  'top-clients': 'Top clients',
   configuration: 'Configuration',
 };
 

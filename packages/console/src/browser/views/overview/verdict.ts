@@ -16,7 +16,7 @@ export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly words: string;
   /** The view with the details. */
-  readonly view: 'gateways' | 'requests' | 'top' | 'configuration';
+  readonly view: 'gateways' | 'requests' | 'top-clients' | 'configuration';
 }
 
 /** Milliseconds over which shares are computed, and the fewest requests that make one. */
@@ -103,7 +103,7 @@ function ofRequests({ requests, failed, limited }: Sum): Trouble[] {
   if (limited / requests >= REFUSING)
     troubles.push(
       warn(
-        'top',
+        'top-clients',
         `Limits refused ${percent(limited / requests)} of requests in the last minute: ${of(limited, requests)}.`,
       ),
     );

@@ -15,7 +15,7 @@ import { AnswerView, View } from '../../parts/view.ts';
 import { linkTo, type Place } from '../../routing.ts';
 import { goUnlessSecret } from '../../secrets.ts';
 import { FindRequest } from './find.ts';
-import { NO_TAIL, type Tail, withRefused } from './tail.ts';
+import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './tail.ts';
 
 /** `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or a code. */
 export function Refusals({ place }: { place: Place }) {
@@ -78,30 +78,43 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
         { key: 'left', class: 'about' },
         `${plural(left, 'more request')} came at the same time and ${left === 1 ? 'is' : 'are'} not listed${filtered ? '' : ': a filter shows those of one key, account or code'}.`,
       ),
-    h(Table<RefusedRequest>, {
+    h(Table<Tail['requests']>, {
       key: 'table',
       caption: 'Refusals and failures, newest first',
-      rows: requests,
-      keyOf: ({ id }) => id,
+      rows: groupsOf(requests),
+      // The newest changes while one looks.
+      keyOf: (group) => group.at(-1)!.id,
       empty: filtered
         ? 'None in memory. New ones appear here.'
         : 'None in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here.',
-      toneOf: ({ status }) => (status >= 500 ? 'bad' : undefined),
+      toneOf: ([first]) => (first!.status >= 500 ? 'bad' : undefined),
       columns: [
-        { title: 'At', names: true, cell: ({ id, at }) => h('a', { href: linkTo('requests', id) }, h(Time, { at })) },
-        { title: 'Code', cell: codeOf },
-        { title: 'Operation', cell: ({ method, operation }) => `${method} ${operation}` },
-        { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key?.id ?? null }) },
-        {
-          title: 'Account',
-          cell: ({ key }) => h(ClientLink, { who: key?.account ?? null }),
-        },
-        { title: 'Address', cell: ({ address }) => address },
-        // Only some of those that are equal are kept: each stands for those before it too.
-        { title: 'Times', figure: true, cell: ({ repeated: more }) => number(more + 1) },
+        { title: 'At', names: true, cell: ([first]) => h(RequestLink, { request: first! }) },
+        { title: 'Code', cell: ([first]) => codeOf(first!) },
+        { title: 'Operation', cell: ([first]) => `${first!.method} ${first!.operation}` },
+        { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
+        { title: 'Account', cell: ([first]) => h(ClientLink, { who: first!.key?.account ?? null }) },
+        { title: 'Address', cell: ([first]) => first!.address },
+        { title: 'Times', figure: true, cell: (group) => h(Times, { group }) },
       ],
     }),
   ];
+}
+
+function RequestLink({ request: { id, at } }: { request: RefusedRequest }) {
+  return h('a', { href: linkTo('requests', id) }, h(Time, { at }));
+}
+
+/** How often, with links to the earlier requests. */
+function Times({ group }: { group: Tail['requests'] }) {
+  const times = number(timesOf(group));
+  if (group.length === 1) return times;
+  return h(
+    'details',
+    null,
+    h('summary', null, times),
+    group.slice(1).map((request) => h('div', { key: request.id }, h(RequestLink, { request }))),
+  );
 }
 
 function codeOf({ status, code }: RefusedRequest) {

@@ -20,3 +20,15 @@ export function withRefused({ requests, left }: Tail, more: Pick<LiveRefused, 'r
   const newest = all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST);
   return { requests: newest, left: left + more.omitted };
 }
+
+/** Refusals that differ only in their time and id, each group newest first. */
+export function groupsOf(requests: Tail['requests']): readonly Tail['requests'][] {
+  const groups = Map.groupBy(requests, ({ status, code, method, operation, address, key }) =>
+    JSON.stringify([status, code, method, operation, address, key?.id, key?.account]),
+  );
+  return [...groups.values()];
+}
+
+/** The gateway keeps only some identical refusals: each stands for those before it too. */
+export const timesOf = (requests: Tail['requests']): number =>
+  requests.reduce((sum, { repeated }) => sum + repeated + 1, 0);

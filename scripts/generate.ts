@@ -31,9 +31,16 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+}
+
 interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
@@ -41,13 +48,15 @@ interface Contract {
 
 interface Operation {
   readonly operationId?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The TypeScript types of the admin API: every schema and response of its contract, and the answer of each operation. */
+/** The TypeScript types of the admin API: every schema and response of its contract, and the requests and answers of its operations. */
 export function adminTypes(): string {
   const { paths, components } = parse(readFileSync(CONTRACT, 'utf8')) as Contract;
-  const { schemas, responses } = components;
+  const { schemas, responses, parameters } = components;
 
   const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1);
   const json = ({ content = {} }: Response) => content['application/json']?.schema;
@@ -95,21 +104,36 @@ export function adminTypes(): string {
     return good.$ref === undefined || schema.$ref ? typeOf(schema, '  ') : nameIn(good.$ref);
   }
 
+  function callOf(method: string, path: string, { parameters: own = [], requestBody }: Operation): string {
+    const query = own
+      .map((one) => (one.$ref === undefined ? one : parameters[nameIn(one.$ref)]!))
+      .filter((one) => one.in === 'query');
+    const members = [
+      `readonly request: \`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, `\${string}`)}\``,
+      `readonly query: ${query.map(({ name }) => `'${name}'`).join(' | ') || 'never'}`,
+      `readonly body: ${requestBody ? typeOf(json(requestBody)!, '    ') : 'undefined'}`,
+    ];
+    return objectText(members, '  ');
+  }
+
   const named = [
     ...Object.entries(schemas),
     ...Object.entries(responses).flatMap(([name, response]) =>
       json(response)!.$ref ? [] : [[name, json(response)!] as const],
     ),
   ];
-  const operations = Object.values(paths)
-    .flatMap((item) => Object.values(item))
-    .flatMap((operation) =>
-      operation.operationId === undefined ? [] : [[operation.operationId, answerOf(operation)] as const],
-    );
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) =>
+      operation.operationId === undefined
+        ? []
+        : [{ id: operation.operationId, answer: answerOf(operation), call: callOf(method, path, operation) }],
+    ),
+  );
   return [
     '// Written by `npm run generate` from config/admin.openapi.yaml, which says what the fields mean. Times are RFC 3339.\n',
     ...named.map(([name, schema]) => declaration(name, schema)),
-    `/** The answer of each operation. */\nexport interface Answers {\n${operations.map(([id, answer]) => `  readonly ${id}: ${answer};\n`).join('')}}\n`,
+    `/** The answer of each operation. */\nexport interface Answers {\n${operations.map(({ id, answer }) => `  readonly ${id}: ${answer};\n`).join('')}}\n`,
+    `/** The request of each operation: its method and path, the names in its query, and its body. */\nexport interface Calls {\n${operations.map(({ id, call }) => `  readonly ${id}: ${call};\n`).join('')}}\n`,
   ].join('\n');
 }
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
-import { type Api, CallError, type Sent } from './connect/api.ts';
+import { type Api, CallError, type Connection } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -101,18 +101,16 @@ export async function withApi(
   work: (api: Api) => Promise<void>,
 ): Promise<void> {
   const { connect: reach } = await import('./connect/connect.ts');
-  const api = await reach(terminal, options);
+  const connection = await reach(terminal, options);
+  const call: Connection['call'] = async (method, path, sent) => {
+    const answer = await connection.call(method, path, { ...sent, reason });
+    warnOfAge(terminal, answer);
+    return answer;
+  };
   try {
-    await work({
-      ...api,
-      async call<T>(method: string, path: string, sent?: Sent) {
-        const answer = await api.call<T>(method, path, { ...sent, reason });
-        warnOfAge(terminal, answer);
-        return answer;
-      },
-    });
+    await work({ ...connection, call: call as Api['call'] });
   } finally {
-    await api.close();
+    await connection.close();
   }
 }
 
@@ -121,18 +119,16 @@ function warnOfAge(terminal: Terminal, answer: unknown): void {
   if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
 }
 
-export async function everyPage<T>(
-  api: Api,
-  path: string,
-  list: string,
-  query: Readonly<Record<string, string | undefined>> = {},
+export async function everyPage<Page extends { readonly next: string | null }, T>(
+  ask: (query: { readonly limit: number; readonly after: string | undefined }) => Promise<Page>,
+  itemsOf: (page: Page) => readonly T[],
 ): Promise<T[]> {
   const items: T[] = [];
   for (let after: string | undefined; ; ) {
-    const page = (await api.call('GET', path, { query: { ...query, limit: 1000, after } })) as Record<string, unknown>;
-    items.push(...(page[list] as T[]));
+    const page = await ask({ limit: 1000, after });
+    items.push(...itemsOf(page));
     if (page.next === null) return items;
-    after = page.next as string;
+    after = page.next;
   }
 }
 

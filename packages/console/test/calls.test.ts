@@ -1,11 +1,12 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
+import type { NewKey } from '../src/admin-api.ts';
 import { call } from '../src/browser/api/client.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 
 test('a call that is made again because its answer was lost is the same one', async () => {
   const keys: (string | null)[] = [];
-  const lose = (body: object, isLost: boolean) => {
+  const lose = (body: Partial<NewKey>, isLost: boolean) => {
     jest.spyOn(globalThis, 'fetch').mockImplementationOnce(async (_url, init) => {
       keys.push(new Headers(init?.headers).get('Idempotency-Key'));
       if (isLost) throw new TypeError('Failed to fetch');
@@ -46,3 +47,21 @@ test('a gateway that hangs is reported like one that is down, but an abandoned q
   left.abort();
   await expect(dropped).rejects.toMatchObject({ name: 'AbortError' });
 });
+
+/** Only compiled: each call differs from the contract. */
+export const REFUSED_BY_THE_COMPILER = () => [
+  // @ts-expect-error
+  call('GET', '/nowhere'),
+  // @ts-expect-error
+  call('PUT', '/keys'),
+  // @ts-expect-error
+  call('GET', `/keys/${String(1)}/nowhere`),
+  // @ts-expect-error
+  call('GET', '/keys', { query: { nothing: 1 } }),
+  // @ts-expect-error
+  call('GET', '/status', { query: { limit: 1 } }),
+  // @ts-expect-error
+  call('POST', '/keys', { body: { nothing: 1 } }),
+  // @ts-expect-error
+  call('POST', '/keys', { body: { account: 1 } }),
+];

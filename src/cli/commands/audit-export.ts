@@ -1,4 +1,4 @@
-import type { Audit } from '@storegate/console';
+import type { Audit, QueryOf } from '@storegate/console';
 import { type Api, CallError } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -16,8 +16,7 @@ export async function exportAudit(
   api: Api,
   { after = 0, since }: ExportOptions,
 ): Promise<void> {
-  const list = async (query: Readonly<Record<string, string | number | undefined>>) =>
-    await api.call<Audit>('GET', '/audit', { query });
+  const list = async (query: QueryOf<'listAudit'>) => await api.call('GET', '/audit', { query });
 
   if (after > 0) await refuseUnknown();
   // With `since`, the numbers do not show which entries are missing.

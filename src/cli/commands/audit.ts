@@ -1,4 +1,4 @@
-import type { Audit, Entry } from '@storegate/console';
+import type { Entry } from '@storegate/console';
 import type { Command } from 'commander';
 import { addCall, addCommand, type Options, option, optionsOf, time, wholeNumber, withApi } from '../command.ts';
 import { listView } from '../output.ts';
@@ -21,7 +21,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
     ],
     examples: ['audit list --action keys.rotate'],
     ask: async (api, { actor, action, target, below, limit }: Options & Record<string, string>) =>
-      (await api.call<Audit>('GET', '/audit', { query: { actor, action, target, below, limit } })).entries,
+      (await api.call('GET', '/audit', { query: { actor, action, target, below, limit } })).entries,
     view: listView(
       COLUMNS,
       'No audit entries.',

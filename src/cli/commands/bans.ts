@@ -1,4 +1,4 @@
-import type { Ban, BanEntry, BanHistory, Bans, UsageList } from '@storegate/console';
+import type { Ban, BanEntry, BodyOf } from '@storegate/console';
 import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { addCall, addCommand, duration, type Options, option, pastTime, segment, wholeNumber } from '../command.ts';
@@ -41,7 +41,7 @@ export function addBans(program: Command, terminal: Terminal): void {
   addCall(terminal, bans, 'list', {
     about: 'list current bans',
     examples: ['bans list'],
-    ask: async (api) => (await api.call<Bans>('GET', '/bans')).bans,
+    ask: async (api) => (await api.call('GET', '/bans')).bans,
     view: BANS,
   });
   addCall(terminal, bans, 'history [key-or-account]', {
@@ -53,7 +53,7 @@ export function addBans(program: Command, terminal: Terminal): void {
     ],
     examples: ['bans history acme --since 30d'],
     ask: async (api, { since, below, limit }: Options & Record<string, string>, subject?: string) =>
-      (await api.call<BanHistory>('GET', '/ban-history', { query: { subject, since, below, limit } })).entries,
+      (await api.call('GET', '/ban-history', { query: { subject, since, below, limit } })).entries,
     view: HISTORY,
   });
   addBanChanges(bans, terminal);
@@ -63,7 +63,7 @@ export function addBans(program: Command, terminal: Terminal): void {
     examples: ['bans lift acme'],
     ask: async (api, _options, subject: string) => ({
       subject,
-      ...(await api.call<UsageList>('DELETE', `/bans/${segment(subject)}`)),
+      ...(await api.call('DELETE', `/bans/${segment(subject)}`)),
     }),
     view: {
       text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
@@ -73,9 +73,9 @@ export function addBans(program: Command, terminal: Terminal): void {
 }
 
 function addBanChanges(bans: Command, terminal: Terminal): void {
-  for (const [name, about, method, end] of [
-    ['add', 'ban a key or account', 'PUT', ''],
-    ['extend', 'extend a ban', 'POST', '/extend'],
+  for (const [name, about] of [
+    ['add', 'ban a key or account'],
+    ['extend', 'extend a ban'],
   ] as const) {
     addCall(terminal, bans, `${name} <key-or-account>`, {
       about,
@@ -88,8 +88,12 @@ function addBanChanges(bans: Command, terminal: Terminal): void {
         option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
       ],
       examples: [EXAMPLE.replace('add', name)],
-      ask: async (api, { duration, reason }: Options & { duration: string }, subject: string) =>
-        (await api.call<Bans>(method, `/bans/${segment(subject)}${end}`, { body: { duration, reason } })).bans,
+      async ask(api, { duration, reason }: Options & { duration: string }, subject: string) {
+        const body: BodyOf<'addBan'> = { duration, reason };
+        const path = `/bans/${segment(subject)}` as const;
+        const answer = name === 'add' ? api.call('PUT', path, { body }) : api.call('POST', `${path}/extend`, { body });
+        return (await answer).bans;
+      },
       view: BANS,
     });
   }

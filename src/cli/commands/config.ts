@@ -1,4 +1,4 @@
-import type { Config, ConfigDiff, Reload, Setting } from '@storegate/console';
+import type { ConfigDiff, Reload, Setting } from '@storegate/console';
 import { differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { addCall, type Options, option } from '../command.ts';
@@ -9,7 +9,7 @@ export function addConfig(program: Command, terminal: Terminal): void {
   const config = addCall(terminal, program, 'config', {
     about: 'show effective settings and their sources',
     examples: ['config'],
-    ask: async (api) => (await api.call<Config>('GET', '/config')).settings,
+    ask: async (api) => (await api.call('GET', '/config')).settings,
     view: {
       text: (settings, page) => page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
       names: (settings) => settings.map(({ name }) => name),
@@ -18,7 +18,7 @@ export function addConfig(program: Command, terminal: Terminal): void {
   addCall(terminal, config, 'diff', {
     about: 'compare the files with the running configuration',
     examples: ['config diff'],
-    ask: (api) => api.call<ConfigDiff>('GET', '/config/diff'),
+    ask: (api) => api.call('GET', '/config/diff'),
     view: DIFF,
   });
 }
@@ -52,7 +52,7 @@ export function addReload(program: Command, terminal: Terminal): void {
     examples: ['reload --dry-run'],
     ask: async (api, { dryRun = false }: Options & { dryRun?: boolean }) => ({
       dryRun,
-      ...(await api.call<Reload>('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {})),
+      ...(await api.call('POST', '/reload', { query: { dryRun: dryRun || undefined } })),
     }),
     view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
   });

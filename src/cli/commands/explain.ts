@@ -1,4 +1,3 @@
-import type { ExplainedRequest } from '@storegate/console';
 import type { Command } from 'commander';
 import { addCall, segment } from '../command.ts';
 import { CallError } from '../connect/api.ts';
@@ -13,9 +12,9 @@ export function addExplain(program: Command, terminal: Terminal): void {
     details: 'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
     examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
     async ask(api, _options, id: string) {
-      const path = `/requests/${segment(id)}`;
+      const path = `/requests/${segment(id)}` as const;
       if (!REQUEST_ID.test(id)) throw new CallError(notAnId(id), { failure: 'usage' });
-      return { asked: id, ...(await api.call<ExplainedRequest>('GET', path)) };
+      return { asked: id, ...(await api.call('GET', path)) };
     },
     view: explainedView,
   });

@@ -21,7 +21,7 @@ export function addHistory(program: Command, terminal: Terminal): void {
     ],
     examples: ['history --since 3h --step 10m --operation listPets'],
     ask: (api, { since, step, operation, plan }: Options & Record<string, string>) =>
-      api.call<History>('GET', '/history', { query: { since, step, operation, plan } }),
+      api.call('GET', '/history', { query: { since, step, operation, plan } }),
     view: { text: showHistory },
   });
 }

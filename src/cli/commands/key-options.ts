@@ -1,3 +1,4 @@
+import type { BodyOf } from '@storegate/console';
 import type { Option } from 'commander';
 import { duration, futureTime, type Options, option, pair, repeated } from '../command.ts';
 
@@ -27,7 +28,7 @@ export const KEY_OPTIONS: readonly Option[] = [
 ];
 
 /** `null` removes a field. */
-export function bodyOf(options: KeyOptions) {
+export function bodyOf(options: KeyOptions): BodyOf<'createKey'> {
   const { plan, account, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta, env } = options;
   // Commander gives `true` for a `--no-…` option that was not used.
   const orNull = <T>(value: T | boolean | undefined) => (value === false ? null : value === true ? undefined : value);
@@ -39,7 +40,7 @@ export function bodyOf(options: KeyOptions) {
     limits: orNull(limits),
     expires: orNull(expires),
     expiresIn,
-    addresses: address ?? orNull(addresses),
+    addresses: address ?? (addresses === false ? null : undefined),
     scopes: scope ?? (scopes === false ? [] : undefined),
     metadata: meta,
   };

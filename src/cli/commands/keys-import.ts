@@ -44,7 +44,7 @@ export function addKeysImport(keys: Command, terminal: Terminal): void {
     if (options.format || options.dryRun || options.skipBad)
       command.error('error: --format, --dry-run and --skip-bad need --file');
     await withApi(terminal, options, async (api) => {
-      const key = await api.call<Key>('POST', '/keys/import', { body: { ...bodyOf(options), hash }, idempotencyKey });
+      const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash }, idempotencyKey });
       const view = doneView<Key>(
         ({ id }) => `${id} is imported. Its old secret works now.`,
         ({ id }) => id,

@@ -11,6 +11,7 @@ import {
   option,
   segment,
 } from '../command.ts';
+import type { Api } from '../connect/api.ts';
 import { cardView, doneView, inSentence, listView, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
@@ -61,7 +62,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
     idempotent: true,
     examples: [example],
     ask: (api, options: KeyOptions) =>
-      api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.idempotencyKey }),
+      api.call('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.idempotencyKey }),
     view: SECRET,
   });
   addCall(terminal, keys, 'list', {
@@ -77,7 +78,10 @@ export function addKeys(program: Command, terminal: Terminal): void {
     ],
     examples: ['keys list --account acme --status active'],
     ask: (api, { account, plan, status, label, scope, find, sort }: Options & Record<string, string>) =>
-      everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope, find, sort }),
+      everyPage(
+        (page) => api.call('GET', '/keys', { query: { account, plan, status, label, scope, find, sort, ...page } }),
+        ({ keys }) => keys,
+      ),
     view: KEYS,
   });
   addGetAndUpdate(keys, terminal);
@@ -90,7 +94,7 @@ function addGetAndUpdate(keys: Command, terminal: Terminal): void {
   addCall(terminal, keys, 'get <key-id>', {
     about: 'show a key',
     examples: ['keys get key_4fGh…'],
-    ask: (api, _options, id: string) => api.call<Key>('GET', `/keys/${segment(id)}`),
+    ask: (api, _options, id: string) => api.call('GET', `/keys/${segment(id)}`),
     view: KEY,
   });
   addCall(terminal, keys, 'update <key-id>', {
@@ -106,23 +110,23 @@ function addGetAndUpdate(keys: Command, terminal: Terminal): void {
     ],
     changes: true,
     examples: ['keys update key_4fGh… --plan pro --no-limits'],
-    ask: (api, options: KeyOptions, id: string) =>
-      api.call<Key>('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
+    ask: (api, options: KeyOptions, id: string) => api.call('PATCH', `/keys/${segment(id)}`, { body: bodyOf(options) }),
     view: KEY,
   });
 }
 
 function addKeyStatus(keys: Command, terminal: Terminal): void {
-  for (const [name, about, method, end] of [
-    ['disable', 'disable a key until it is enabled', 'POST', '/disable'],
-    ['enable', 'enable a key', 'POST', '/enable'],
-    ['revoke', 'revoke a key', 'DELETE', ''],
-  ] as const) {
+  const changes: readonly (readonly [name: string, about: string, ask: (api: Api, id: string) => Promise<Key>])[] = [
+    ['disable', 'disable a key until it is enabled', (api, id) => api.call('POST', `/keys/${segment(id)}/disable`)],
+    ['enable', 'enable a key', (api, id) => api.call('POST', `/keys/${segment(id)}/enable`)],
+    ['revoke', 'revoke a key', (api, id) => api.call('DELETE', `/keys/${segment(id)}`)],
+  ];
+  for (const [name, about, ask] of changes) {
     addCall(terminal, keys, `${name} <key-id>`, {
       about,
       changes: true,
       examples: [`keys ${name} key_4fGh…`],
-      ask: (api, _options, id: string) => api.call<Key>(method, `/keys/${segment(id)}${end}`),
+      ask: (api, _options, id: string) => ask(api, id),
       view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
     });
   }
@@ -138,7 +142,7 @@ function addKeyStatus(keys: Command, terminal: Terminal): void {
     idempotent: true,
     examples: ['keys rotate key_4fGh… --overlap 7d'],
     ask: (api, { overlap, env, force, idempotencyKey }: Rotation, id: string) =>
-      api.call<KeyWithSecret>('POST', `/keys/${segment(id)}/rotate`, {
+      api.call('POST', `/keys/${segment(id)}/rotate`, {
         body: { overlap, env, force },
         idempotencyKey,
       }),
@@ -152,7 +156,7 @@ function addKeyIdentify(keys: Command, terminal: Terminal): void {
     details: 'Without an argument, the key is read from standard input: arguments are visible in ps.',
     examples: ['keys identify < found.txt'],
     ask: async (api, _options, key?: string) =>
-      await api.call<Key>('POST', '/keys/identify', { body: { key: (key ?? (await terminal.input())).trim() } }),
+      await api.call('POST', '/keys/identify', { body: { key: (key ?? (await terminal.input())).trim() } }),
     view: KEY,
   });
 }

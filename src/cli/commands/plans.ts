@@ -1,4 +1,4 @@
-import type { Plan, PlanAddresses, PlanSimulation, Plans } from '@storegate/console';
+import type { BodyOf, Plan, PlanAddresses } from '@storegate/console';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCall, addCommand, type Options, option, repeated, segment, wholeNumber } from '../command.ts';
 import { CallError } from '../connect/api.ts';
@@ -10,7 +10,7 @@ interface Changes {
   readonly limits?: string;
   readonly custom?: true;
   readonly drop?: string[];
-  readonly count?: string;
+  readonly count?: Plan['count'];
   readonly concurrency?: number | null;
   readonly weight?: number;
   readonly allow?: string[];
@@ -41,7 +41,7 @@ export function addPlans(program: Command, terminal: Terminal): void {
     about: 'list plans',
     examples: ['plans list'],
     ask: async (api): Promise<readonly Listed[]> => {
-      const { plans, public: open } = await api.call<Plans>('GET', '/plans');
+      const { plans, public: open } = await api.call('GET', '/plans');
       return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
     },
     view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
@@ -49,27 +49,30 @@ export function addPlans(program: Command, terminal: Terminal): void {
   addCall(terminal, plans, 'get <plan>', {
     about: 'show a plan',
     examples: ['plans get free'],
-    ask: (api, _options, plan: string) => api.call<Plan>('GET', `/plans/${segment(plan)}`),
+    ask: (api, _options, plan: string) => api.call('GET', `/plans/${segment(plan)}`),
     view: cardView(nameOf),
   });
-  for (const [name, about, method, end] of [
-    ['simulate', 'show the effect of a plan on current keys and on the last day', 'POST', '/simulate'],
-    ['set', 'create or change a plan in the plans file, and apply it', 'PUT', ''],
+  for (const [name, about] of [
+    ['simulate', 'show the effect of a plan on current keys and on the last day'],
+    ['set', 'create or change a plan in the plans file, and apply it'],
   ] as const) {
     addCall(terminal, plans, `${name} <plan>`, {
       about,
       options: CHANGES,
       ...(name === 'set' && { changes: true }),
       examples: [`plans ${name} free --limits 30/minute --drop day`],
-      ask: (api, options: Options & Changes, plan: string) =>
-        api.call<PlanSimulation>(method, `/plans/${segment(plan)}${end}`, { body: bodyOf(options) }),
+      ask(api, options: Options & Changes, plan: string) {
+        const sent = { body: bodyOf(options) };
+        const path = `/plans/${segment(plan)}` as const;
+        return name === 'set' ? api.call('PUT', path, sent) : api.call('POST', `${path}/simulate`, sent);
+      },
       view: simulationView,
     });
   }
 }
 
 /** Throws CallError without a change, and for limits of a plan without limits. */
-function bodyOf(changes: Changes) {
+function bodyOf(changes: Changes): BodyOf<'setPlan'> {
   const { limits, custom, drop, count, concurrency, weight } = changes;
   const body = {
     limits: custom ? null : limits,

@@ -32,8 +32,8 @@ export function addRequests(program: Command, terminal: Terminal): void {
     const { key, account, code, limit, follow, ...options } = optionsOf<Filters>(given);
     await withApi(terminal, options, async (api) => {
       if (!follow) {
-        const query = { key, account, code, limit };
-        return await print(terminal, options, await api.call<Requests>('GET', '/requests', { query }), VIEW);
+        const requests = await api.call('GET', '/requests', { query: { key, account, code, limit } });
+        return await print(terminal, options, requests, VIEW);
       }
       const { onEvent } = new Tail(terminal, options);
       await api.follow('/live', { key, account, code }, onEvent, AbortSignal.any([terminal.stop, terminal.unread]));

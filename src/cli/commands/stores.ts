@@ -1,4 +1,4 @@
-import type { Store, Stores } from '@storegate/console';
+import type { Store } from '@storegate/console';
 import { connectionsInWords, missingGateways, NO_GATEWAY, reasonInWords, stateInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { addCall } from '../command.ts';
@@ -13,7 +13,7 @@ export function addStores(program: Command, terminal: Terminal): void {
   addCall(terminal, program, 'stores', {
     about: 'list upstream stores and their health',
     examples: ['stores'],
-    ask: (api) => api.call<Stores>('GET', '/stores'),
+    ask: (api) => api.call('GET', '/stores'),
     view: {
       text: (answer, page) =>
         page.table(COLUMNS, answer.stores.map(rowOf), answer.unresponsive.length === 0 ? NO_GATEWAY : 'No stores.') +

@@ -1,4 +1,4 @@
-import type { Token, Tokens, TokenWithSecret } from '@storegate/console';
+import type { Role, Token } from '@storegate/console';
 import type { Command } from 'commander';
 import { addCall, addCommand, type Options, option, segment } from '../command.ts';
 import { doneView, listView } from '../output.ts';
@@ -22,8 +22,8 @@ export function addTokens(program: Command, terminal: Terminal): void {
     idempotent: true,
     details: 'A name has lowercase letters, digits and dashes.',
     examples: [example],
-    ask: (api, { role, idempotencyKey }: Options & Record<string, string>, name: string) =>
-      api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey }),
+    ask: (api, { role, idempotencyKey }: Options & { role: Role }, name: string) =>
+      api.call('POST', '/tokens', { body: { name, role }, idempotencyKey }),
     view: {
       text: ({ token, name, role }, page) =>
         `${token}\n${page.notes(`This is ${name}, role ${role}. The token is not shown again.`)}`,
@@ -33,14 +33,14 @@ export function addTokens(program: Command, terminal: Terminal): void {
   addCall(terminal, tokens, 'list', {
     about: 'list tokens, without secrets',
     examples: ['tokens list'],
-    ask: async (api) => (await api.call<Tokens>('GET', '/tokens')).tokens,
+    ask: async (api) => (await api.call('GET', '/tokens')).tokens,
     view: listView(['name', 'role', 'created'], 'No tokens.', nameOf),
   });
   addCall(terminal, tokens, 'revoke <name>', {
     about: 'revoke a token',
     changes: true,
     examples: ['tokens revoke ci-deploy'],
-    ask: (api, _options, name: string) => api.call<Token>('DELETE', `/tokens/${segment(name)}`),
+    ask: (api, _options, name: string) => api.call('DELETE', `/tokens/${segment(name)}`),
     view: doneView(({ name }) => `${name} is revoked.`, nameOf),
   });
 }

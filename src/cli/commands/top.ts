@@ -24,7 +24,7 @@ export function addTop(program: Command, terminal: Terminal): void {
     ],
     examples: ['top --window day --by refused'],
     ask: (api, { window, by, limit }: Options & { window: string; by: string; limit: number }) =>
-      api.call<Top>('GET', '/top', { query: { window, by, limit } }),
+      api.call('GET', '/top', { query: { window, by, limit } }),
     view: { text: showTop, names: ({ items }) => items.map(({ key, operation }) => key ?? operation) },
   });
 }

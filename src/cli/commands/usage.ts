@@ -1,4 +1,4 @@
-import type { Usage, UsageList } from '@storegate/console';
+import type { Usage } from '@storegate/console';
 import { recordInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { addCall, addCommand, type Options, option, segment, wholeNumber } from '../command.ts';
@@ -13,8 +13,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
   addCall(terminal, usage, 'get <key-or-account>', {
     about: 'show the counters of a key or account',
     examples: ['usage get key_4fGh…'],
-    ask: async (api, _options, subject: string) =>
-      (await api.call<UsageList>('GET', `/usage/${segment(subject)}`)).usage,
+    ask: async (api, _options, subject: string) => (await api.call('GET', `/usage/${segment(subject)}`)).usage,
     view: viewWith(({ subject, history }) =>
       history && (history.bans > 0 || history.lifted)
         ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
@@ -27,7 +26,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
     idempotent: true,
     examples: ['usage reset acme'],
     ask: async (api, { idempotencyKey }, subject: string) =>
-      (await api.call<UsageList>('POST', `/usage/${segment(subject)}/reset`, { idempotencyKey })).usage,
+      (await api.call('POST', `/usage/${segment(subject)}/reset`, { idempotencyKey })).usage,
     view: viewWith(banIn),
   });
   addCall(terminal, usage, 'grant <key-or-account>', {
@@ -39,9 +38,13 @@ export function addUsage(program: Command, terminal: Terminal): void {
     changes: true,
     idempotent: true,
     examples: ['usage grant key_4fGh… --units 500 --window day'],
-    ask: async (api, { units, window, idempotencyKey }: Options & Record<string, string>, subject: string) => {
-      const sent = { body: { units, window }, idempotencyKey };
-      return (await api.call<UsageList>('POST', `/usage/${segment(subject)}/grant`, sent)).usage;
+    ask: async (
+      api,
+      { units, window, idempotencyKey }: Options & { units: number; window?: string },
+      subject: string,
+    ) => {
+      const path = `/usage/${segment(subject)}/grant` as const;
+      return (await api.call('POST', path, { body: { units, window }, idempotencyKey })).usage;
     },
     view: viewWith(banIn),
   });

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint, Webhooks, WebhookTest, WebhookTests } from '@storegate/console';
+import type { WebhookEndpoint, WebhookTest } from '@storegate/console';
 import { plural } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { addCall, addCommand, type Options, option } from '../command.ts';
@@ -16,7 +16,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     about: 'list webhook endpoints, with pending and failed events',
     isDefault: true,
     examples: ['webhooks list'],
-    ask: async (api) => (await api.call<Webhooks>('GET', '/webhooks')).endpoints,
+    ask: async (api) => (await api.call('GET', '/webhooks')).endpoints,
     view: {
       text: (endpoints, page) =>
         page.table(COLUMNS, endpoints.map(rowOf), 'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.') +
@@ -37,8 +37,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     idempotent: true,
     examples: ['webhooks test --endpoint 5f1c22a09b3e'],
     ask: async (api, { endpoint, idempotencyKey }: Options & { endpoint?: string }) => {
-      const body = endpoint === undefined ? {} : { endpoint };
-      return (await api.call<WebhookTests>('POST', '/webhooks/test', { body, idempotencyKey })).tests;
+      return (await api.call('POST', '/webhooks/test', { body: { endpoint }, idempotencyKey })).tests;
     },
     view: listView(
       ['id', 'host', 'result', 'status', 'ms', 'error'],

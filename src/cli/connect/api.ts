@@ -1,24 +1,35 @@
+import type { AnswerTo, QueryOf, SentTo } from '@storegate/console';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { holdsSecret } from '../../common/secret-mask.ts';
 import { encodeReason, REASON_HEADER } from '../../keys/operators/reason.ts';
 import { GIVE_THE_ID } from '../../keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
-export interface Api {
+export interface Connection {
   /** Throws CallError. */
-  call<T = unknown>(method: string, path: string, sent?: Sent): Promise<T>;
+  call(method: string, path: string, sent?: Sent): Promise<unknown>;
   /** Throws CallError, also if the gateway ends the stream. */
   follow(
-    path: string,
-    query: NonNullable<Sent['query']>,
+    path: '/live',
+    query: QueryOf<'followLive'>,
     onEvent: (event: string, data: unknown) => void,
     stop: AbortSignal,
   ): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A connection with calls that are in the contract only. */
+export interface Api extends Omit<Connection, 'call'> {
+  /** Throws CallError. */
+  call<Method extends string, Path extends string>(
+    method: Method,
+    path: Path,
+    ...sent: SentTo<Method, Path, Pick<Sent, 'idempotencyKey'>>
+  ): Promise<AnswerTo<Method, Path>>;
+}
+
 export interface Sent {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
   readonly reason?: string | undefined;

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Api, CallError } from './api.ts';
+import { CallError, type Connection } from './api.ts';
 
 export interface ConnectOptions {
   readonly url?: string;
@@ -11,7 +11,7 @@ export interface ConnectOptions {
 }
 
 /** Flags come first, then the environment, a profile, and the configured state. */
-export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Api> {
+export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Connection> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
   const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
@@ -62,7 +62,7 @@ async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
 }
 
 /** Only a call without a URL loads the modules of the gateway. */
-async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<Api> {
+async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<Connection> {
   const [{ connectLocally }, { loadConfig }] = await Promise.all([
     import('./local.ts'),
     import('../../config/load.ts'),
@@ -70,7 +70,7 @@ async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<A
   return await connectLocally(() => loadConfig(terminal), tls);
 }
 
-async function connectRemote(url: string, token: string | null, tls: FetchTls | null): Promise<Api> {
+async function connectRemote(url: string, token: string | null, tls: FetchTls | null): Promise<Connection> {
   const { connectOverHttp } = await import('./http.ts');
   return connectOverHttp(url, token, { tls });
 }

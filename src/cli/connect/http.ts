@@ -1,7 +1,7 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
-import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 30_000;
@@ -13,7 +13,7 @@ export function connectOverHttp(
   url: string,
   token: string | null,
   { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
-): Api {
+): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CallError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
       failure: 'usage',
@@ -50,9 +50,9 @@ export function connectOverHttp(
   }
 
   return {
-    async call<T>(method: string, path: string, sent: Sent = {}) {
+    async call(method, path, sent = {}) {
       const response = await send(method, path, sent);
-      if (response.ok) return (await bodyOf(response, base)) as T;
+      if (response.ok) return await bodyOf(response, base);
       throw await refusalIn(response);
     },
     async follow(path, query, onEvent, stop) {

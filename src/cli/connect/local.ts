@@ -16,12 +16,12 @@ import type { Window } from '../../limits/limits.ts';
 import { ContractCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
-import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 import { connectOverHttp } from './http.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** `tls`: for a gateway that runs on the same folder. */
-export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Api> {
+export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Connection> {
   let config = load();
   let scoped: readonly Window[] | null = null;
   const storage = await openStorage(config);
@@ -61,7 +61,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
   const api = await orClose(storage, () => createAdminApi(context));
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  async function hereOrThere<T>(here: () => Promise<T>, there: (running: Api) => Promise<T>): Promise<T> {
+  async function hereOrThere<T>(here: () => Promise<T>, there: (running: Connection) => Promise<T>): Promise<T> {
     try {
       return await here();
     } catch (error) {
@@ -114,7 +114,7 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
 }
 
 /** Rejects with errors of the stream and of `onEvent`. */
-function listen(follow: Follow, onEvent: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
+function listen(follow: Follow, onEvent: Parameters<Connection['follow']>[2], stop: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const end = follow({
     send(event, data) {
@@ -149,7 +149,7 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
 async function askRunning<T>(
   config: Config,
   { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },
-  call: (running: Api) => Promise<T>,
+  call: (running: Connection) => Promise<T>,
 ): Promise<T> {
   const announced = announcedIn(config.data);
   if (!announced) throw refused;

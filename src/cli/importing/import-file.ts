@@ -5,7 +5,7 @@ import type { Api } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Format, formatOf, readerOf } from './formats.ts';
 import type { Defaults } from './key-fields.ts';
-import { type Mode, sendKeys, type Tally } from './passes.ts';
+import { type ImportMany, type Mode, sendKeys, type Tally } from './passes.ts';
 import { KeyFileError, type Source } from './rows.ts';
 
 export interface ImportOptions extends Defaults, Mode {
@@ -21,7 +21,8 @@ export async function importFile(
 ): Promise<Tally> {
   const source = await sourceOf(terminal, file);
   const read = await readerOf(format);
-  const pass = (mode: Mode) => sendKeys(api, read(source), defaults, mode);
+  const importMany: ImportMany = (body) => api.call('POST', '/keys/import-many', { body });
+  const pass = (mode: Mode) => sendKeys(importMany, read(source), defaults, mode);
   if (dryRun) return await pass({ dryRun });
   if (skipBad) return await pass({ skipBad });
   const checked = await pass({ dryRun: true });

@@ -1,6 +1,6 @@
-import type { ImportReport } from '@storegate/console';
+import type { ImportReport, ManyImportedKeys } from '@storegate/console';
 import { plural } from '@storegate/console/words';
-import { CallError, type Sent } from '../connect/api.ts';
+import { CallError } from '../connect/api.ts';
 import { Batch } from './batch.ts';
 import { type Defaults, type FieldError, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
@@ -19,9 +19,7 @@ export interface Tally {
   hadSecrets: boolean;
 }
 
-interface Caller {
-  call(method: string, path: string, sent?: Sent): Promise<unknown>;
-}
+export type ImportMany = (body: ManyImportedKeys) => Promise<ImportReport>;
 
 export interface Mode {
   readonly dryRun?: boolean;
@@ -29,7 +27,12 @@ export interface Mode {
 }
 
 /** Throws CallError with the place if a call fails; keys of earlier calls stay imported. */
-export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults: Defaults, mode: Mode): Promise<Tally> {
+export async function sendKeys(
+  importMany: ImportMany,
+  rows: AsyncIterable<Read>,
+  defaults: Defaults,
+  mode: Mode,
+): Promise<Tally> {
   const tally: Tally = { imported: 0, already: 0, bad: 0, problems: [], moreProblems: 0, hadSecrets: false };
   const seen = new Map<string, string>();
   let batch = new Batch();
@@ -38,7 +41,7 @@ export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults:
     const { keys } = batch;
     if (keys.length > 0) {
       const body = { keys: keys.map((key) => key.body), ...mode };
-      const answer = await withProgress(() => api.call('POST', '/keys/import-many', { body }));
+      const answer = await withProgress(() => importMany(body));
       tally.imported += answer.imported;
       tally.already += answer.already;
       for (const { index, field, message } of answer.bad) {
@@ -50,9 +53,9 @@ export async function sendKeys(api: Caller, rows: AsyncIterable<Read>, defaults:
     batch = new Batch();
   }
 
-  async function withProgress(call: () => Promise<unknown>): Promise<ImportReport> {
+  async function withProgress(call: () => Promise<ImportReport>): Promise<ImportReport> {
     try {
-      return (await call()) as ImportReport;
+      return await call();
     } catch (error) {
       if (!(error instanceof CallError) || mode.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];

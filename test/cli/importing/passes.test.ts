@@ -1,19 +1,16 @@
 import { expect, test } from '@jest/globals';
+import type { ManyImportedKeys } from '@storegate/console';
 import { CallError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
 import { bad, type Read } from '../../../src/cli/importing/rows.ts';
 
-interface Body {
-  readonly keys: readonly { readonly label?: string }[];
-}
-
-function apiOf(answer: (call: number, body: Body) => object) {
-  const bodies: Body[] = [];
+function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
+  const bodies: ManyImportedKeys[] = [];
   return {
     bodies,
-    async call(_method: string, _path: string, { body }: { body?: unknown } = {}) {
-      bodies.push(body as Body);
-      return { imported: (body as Body).keys.length, already: 0, bad: [], ...answer(bodies.length, body as Body) };
+    async importMany(body: ManyImportedKeys) {
+      bodies.push(body);
+      return { dryRun: false, imported: body.keys.length, already: 0, bad: [], ...answer(bodies.length, body) };
     },
   };
 }
@@ -26,7 +23,11 @@ const DEFAULTS = { plan: 'pro', account: 'acme' };
 
 test('sends up to 250 keys per call, and fewer large ones', async () => {
   const api = apiOf(() => ({}));
-  expect(await sendKeys(api, keys(600), DEFAULTS, {})).toMatchObject({ imported: 600, bad: 0, hadSecrets: true });
+  expect(await sendKeys(api.importMany, keys(600), DEFAULTS, {})).toMatchObject({
+    imported: 600,
+    bad: 0,
+    hadSecrets: true,
+  });
   expect(api.bodies.map((body) => body.keys.length)).toEqual([250, 250, 100]);
 
   const metadata = Object.fromEntries(
@@ -39,7 +40,7 @@ test('sends up to 250 keys per call, and fewer large ones', async () => {
     addresses: Array(100).fill('1111:2222:3333:4444:5555:6666:7777:8888/128'),
   };
   const large = apiOf(() => ({}));
-  await sendKeys(large, keys(10, largest), DEFAULTS, { dryRun: true });
+  await sendKeys(large.importMany, keys(10, largest), DEFAULTS, { dryRun: true });
   expect(large.bodies.length).toBeGreaterThan(1);
   for (const body of large.bodies) expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(262_144);
 });
@@ -59,7 +60,7 @@ test('reports problems in the order of the file', async () => {
     yield { at: 'line 4', fields: { key: 'another' } };
     yield { at: 'line 5', fields: { key: 'another' } };
   };
-  const { problems, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
+  const { problems, ...counts } = await sendKeys(api.importMany, rows(), DEFAULTS, { skipBad: true });
   expect(problems.map(({ at, message }) => `${at} ${message}`)).toEqual([
     'line 1 one',
     'line 1 two',
@@ -75,7 +76,7 @@ test('a failed call reports its place and what to do', async () => {
     if (call === 3) throw new CallError('The state cannot be reached: try again later.', { failure: 'shut' });
     return {};
   });
-  const failed = await sendKeys(api, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
+  const failed = await sendKeys(api.importMany, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(CallError);
   expect(failed).toMatchObject({
     failure: 'shut',
@@ -88,11 +89,13 @@ test('a failed check reports only its reason', async () => {
   const api = apiOf(() => {
     throw new CallError('No gateway is running.');
   });
-  await expect(sendKeys(api, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(/^No gateway is running\.$/);
+  await expect(sendKeys(api.importMany, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(
+    /^No gateway is running\.$/,
+  );
 });
 
 test('a file without keys makes no call', async () => {
   const api = apiOf(() => ({}));
-  expect(await sendKeys(api, keys(0), DEFAULTS, {})).toMatchObject({ imported: 0, bad: 0 });
+  expect(await sendKeys(api.importMany, keys(0), DEFAULTS, {})).toMatchObject({ imported: 0, bad: 0 });
   expect(api.bodies).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { h } from 'preact';
-import type { Ban } from '../../admin-api.ts';
-import { call, path } from '../api/client.ts';
+import type { Bans } from '../../admin-api.ts';
+import { call } from '../api/client.ts';
 import { clockTime } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
@@ -21,8 +21,8 @@ function lengthField(label: string) {
   });
 }
 
-async function endText(sent: Promise<unknown>, done: () => void): Promise<string> {
-  const { bans } = (await sent) as { bans: readonly Ban[] };
+async function endText(sent: Promise<Bans>, done: () => void): Promise<string> {
+  const { bans } = await sent;
   done();
   const [ban] = bans;
   if (bans.length !== 1 || !ban) return `${bans.length} keys or accounts are banned.`;
@@ -40,7 +40,10 @@ export function banAct({ party, words }: BanTarget, done: () => void): Act {
     effect: `Refuses every request of ${words} with 403 until the ban ends, and replaces a current ban. The ban level rises by one. Clients see when the ban ends, but not the reason.`,
     fields: lengthField('Duration'),
     run: (form, reason) =>
-      endText(call('PUT', path`/bans/${party}`, { body: { duration: text(form, 'length'), reason }, reason }), done),
+      endText(
+        call('PUT', `/bans/${encodeURIComponent(party)}`, { body: { duration: text(form, 'length'), reason }, reason }),
+        done,
+      ),
   };
 }
 
@@ -55,7 +58,10 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
     fields: lengthField('Extension'),
     run: (form, reason) =>
       endText(
-        call('POST', path`/bans/${party}/extend`, { body: { duration: text(form, 'length'), reason }, reason }),
+        call('POST', `/bans/${encodeURIComponent(party)}/extend`, {
+          body: { duration: text(form, 'length'), reason },
+          reason,
+        }),
         done,
       ),
   };
@@ -67,7 +73,7 @@ export function pardonAct({ party, words }: BanTarget, done: () => void): Act {
     verb: 'Lift ban',
     effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
     run: async (_form, reason) => {
-      const answer = await call('DELETE', path`/bans/${party}`, { reason });
+      const answer = await call('DELETE', `/bans/${encodeURIComponent(party)}`, { reason });
       done();
       return `The ban of ${party} is lifted. ${remainingText(answer)}`;
     },

@@ -1,17 +1,17 @@
 import { h } from 'preact';
-import type { Key, KeyWithSecret } from '../../admin-api.ts';
-import { call, path } from '../api/client.ts';
+import type { Key, KeyUpdate } from '../../admin-api.ts';
+import { call } from '../api/client.ts';
 import { clockTime } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
 import { SecretOnce } from '../parts/secret.ts';
 import { PlanChoice } from './plan-choice.ts';
 
-const keyPath = ({ id }: Key) => path`/keys/${id}`;
+const keyPath = ({ id }: Key) => `/keys/${encodeURIComponent(id)}` as const;
 
 /** Changes fields of a key; `done` gets the key as it is then. */
-async function patched(key: Key, body: object, reason: string, done: (key: Key) => void): Promise<Key> {
-  const changed = await call<Key>('PATCH', keyPath(key), { body, reason });
+async function patched(key: Key, body: KeyUpdate, reason: string, done: (key: Key) => void): Promise<Key> {
+  const changed = await call('PATCH', keyPath(key), { body, reason });
   done(changed);
   return changed;
 }
@@ -24,7 +24,7 @@ export function planAct(key: Key, done: (key: Key) => void): Act {
     effect: `${key.id} gets the limits of the plan with its next request. Usage is kept in windows of the same length. Between plans that count keys and plans that count accounts, neither usage nor a ban is kept.${own}`,
     fields: h(PlanChoice, { value: key.plan }),
     run: async (form, reason) => {
-      const { plan } = await patched(key, { plan: form.get('plan') }, reason, done);
+      const { plan } = await patched(key, { plan: String(form.get('plan')) }, reason, done);
       return `${key.id} is now on plan ${plan}.`;
     },
   };
@@ -69,7 +69,7 @@ export function disableAct(key: Key, done: (key: Key) => void): Act {
     dangerous: true,
     effect: `Refuses every request with ${key.id} with 401 until the key is enabled. Limits, usage and a ban are kept.`,
     run: async (_form, reason) => {
-      done(await call<Key>('POST', `${keyPath(key)}/disable`, { reason }));
+      done(await call('POST', `${keyPath(key)}/disable`, { reason }));
       return `${key.id} is disabled.`;
     },
   };
@@ -81,7 +81,7 @@ export function enableAct(key: Key, done: (key: Key) => void): Act {
     verb: 'Enable',
     effect: `Accepts requests with ${key.id} again, with its remaining quota. A ban continues until its end.`,
     run: async (_form, reason) => {
-      done(await call<Key>('POST', `${keyPath(key)}/enable`, { reason }));
+      done(await call('POST', `${keyPath(key)}/enable`, { reason }));
       return `${key.id} is enabled.`;
     },
   };
@@ -118,7 +118,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
     ],
     run: async (form, reason) => {
       const body = { overlap: String(form.get('overlap')).trim(), ...(form.has('force') && { force: true }) };
-      const { key: secret, ...rotated } = await call<KeyWithSecret>('POST', `${keyPath(key)}/rotate`, { body, reason });
+      const { key: secret, ...rotated } = await call('POST', `${keyPath(key)}/rotate`, { body, reason });
       done(rotated);
       return h(SecretOnce, { secret }, `This is the new secret of ${key.id}.`);
     },
@@ -132,7 +132,7 @@ export function revokeAct(key: Key, done: (key: Key) => void): Act {
     dangerous: true,
     effect: `Revokes ${key.id} permanently: every request with any of its secrets is refused with 401. The record stays for the audit log. To pause a key, disable it.`,
     run: async (_form, reason) => {
-      done(await call<Key>('DELETE', keyPath(key), { reason }));
+      done(await call('DELETE', keyPath(key), { reason }));
       return `${key.id} is revoked.`;
     },
   };

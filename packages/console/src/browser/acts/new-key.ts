@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Key, KeyWithSecret } from '../../admin-api.ts';
+import type { Key, NewKey } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { ClientLink } from '../parts/client-link.ts';
@@ -68,7 +68,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
       ),
     ],
     run: async (form, reason) => {
-      const { key: secret, ...key } = await call<KeyWithSecret>('POST', '/keys', { body: bodyOf(form), reason });
+      const { key: secret, ...key } = await call('POST', '/keys', { body: bodyOf(form), reason });
       done(key);
       return h(
         SecretOnce,
@@ -81,7 +81,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
   };
 }
 
-function bodyOf(form: FormData): object {
+function bodyOf(form: FormData): NewKey {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const list = (name: string) =>
     text(name)
@@ -89,10 +89,12 @@ function bodyOf(form: FormData): object {
       .map((one) => one.trim())
       .filter(Boolean);
   const [addresses, scopes, metadata] = [list('addresses'), list('scopes'), list('metadata')];
-  const optional = ['label', 'limits', 'expiresIn'].map((name) => [name, text(name)]).filter(([, value]) => value);
+  const [label, limits, expiresIn] = [text('label'), text('limits'), text('expiresIn')];
   return {
     ...{ account: text('account'), plan: text('plan') },
-    ...Object.fromEntries(optional),
+    ...(label && { label }),
+    ...(limits && { limits }),
+    ...(expiresIn && { expiresIn }),
     ...(addresses.length > 0 && { addresses }),
     ...(scopes.length > 0 && { scopes }),
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata.map(pairOf)) }),

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Plan, Plans } from '../../admin-api.ts';
+import type { Plan } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Failure } from '../parts/notice.ts';
@@ -9,7 +9,7 @@ import { Failure } from '../parts/notice.ts';
  * all keys.
  */
 export function PlanChoice({ value }: { value: string }) {
-  const { value: answer, error } = useAnswer<Plans>('/plans');
+  const { value: answer, error } = useAnswer('/plans');
   const plans = answer?.plans ?? [];
   const known = plans.some(({ name }) => name === value);
   return [

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { call, path } from '../api/client.ts';
+import { call } from '../api/client.ts';
 import { number } from '../format.ts';
 import type { Act } from '../parts/act.ts';
 import { Choice, Field } from '../parts/fields.ts';
@@ -32,7 +32,7 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
     run: async (form, reason) => {
       const units = Number(form.get('units'));
       const window = String(form.get('window') ?? '');
-      const answer = await call('POST', path`/usage/${party}/grant`, {
+      const answer = await call('POST', `/usage/${encodeURIComponent(party)}/grant`, {
         body: { units, ...(window && { window }) },
         reason,
       });
@@ -48,7 +48,7 @@ export function resetAct({ party, words }: BanTarget, done: () => void): Act {
     verb: 'Reset windows',
     effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
     run: async (_form, reason) => {
-      const answer = await call('POST', path`/usage/${party}/reset`, { reason });
+      const answer = await call('POST', `/usage/${encodeURIComponent(party)}/reset`, { reason });
       done();
       return `Counters were reset. ${remainingText(answer)}`;
     },

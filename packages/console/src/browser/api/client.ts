@@ -1,4 +1,5 @@
 import type { Role } from '../../admin-api.ts';
+import type { AnswerTo, SentTo } from '../../calls.ts';
 
 /** The admin API, by which alone the console knows and does anything. Sessions admit it below this path. */
 const API = '/console/api';
@@ -39,10 +40,10 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface CallOptions {
-  /** Values that are null, undefined or empty are left out. */
+  /** Values that are undefined or empty are left out. */
   readonly query?: Query | undefined;
   readonly body?: unknown;
   /** Why it is done, for the audit log. */
@@ -61,7 +62,16 @@ const lost = new Map<string, { readonly key: string; readonly until: number }>()
 export const signedOut = new EventTarget();
 
 /** A call of the admin API. Rejects with ApiError; with what `signal` was aborted for. */
-export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+export function call<Method extends string, Path extends string>(
+  method: Method,
+  path: Path,
+  ...options: SentTo<Method, Path, Pick<CallOptions, 'reason' | 'signal'>>
+): Promise<AnswerTo<Method, Path>> {
+  return request(method, path, ...(options as [CallOptions?]));
+}
+
+/** `call` without a look at the contract. */
+export async function request<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const { query = {}, body, reason, signal } = options;
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -93,11 +103,6 @@ function keyOf(asked: string): string {
 /** Browsers give `randomUUID` to no page without TLS on another machine. */
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** The path of an API with values in it, percent-encoded. */
-export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw({ raw: strings }, ...values.map(encodeURIComponent));
-}
 
 /** Opens a stream of events of the admin API. Rejects as `call`. */
 export async function openStream(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
@@ -148,7 +153,7 @@ function refusalIn(response: Response, answer: unknown): ApiError {
 }
 
 function queryText(query: Query): string {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0
     ? ''
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, type CallOptions, call } from './client.ts';
+import type { AnswerTo, SentTo } from '../../calls.ts';
+import { ApiError, type CallOptions, request } from './client.ts';
 
 /** Milliseconds until the next attempt, if the gateway or the state was down. */
 const AGAIN = 5_000;
@@ -15,28 +16,31 @@ export interface Answer<T> {
   readonly refresh: () => Promise<void>;
 }
 
-export interface AskOptions extends Pick<CallOptions, 'query'> {
+interface Polling {
   /** Milliseconds after which to ask again, while the page can be seen. */
   readonly every?: number | undefined;
 }
 
 /**
- * Asks `GET path` of the admin API, again when path or query change. `null` asks for nothing. Late answers to what is not asked
- * any more are dropped.
+ * Asks `GET path` of the admin API, again when path or query change. Late answers to what is not asked any more are
+ * dropped.
  */
-export function useAnswer<T>(path: string | null, { query, every }: AskOptions = {}): Answer<T> {
-  const [state, setState] = useState<{ of: string; value: T | null; error: ApiError | null; loading: boolean }>({
+export function useAnswer<Path extends string>(
+  path: Path,
+  ...[options]: SentTo<'GET', Path, Polling>
+): Answer<AnswerTo<'GET', Path>> {
+  const { query, every }: Pick<CallOptions, 'query'> & Polling = options ?? {};
+  const [state, setState] = useState<{ of: string; value: unknown; error: ApiError | null; loading: boolean }>({
     of: '',
     value: null,
     error: null,
-    loading: path !== null,
+    loading: true,
   });
   const asked = JSON.stringify([path, query]);
   const running = useRef<AbortController | null>(null);
 
   const refresh = useCallback(async () => {
     running.current?.abort();
-    if (path === null) return;
     const aborting = new AbortController();
     running.current = aborting;
     setState((before) => ({
@@ -44,7 +48,7 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
       loading: true,
     }));
     try {
-      const value = await call<T>('GET', path, { query, signal: aborting.signal });
+      const value = await request('GET', path, { query, signal: aborting.signal });
       setState({ of: asked, value, error: null, loading: false });
     } catch (error) {
       if (aborting.signal.aborted) return;
@@ -72,10 +76,9 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
     return () => clearInterval(timer);
   }, [refresh, each]);
 
-  const { of, value, error, loading } = state;
-  return of === asked || path === null
-    ? { value, error, loading, refresh }
-    : { value: null, error: null, loading: true, refresh };
+  const { of, error, loading } = state;
+  const value = state.value as AnswerTo<'GET', Path> | null;
+  return of === asked ? { value, error, loading, refresh } : { value: null, error: null, loading: true, refresh };
 }
 
 /** The time of what the gateway knew, in an answer that it gave without the state; `null`: the state answered. */

@@ -1,11 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Query } from './client.ts';
+import type { QueryOf } from '../../calls.ts';
 import { followStream, type StreamListener, type StreamState } from './stream.ts';
 
 const CONNECTING: StreamState = { status: 'opening', since: null, error: null };
 
 /** Follows `GET path` while the view is there, again when path or query change. `null` follows nothing. */
-export function useStream(path: string | null, query: Query, onEvent: StreamListener['event']): StreamState {
+export function useStream(
+  path: '/live' | null,
+  query: QueryOf<'followLive'>,
+  onEvent: StreamListener['event'],
+): StreamState {
   const [state, setState] = useState(CONNECTING);
   const newest = useRef(onEvent);
   newest.current = onEvent;

@@ -24,7 +24,7 @@ export function Audit({ place: { query } }: { place: Place }) {
   const [isLive, setLive] = useState(false);
   // Asked for once: a time that moves would be another question with each look.
   const since = useMemo(() => sinceHours(query.since), [query.since]);
-  const answer = useAnswer<AuditAnswer>('/audit', {
+  const answer = useAnswer('/audit', {
     query: { actor, action, target, since, below, limit: 50 },
     every: isLive ? 10_000 : undefined,
   });

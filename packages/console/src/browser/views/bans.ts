@@ -26,7 +26,7 @@ interface InForce {
 
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
-  const bans = useAnswer<InForce>('/bans', { every: 5_000 });
+  const bans = useAnswer('/bans', { every: 5_000 });
   const acts = useActs();
   const mayAct = useMay('operate');
   return h(
@@ -110,7 +110,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
     () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
     [hours],
   );
-  const answer = useAnswer<BanHistory>('/ban-history', { query: { subject: party, since, below, limit: PAGE } });
+  const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: PAGE } });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
 

@@ -25,7 +25,7 @@ export function Clients({ place }: { place: Place }) {
 }
 
 function Found({ find }: { find: string }) {
-  const answer = useAnswer<Keys>('/keys', { query: { find, sort: '-created', limit: SHOWN } });
+  const answer = useAnswer('/keys', { query: { find, sort: '-created', limit: SHOWN } });
   return h(AnswerView<Keys>, {
     answer,
     children: ({ keys, next }) => {

@@ -13,9 +13,9 @@ import { Source } from './configuration/source.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
-  const settings = useAnswer<Config>('/config');
-  const status = useAnswer<Status>('/status', { every: 10_000 });
-  const webhooks = useAnswer<Webhooks>('/webhooks', { every: 10_000 });
+  const settings = useAnswer('/config');
+  const status = useAnswer('/status', { every: 10_000 });
+  const webhooks = useAnswer('/webhooks', { every: 10_000 });
   return h(
     View,
     { title: 'Configuration', about: 'Settings in force, their sources, and differences from the files' },

@@ -11,8 +11,8 @@ import { connectionsInWords } from '../sentences/stores.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
-  const answer = useAnswer<Status>('/status', { every: 5_000 });
-  const stores = useAnswer<Stores>('/stores', { every: 5_000 });
+  const answer = useAnswer('/status', { every: 5_000 });
+  const stores = useAnswer('/stores', { every: 5_000 });
   return h(
     View,
     { title: 'Gateways', about: 'Running gateways and differences in their configuration' },

@@ -29,8 +29,7 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
 export function Keys({ place }: { place: Place }) {
   const { query } = place;
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
-  const asked = { find, account, plan, status, sort, after, limit: PAGE };
-  const answer = useAnswer<KeysAnswer>('/keys', { query: asked });
+  const answer = useAnswer('/keys', { query: { find, account, plan, status, sort, after, limit: PAGE } });
   const mayAct = useMay('operate');
   const acts = useActs();
   const show = (changes: Readonly<Record<string, string>>) =>

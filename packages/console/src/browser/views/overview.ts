@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LiveNow, Status } from '../../admin-api.ts';
+import type { LiveNow } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useStream } from '../api/use-stream.ts';
 import { clockTime, milliseconds, number } from '../format.ts';
@@ -27,7 +27,7 @@ export function Overview() {
   const stream = useStream(paused ? null : '/live', { event: 'now' }, (_name, data) =>
     setTicks((before) => withTick(before, data as LiveNow)),
   );
-  const status = useAnswer<Status>('/status', { every: 10_000 });
+  const status = useAnswer('/status', { every: 10_000 });
   return h(
     View,
     {

@@ -18,7 +18,7 @@ export function Plans({ place: { rest, query } }: { place: Place }) {
 }
 
 function AllPlans() {
-  const answer = useAnswer<PlansAnswer>('/plans');
+  const answer = useAnswer('/plans');
   return h(
     View,
     {

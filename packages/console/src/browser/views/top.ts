@@ -34,7 +34,7 @@ const known = (options: readonly (readonly [string, string])[], value: string | 
 export function Top({ place: { query } }: { place: Place }) {
   const window = known(WINDOWS, query.window) ?? 'hour';
   const by = known(BY, query.by) ?? 'requests';
-  const answer = useAnswer<TopAnswer>('/top', {
+  const answer = useAnswer('/top', {
     query: { window, by, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,
   });

@@ -1,7 +1,6 @@
 import { h } from 'preact';
 import type { Account, Keys } from '../../../admin-api.ts';
 import { newKeyAct } from '../../acts/new-key.ts';
-import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { number } from '../../format.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -19,8 +18,8 @@ const SHOWN = 50;
 
 /** All that is known of one account with its keys, and what can be done to it. */
 export function AccountPage({ name }: { name: string }) {
-  const account = useAnswer<Account>(path`/accounts/${name}`);
-  const keys = useAnswer<Keys>('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
+  const account = useAnswer(`/accounts/${encodeURIComponent(name)}`);
+  const keys = useAnswer('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
   const party = useSubject(name);
   const acts = useActs();
   const mayAct = useMay('operate');

@@ -2,7 +2,6 @@ import { h } from 'preact';
 import type { Key } from '../../../admin-api.ts';
 import { disableAct, enableAct, labelAct, limitsAct, planAct, revokeAct, rotateAct } from '../../acts/keys.ts';
 import { newKeyAct } from '../../acts/new-key.ts';
-import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -19,7 +18,7 @@ import { Windows } from './windows.ts';
 
 /** All that is known of one key, and what can be done to it. */
 export function KeyPage({ name }: { name: string }) {
-  const key = useAnswer<Key>(path`/keys/${name}`, { every: 15_000 });
+  const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
   const party = useSubject(name);
   const acts = useActs();
   const refresh = () => {

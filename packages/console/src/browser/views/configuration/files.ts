@@ -11,7 +11,7 @@ import { Different, isSame } from './differences.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
 export function Files({ onReloaded }: { onReloaded: () => void }) {
-  const answer = useAnswer<ConfigDiff>('/config/diff');
+  const answer = useAnswer('/config/diff');
   const mayReload = useMay('admin');
   const [reloads, setReloads] = useState(0);
 
@@ -62,7 +62,7 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
   async function plan() {
     setError(null);
     try {
-      setPlanned(await call<Reloaded>('POST', '/reload', { query: { dryRun: true } }));
+      setPlanned(await call('POST', '/reload', { query: { dryRun: true } }));
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
       setError(failure);
@@ -74,7 +74,7 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
     effect: planned && h(WhatReloads, { reloaded: planned, isDone: false }),
     verb: 'Reload',
     async run(_form, reason) {
-      const reloaded = await call<Reloaded>('POST', '/reload', { reason });
+      const reloaded = await call('POST', '/reload', { reason });
       setDone(true);
       return h(WhatReloads, { reloaded, isDone: true });
     },

@@ -21,7 +21,7 @@ interface HistoryPanelProps {
 
 /** What happened in the last hour or day: requests and latency, step by step. */
 export function HistoryPanel({ title, since, step, length, count, each }: HistoryPanelProps) {
-  const answer = useAnswer<History>('/history', { query: { since, step }, every: 60_000 });
+  const answer = useAnswer('/history', { query: { since, step }, every: 60_000 });
   return h(
     'section',
     { 'aria-label': title },

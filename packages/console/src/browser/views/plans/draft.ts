@@ -1,15 +1,8 @@
-import type { Plan, PlanSimulation } from '../../../admin-api.ts';
-
-/** The body of a change of a plan. */
-export interface Draft {
-  readonly limits: string | null;
-  readonly drop?: readonly string[];
-  readonly count: Plan['count'];
-}
+import type { Plan, PlanDraft, PlanSimulation } from '../../../admin-api.ts';
 
 /** A change that was tried, and what it would do. */
 export interface SimulatedDraft {
-  readonly draft: Draft;
+  readonly draft: PlanDraft;
   readonly trial: PlanSimulation;
 }
 
@@ -17,7 +10,7 @@ export interface SimulatedDraft {
 const namesIn = (limits: string) => limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
 
 /** The draft that makes the plan one with the limits in `text` and no others. */
-export function draftOf(plan: Pick<Plan, 'limits'> | null, text: string, count: Plan['count']): Draft {
+export function draftOf(plan: Pick<Plan, 'limits'> | null, text: string, count: Plan['count']): PlanDraft {
   const limits = text.trim();
   if (limits === '') return { limits: null, count };
   const named = namesIn(limits);

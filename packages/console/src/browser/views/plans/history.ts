@@ -11,7 +11,7 @@ const STEPS = 48;
 
 /** How many requests of a plan limits admitted and refused, each half hour. */
 export function PlanHistory({ plan }: { plan: string }) {
-  const answer = useAnswer<HistoryAnswer>('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
+  const answer = useAnswer('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
   return h(AnswerView<HistoryAnswer>, {
     answer,
     children: (history) => [

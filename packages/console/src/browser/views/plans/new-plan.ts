@@ -6,7 +6,7 @@ import { goTo, linkTo } from '../../routing.ts';
 import { Simulation } from './simulation.ts';
 
 export function NewPlan() {
-  const answer = useAnswer<Plans>('/plans');
+  const answer = useAnswer('/plans');
   return h(
     View,
     { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') },

@@ -1,6 +1,5 @@
 import { h } from 'preact';
 import type { Plan } from '../../../admin-api.ts';
-import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { plural } from '../../format.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -12,7 +11,7 @@ import { Simulation } from './simulation.ts';
 
 /** One plan: what it is, what another one would do, and its requests. */
 export function OnePlan({ name }: { name: string }) {
-  const answer = useAnswer<Plan>(path`/plans/${name}`);
+  const answer = useAnswer(`/plans/${encodeURIComponent(name)}`);
   return h(
     View,
     { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') },

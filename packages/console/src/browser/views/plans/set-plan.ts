@@ -1,7 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { PlanSimulation } from '../../../admin-api.ts';
-import { call, path } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { plural } from '../../format.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
 import { useMay } from '../../session.ts';
@@ -33,7 +32,7 @@ export function SetPlan({
     ],
     verb: 'Apply',
     async run(_form, reason) {
-      const put = await call<PlanSimulation>('PUT', path`/plans/${plan}`, { body: draft, reason });
+      const put = await call('PUT', `/plans/${encodeURIComponent(plan)}`, { body: draft, reason });
       setDone(true);
       return h('p', null, `Plan ${put.plan} has `, h('code', null, put.after ?? 'no limits of its own'), ' now.');
     },

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan, PlanSimulation } from '../../../admin-api.ts';
-import { ApiError, call, path } from '../../api/client.ts';
+import type { Plan } from '../../../admin-api.ts';
+import { ApiError, call } from '../../api/client.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure } from '../../parts/notice.ts';
 import { draftOf, type SimulatedDraft } from './draft.ts';
@@ -36,7 +36,7 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
       if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
       onTried({
         draft,
-        trial: await call<PlanSimulation>('POST', path`/plans/${name}/simulate`, { body: draft }),
+        trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }),
       });
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;

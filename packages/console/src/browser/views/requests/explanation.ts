@@ -1,6 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
 import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
-import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { clockTime, milliseconds, number, plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
@@ -24,7 +23,7 @@ import { FindRequest } from './find.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
 export function ExplainedRequest({ id }: { id: string }) {
-  const answer = useAnswer<Explained>(path`/requests/${id}`);
+  const answer = useAnswer(`/requests/${encodeURIComponent(id)}`);
   return h(
     View,
     {

@@ -20,11 +20,10 @@ import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './tail.ts';
 /** `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or a code. */
 export function Refusals({ place }: { place: Place }) {
   const { key = '', account = '', code = '' } = place.query;
-  const filter = { key, account, code };
   const [tail, setTail] = useState<Tail>(NO_TAIL);
   const [paused, setPaused] = useState(false);
-  const answer = useAnswer<Requests>('/requests', { query: filter });
-  const stream = useStream(paused ? null : '/live', { event: 'refused', ...filter }, (_name, data) =>
+  const answer = useAnswer('/requests', { query: { key, account, code } });
+  const stream = useStream(paused ? null : '/live', { event: 'refused', key, account, code }, (_name, data) =>
     setTail((before) => withRefused(before, data as LiveRefused)),
   );
   useEffect(() => setTail(NO_TAIL), [key, account, code]);
@@ -38,7 +37,7 @@ export function Refusals({ place }: { place: Place }) {
       actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
     },
     h(FindRequest, null),
-    h(RequestFilters, { filter }),
+    h(RequestFilters, { filter: { key, account, code } }),
     h(AnswerView<Requests>, {
       answer,
       children: (asked) => [

@@ -137,7 +137,7 @@ describe.each([
     expect(await used({ units: 1, window: 'minute' })).toEqual([1, 0, 1, 2]);
     expect(await used()).toEqual([1, 0, 1, 2]);
     const unknown = await admin('POST', `/usage/${id}/grant`, { units: 1, window: 'Animals:hour' });
-    expect(unknown.body.message).toContain('there are minute, listCategories:minute, tag:Animals:hour, day.');
+    expect(unknown.body.message).toContain('windows: minute, listCategories:minute, tag:Animals:hour, day.');
   });
 
   test('a reload keeps the counts of unchanged windows', async () => {

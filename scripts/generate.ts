@@ -110,8 +110,8 @@ export function adminTypes(): string {
       .filter((one) => one.in === 'query');
     const members = [
       `readonly request: \`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, `\${string}`)}\``,
-      `readonly query: ${query.map(({ name }) => `'${name}'`).join(' | ') || 'never'}`,
-      `readonly body: ${requestBody ? typeOf(json(requestBody)!, '    ') : 'undefined'}`,
+      ...(query.length > 0 ? [`readonly query: ${query.map(({ name }) => `'${name}'`).join(' | ')}`] : []),
+      ...(requestBody ? [`readonly body: ${typeOf(json(requestBody)!, '    ')}`] : []),
     ];
     return objectText(members, '  ');
   }

@@ -8,7 +8,7 @@ const large = (lines: number, reason: string): Large => ({ lines, reason });
 
 /** By path. */
 export const LARGE_FILES: Readonly<Record<string, Large>> = {
-  'console/admin-api.ts': large(944, 'generated: the types of the admin API, from its contract'),
+  'console/admin-api.ts': large(843, 'generated: the types of the admin API, from its contract'),
   'gateway/upstream/upstream-request.ts': large(
     270,
     'one state machine: a request that may wait, be sent, and be sent again',

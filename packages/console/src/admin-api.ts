@@ -773,172 +773,71 @@ export interface Calls {
   readonly listKeys: {
     readonly request: `GET /keys`;
     readonly query: 'find' | 'sort' | 'account' | 'plan' | 'status' | 'scope' | 'label' | 'limit' | 'after';
-    readonly body: undefined;
   };
-  readonly createKey: { readonly request: `POST /keys`; readonly query: never; readonly body: NewKey };
-  readonly importKey: {
-    readonly request: `POST /keys/import`;
-    readonly query: never;
-    readonly body: ImportedKey;
-  };
-  readonly importKeys: {
-    readonly request: `POST /keys/import-many`;
-    readonly query: never;
-    readonly body: ManyImportedKeys;
-  };
-  readonly identifyKey: {
-    readonly request: `POST /keys/identify`;
-    readonly query: never;
-    readonly body: { readonly key: string };
-  };
-  readonly getKey: {
-    readonly request: `GET /keys/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly updateKey: {
-    readonly request: `PATCH /keys/${string}`;
-    readonly query: never;
-    readonly body: KeyUpdate;
-  };
-  readonly revokeKey: {
-    readonly request: `DELETE /keys/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly disableKey: {
-    readonly request: `POST /keys/${string}/disable`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly enableKey: {
-    readonly request: `POST /keys/${string}/enable`;
-    readonly query: never;
-    readonly body: undefined;
-  };
+  readonly createKey: { readonly request: `POST /keys`; readonly body: NewKey };
+  readonly importKey: { readonly request: `POST /keys/import`; readonly body: ImportedKey };
+  readonly importKeys: { readonly request: `POST /keys/import-many`; readonly body: ManyImportedKeys };
+  readonly identifyKey: { readonly request: `POST /keys/identify`; readonly body: { readonly key: string } };
+  readonly getKey: { readonly request: `GET /keys/${string}` };
+  readonly updateKey: { readonly request: `PATCH /keys/${string}`; readonly body: KeyUpdate };
+  readonly revokeKey: { readonly request: `DELETE /keys/${string}` };
+  readonly disableKey: { readonly request: `POST /keys/${string}/disable` };
+  readonly enableKey: { readonly request: `POST /keys/${string}/enable` };
   readonly rotateKey: {
     readonly request: `POST /keys/${string}/rotate`;
-    readonly query: never;
     readonly body: { readonly overlap?: Duration; readonly env?: Env; readonly force?: boolean };
   };
-  readonly listAccounts: {
-    readonly request: `GET /accounts`;
-    readonly query: 'limit' | 'after';
-    readonly body: undefined;
-  };
-  readonly getAccount: {
-    readonly request: `GET /accounts/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly listKeysOfAccount: {
-    readonly request: `GET /accounts/${string}/keys`;
-    readonly query: 'limit' | 'after';
-    readonly body: undefined;
-  };
-  readonly listPlans: { readonly request: `GET /plans`; readonly query: never; readonly body: undefined };
-  readonly getPlan: {
-    readonly request: `GET /plans/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly setPlan: {
-    readonly request: `PUT /plans/${string}`;
-    readonly query: never;
-    readonly body: PlanDraft;
-  };
-  readonly simulatePlan: {
-    readonly request: `POST /plans/${string}/simulate`;
-    readonly query: never;
-    readonly body: PlanDraft;
-  };
-  readonly listBans: { readonly request: `GET /bans`; readonly query: never; readonly body: undefined };
+  readonly listAccounts: { readonly request: `GET /accounts`; readonly query: 'limit' | 'after' };
+  readonly getAccount: { readonly request: `GET /accounts/${string}` };
+  readonly listKeysOfAccount: { readonly request: `GET /accounts/${string}/keys`; readonly query: 'limit' | 'after' };
+  readonly listPlans: { readonly request: `GET /plans` };
+  readonly getPlan: { readonly request: `GET /plans/${string}` };
+  readonly setPlan: { readonly request: `PUT /plans/${string}`; readonly body: PlanDraft };
+  readonly simulatePlan: { readonly request: `POST /plans/${string}/simulate`; readonly body: PlanDraft };
+  readonly listBans: { readonly request: `GET /bans` };
   readonly listBanHistory: {
     readonly request: `GET /ban-history`;
     readonly query: 'subject' | 'since' | 'limit' | 'below';
-    readonly body: undefined;
   };
-  readonly addBan: { readonly request: `PUT /bans/${string}`; readonly query: never; readonly body: NewBan };
-  readonly liftBan: {
-    readonly request: `DELETE /bans/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly extendBan: {
-    readonly request: `POST /bans/${string}/extend`;
-    readonly query: never;
-    readonly body: NewBan;
-  };
-  readonly getUsage: {
-    readonly request: `GET /usage/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly resetUsage: {
-    readonly request: `POST /usage/${string}/reset`;
-    readonly query: never;
-    readonly body: undefined;
-  };
+  readonly addBan: { readonly request: `PUT /bans/${string}`; readonly body: NewBan };
+  readonly liftBan: { readonly request: `DELETE /bans/${string}` };
+  readonly extendBan: { readonly request: `POST /bans/${string}/extend`; readonly body: NewBan };
+  readonly getUsage: { readonly request: `GET /usage/${string}` };
+  readonly resetUsage: { readonly request: `POST /usage/${string}/reset` };
   readonly grantUsage: {
     readonly request: `POST /usage/${string}/grant`;
-    readonly query: never;
     readonly body: { readonly units: number; readonly window?: string };
   };
-  readonly getStatus: { readonly request: `GET /status`; readonly query: never; readonly body: undefined };
-  readonly listStores: { readonly request: `GET /stores`; readonly query: never; readonly body: undefined };
-  readonly getTop: {
-    readonly request: `GET /top`;
-    readonly query: 'window' | 'by' | 'limit';
-    readonly body: undefined;
-  };
+  readonly getStatus: { readonly request: `GET /status` };
+  readonly listStores: { readonly request: `GET /stores` };
+  readonly getTop: { readonly request: `GET /top`; readonly query: 'window' | 'by' | 'limit' };
   readonly getHistory: {
     readonly request: `GET /history`;
     readonly query: 'since' | 'step' | 'operation' | 'plan';
-    readonly body: undefined;
   };
-  readonly followLive: {
-    readonly request: `GET /live`;
-    readonly query: 'event' | 'key' | 'account' | 'code';
-    readonly body: undefined;
-  };
+  readonly followLive: { readonly request: `GET /live`; readonly query: 'event' | 'key' | 'account' | 'code' };
   readonly listRequests: {
     readonly request: `GET /requests`;
     readonly query: 'key' | 'account' | 'code' | 'limit';
-    readonly body: undefined;
   };
-  readonly explainRequest: {
-    readonly request: `GET /requests/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly getConfig: { readonly request: `GET /config`; readonly query: never; readonly body: undefined };
-  readonly diffConfig: { readonly request: `GET /config/diff`; readonly query: never; readonly body: undefined };
-  readonly reload: { readonly request: `POST /reload`; readonly query: 'dryRun'; readonly body: undefined };
+  readonly explainRequest: { readonly request: `GET /requests/${string}` };
+  readonly getConfig: { readonly request: `GET /config` };
+  readonly diffConfig: { readonly request: `GET /config/diff` };
+  readonly reload: { readonly request: `POST /reload`; readonly query: 'dryRun' };
   readonly listAudit: {
     readonly request: `GET /audit`;
     readonly query: 'actor' | 'action' | 'target' | 'limit' | 'below' | 'above' | 'since';
-    readonly body: undefined;
   };
-  readonly listTokens: { readonly request: `GET /tokens`; readonly query: never; readonly body: undefined };
+  readonly listTokens: { readonly request: `GET /tokens` };
   readonly createToken: {
     readonly request: `POST /tokens`;
-    readonly query: never;
     readonly body: { readonly name: string; readonly role: Role };
   };
-  readonly revokeToken: {
-    readonly request: `DELETE /tokens/${string}`;
-    readonly query: never;
-    readonly body: undefined;
-  };
-  readonly listWebhooks: { readonly request: `GET /webhooks`; readonly query: never; readonly body: undefined };
-  readonly getWebhookSchema: {
-    readonly request: `GET /webhooks/schema`;
-    readonly query: never;
-    readonly body: undefined;
-  };
+  readonly revokeToken: { readonly request: `DELETE /tokens/${string}` };
+  readonly listWebhooks: { readonly request: `GET /webhooks` };
+  readonly getWebhookSchema: { readonly request: `GET /webhooks/schema` };
   readonly testWebhooks: {
     readonly request: `POST /webhooks/test`;
-    readonly query: never;
     readonly body: { readonly endpoint?: string };
   };
 }

@@ -17,11 +17,13 @@ interface Sent<Id extends keyof Calls> {
   readonly body?: BodyOf<Id>;
 }
 
-export type BodyOf<Id extends keyof Calls> = Optional<Calls[Id]['body']>;
+export type BodyOf<Id extends keyof Calls> = Calls[Id] extends { readonly body: infer Body }
+  ? Optional<Body>
+  : undefined;
 
-export type QueryOf<Id extends keyof Calls> = [Calls[Id]['query']] extends [never]
-  ? undefined
-  : Optional<Record<Calls[Id]['query'], string | number | boolean>>;
+export type QueryOf<Id extends keyof Calls> = Calls[Id] extends { readonly query: infer Name extends string }
+  ? Optional<Record<Name, string | number | boolean>>
+  : undefined;
 
 /** The last arguments of a call; none fit a call that is not in the contract. */
 export type SentTo<Method extends string, Path extends string, More> = [OperationOf<Method, Path>] extends [never]

@@ -11,7 +11,7 @@ import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
 const folder = join(import.meta.dirname, '../docs/images');
 
 /** Views of the console, in pictures of these names. */
-const views = ['now', 'who', 'plans', 'requests'] as const;
+const views = ['overview', 'clients', 'plans', 'requests'] as const;
 
 mkdirSync(folder, { recursive: true });
 const browser = await TestBrowser.start();
@@ -43,7 +43,12 @@ async function takeConsole(gateway: TestGateway) {
   await page.getByRole('navigation').waitFor();
   // The line of the last minutes is drawn as they go by.
   await page.waitForTimeout(60_000);
-  const places = { now: 'overview', who: `keys-and-accounts/${crawler.id}`, plans: 'plans/free', requests: 'requests' };
+  const places = {
+    overview: 'overview',
+    clients: `keys-and-accounts/${crawler.id}`,
+    plans: 'plans/free',
+    requests: 'requests',
+  };
   for (const view of views) {
     await page.evaluate(`location.hash = '#/${places[view]}'`);
     if (view === 'plans') {
@@ -55,7 +60,7 @@ async function takeConsole(gateway: TestGateway) {
         .waitFor();
     }
     await shoot(page, `console-${view}`);
-    if (view === 'now') {
+    if (view === 'overview') {
       await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
       await shoot(page, `console-${view}-dark`);
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });

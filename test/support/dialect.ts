@@ -20,7 +20,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'docs/limits-and-bans.md': 2,
   'docs/quickstart.md': 1,
   'docs/tls.md': 2,
-  'packages/console': 86,
+  'packages/console': 2,
   'packages/openapi': 1,
   'packages/reference': 2,
   'scripts/docs': 1,

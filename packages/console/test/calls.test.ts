@@ -18,10 +18,10 @@ test('a call that is made again because its answer was lost is the same one', as
   await lose({ account: 'beta' }, false);
   await lose({ account: 'acme' }, false);
   await lose({ account: 'acme' }, false);
-  const [first, other, again, anew] = keys;
+  const [first, other, again, later] = keys;
   expect(first).toMatch(/^[0-9a-f]{32}$/);
   expect(again).toBe(first);
-  expect(new Set([first, other, anew]).size).toBe(3);
+  expect(new Set([first, other, later]).size).toBe(3);
 });
 
 test('an answer that breaks off is an error', async () => {

@@ -61,6 +61,6 @@ export const dayTime = (at: number) =>
 
 /** `3m ago`, `in 12s`. */
 export function fromNow(iso: string, now = Date.now()): string {
-  const away = Date.parse(iso) - now;
-  return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
+  const ahead = Date.parse(iso) - now;
+  return ahead > 0 ? `in ${span(ahead)}` : `${span(-ahead)} ago`;
 }

@@ -34,7 +34,7 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     setEndsAt(null);
   }, []);
 
-  const tell = useCallback(() => {
+  const report = useCallback(() => {
     note();
     notifyTabs('used');
     whoIsSignedIn().then(onReported, (failure: unknown) => {
@@ -46,7 +46,7 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   useEffect(() => {
     // Only the dialog is an answer: a moved mouse is not.
     const seen = () => {
-      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) tell();
+      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) report();
     };
     for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true });
     const unsubscribe = onTabMessage('used', note);
@@ -63,9 +63,9 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
       unsubscribe();
       clearInterval(timer);
     };
-  }, [idle, note, tell, onIdle]);
+  }, [idle, note, report, onIdle]);
 
-  return endsAt === null ? null : h(StillThere, { endsAt, onStay: tell, onSignOut });
+  return endsAt === null ? null : h(StillThere, { endsAt, onStay: report, onSignOut });
 }
 
 /** The time of the end is fixed, so that a screen reader does not read a countdown. */

@@ -73,21 +73,23 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
 });
 
 test('stores: one down while others serve, one down for some processes, all of them, a single one', () => {
-  const away = { state: 'down', down: 4, reason: 'hanging' } as const;
-  const told = (stores: readonly Store[]) =>
+  const down = { state: 'down', down: 4, reason: 'hanging' } as const;
+  const troubles = (stores: readonly Store[]) =>
     words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
-  expect(told([store(away), store({ store: 's2:80', state: 'recovering' }), store({ upstream: 'orders' })])).toEqual([
-    'warn Store s1:80 of default is down since T: no response in time. (gateways)',
-  ]);
-  expect(told([store({ ...away, state: 'partial', down: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
-    'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
-  ]);
-  expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
+  expect(
+    troubles([store(down), store({ store: 's2:80', state: 'recovering' }), store({ upstream: 'orders' })]),
+  ).toEqual(['warn Store s1:80 of default is down since T: no response in time. (gateways)']);
+  expect(troubles([store({ ...down, state: 'partial', down: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual(
+    ['warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)'],
+  );
+  expect(troubles([store(down), store({ ...down, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
     'bad All 2 stores of default are down. (gateways)',
     'bad Store s1:80 of default is down since T: no response in time. (gateways)',
     'bad Store s2:80 of default is down since T: no response in time. (gateways)',
   ]);
-  expect(told([store(away)])).toEqual(['bad Store s1:80 of default is down since T: no response in time. (gateways)']);
+  expect(troubles([store(down)])).toEqual([
+    'bad Store s1:80 of default is down since T: no response in time. (gateways)',
+  ]);
 });
 
 test('requests of the last minute: failed ones by their share, those that limits refuse from a half on', () => {

@@ -67,7 +67,7 @@ export function extendAct({ party, words }: BanTarget, until: string | null, don
   };
 }
 
-export function pardonAct({ party, words }: BanTarget, done: () => void): Act {
+export function liftAct({ party, words }: BanTarget, done: () => void): Act {
   return {
     title: `Lift the ban of ${party}`,
     verb: 'Lift ban',

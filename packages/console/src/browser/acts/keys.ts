@@ -96,7 +96,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
   return {
     title: `Rotate ${key.id}`,
     verb: 'Rotate',
-    effect: `Creates a new secret for ${key.id}, valid at once. The current one works until the overlap ends; responses tell clients when. Limits, usage and a ban are kept.${earlier}`,
+    effect: `Creates a new secret for ${key.id}, valid at once. The current one works until the overlap ends; response headers name its end. Limits, usage and a ban are kept.${earlier}`,
     fields: [
       h(Field, {
         key: 'overlap',

@@ -58,7 +58,7 @@ async function keepOpen(path: string, query: Query, listener: StreamListener, st
 async function readEvents(
   stream: ReadableStream<Uint8Array>,
   silence: AbortController,
-  tell: StreamListener['event'],
+  emit: StreamListener['event'],
 ): Promise<void> {
   const reader = stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let text = '';
@@ -68,6 +68,6 @@ async function readEvents(
     if (done) return;
     const { events, rest } = eventsIn(text + value);
     text = rest;
-    for (const { name, data } of events) tell(name, data);
+    for (const { name, data } of events) emit(name, data);
   }
 }

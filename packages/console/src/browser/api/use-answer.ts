@@ -64,9 +64,9 @@ export function useAnswer<Path extends string>(
     return () => running.current?.abort();
   }, [refresh]);
 
-  const isAway =
+  const isDown =
     asOf(state.value) !== null || (state.error !== null && (state.error.status === 0 || state.error.status === 503));
-  const each = every ?? (isAway ? AGAIN : null);
+  const each = every ?? (isDown ? AGAIN : null);
   useEffect(() => {
     if (each === null) return;
     const timer = setInterval(() => {

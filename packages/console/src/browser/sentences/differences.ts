@@ -37,8 +37,8 @@ export function differencesIn({ settings, plans, accounts, bans, contract }: Con
 }
 
 function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
-  const words = (ladder: BanEscalation | null, name: string) => {
-    const value: unknown = Object(ladder)[name];
+  const words = (escalation: BanEscalation | null, name: string) => {
+    const value: unknown = Object(escalation)[name];
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : String(value);
   };
   return Object.keys({ ...inForce, ...inFiles })

@@ -2,7 +2,7 @@ import { h } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Ban, BanHistory } from '../../admin-api.ts';
 import { banTargetOf } from '../acts/ban-target.ts';
-import { extendAct, pardonAct } from '../acts/bans.ts';
+import { extendAct, liftAct } from '../acts/bans.ts';
 import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { ClientLink } from '../parts/client-link.ts';
@@ -87,10 +87,10 @@ function actsOf(ban: Ban, { button }: Acts, done: () => void) {
   const party = ban.key ?? ban.account;
   if (party === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
-  const whom = banTargetOf(party, [
+  const target = banTargetOf(party, [
     { ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan },
   ]);
-  return [button(pardonAct(whom, done)), button(extendAct(whom, ban.until, done))];
+  return [button(liftAct(target, done)), button(extendAct(target, ban.until, done))];
 }
 
 const SPANS: readonly (readonly [value: string, word: string])[] = [

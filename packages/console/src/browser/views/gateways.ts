@@ -20,7 +20,7 @@ export function Gateways() {
       answer,
       children: (status) => [
         h(Missing, { key: 'missing', ...status }),
-        h(PeerGateways, { key: 'fleet', gateways: status.gateways }),
+        h(PeerGateways, { key: 'peers', gateways: status.gateways }),
       ],
     }),
     h(
@@ -29,12 +29,12 @@ export function Gateways() {
       h('h2', null, 'Stores'),
       h(AnswerView<Stores>, {
         answer: stores,
-        children: (told) => [
-          h(Missing, { key: 'missing', ...told }),
+        children: (status) => [
+          h(Missing, { key: 'missing', ...status }),
           h(StoreTable<StoreWithProcesses>, {
             key: 'stores',
-            stores: told.stores,
-            more: told.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
+            stores: status.stores,
+            more: status.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
           }),
         ],
       }),
@@ -86,9 +86,9 @@ const MORE: readonly Column<StoreWithProcesses>[] = [
 const AWAY_FOR: Column<StoreWithProcesses> = {
   title: 'Down for',
   cell: ({ processes }) => {
-    const away = processes.filter((one) => one.state === 'down');
-    if (away.length === 0) return '–';
-    return away.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
+    const down = processes.filter((one) => one.state === 'down');
+    if (down.length === 0) return '–';
+    return down.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
   },
 };
 

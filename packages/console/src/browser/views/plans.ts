@@ -45,7 +45,7 @@ function AllPlans() {
         h('h2', { key: 'public-title' }, 'Public'),
         h(Public, { key: 'public', plan: open[0] }),
         h('h2', { key: 'bans-title' }, 'Bans'),
-        h(Bans, { key: 'bans', ladder: bans }),
+        h(Bans, { key: 'bans', escalation: bans }),
       ],
     }),
   );
@@ -70,7 +70,7 @@ function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
 }
 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
-function Bans({ ladder: bans }: { ladder: BanEscalation | null }) {
+function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
   if (bans === null) return h('p', { class: 'empty' }, 'Automatic bans are off.');
   const { strikes, window, grace, durations, decay } = bans;
   return h(Facts, {

@@ -70,7 +70,7 @@ export function Top({ place: { query } }: { place: Place }) {
 /** What the figures count, since when, and how far they may be off. */
 function Basis({ top }: { top: TopAnswer }) {
   const sentences = [topTotal(top, clockTime), topError(top), ...missingWorkers(top.gateways)];
-  return h('p', { class: 'top-told' }, sentences.filter((sentence) => sentence !== null).join(' '));
+  return h('p', { class: 'top-summary' }, sentences.filter((sentence) => sentence !== null).join(' '));
 }
 
 /** Shown if not all clients could be counted separately. */

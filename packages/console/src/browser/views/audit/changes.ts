@@ -23,8 +23,8 @@ export function whatChanged(before: Fields, after: Fields): FieldChange[] {
 export function inWords({ target, before, after }: Changed, changes: readonly FieldChange[]): string {
   if (changes.length === 0) return 'no visible fields';
   if (before === null) {
-    const told = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
-    return `new: ${told.map(({ name, after: now }) => `${name} ${shortened(now ?? 'none')}`).join(', ')}`;
+    const changed = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
+    return `new: ${changed.map(({ name, after: now }) => `${name} ${shortened(now ?? 'none')}`).join(', ')}`;
   }
   if (after === null) return 'gone';
   const [{ name, before: old, after: now }, ...rest] = changes as [FieldChange, ...FieldChange[]];

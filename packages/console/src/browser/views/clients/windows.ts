@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import type { BanEntry, Usage, UsageList } from '../../../admin-api.ts';
 import { type BanTarget, banTargetOf } from '../../acts/ban-target.ts';
-import { banAct, extendAct, pardonAct } from '../../acts/bans.ts';
+import { banAct, extendAct, liftAct } from '../../acts/bans.ts';
 import { grantAct, resetAct } from '../../acts/usage.ts';
 import { clockTime, number, plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
@@ -29,16 +29,16 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
       key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [
-        shownOf(usage).map((standing) =>
+        shownOf(usage).map((entry) =>
           h(One, {
-            key: standing.subject,
-            standing,
-            named: usage.length > 1 || standing.key !== name,
-            ban: banOf(standing, party.bans.value?.entries ?? []),
+            key: entry.subject,
+            entry,
+            named: usage.length > 1 || entry.key !== name,
+            ban: banOf(entry, party.bans.value?.entries ?? []),
           }),
         ),
         h(LeftOut, { key: 'others', usage }),
-        mayAct && h(Buttons, { key: 'acts', usage, whom: banTargetOf(name, usage), acts, done: party.refresh }),
+        mayAct && h(Buttons, { key: 'acts', usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
       ],
     }),
   ];
@@ -46,12 +46,12 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
 
 function Buttons({
   usage,
-  whom,
+  target,
   acts,
   done,
 }: {
   usage: readonly Usage[];
-  whom: BanTarget;
+  target: BanTarget;
   acts: Acts;
   done: () => void;
 }) {
@@ -63,22 +63,22 @@ function Buttons({
   return h(
     'div',
     { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
-    hasStrikes && acts.button(pardonAct(whom, done)),
-    acts.button(banAct(whom, done)),
+    hasStrikes && acts.button(liftAct(target, done)),
+    acts.button(banAct(target, done)),
     // The API extends the bans of all that a party stands for, or of none.
     banned.length > 0 &&
       banned.length === usage.length &&
-      acts.button(extendAct(whom, usage.length === 1 ? usage[0]!.banned : null, done)),
-    acts.button(grantAct(whom, windows, done)),
-    acts.button(resetAct(whom, done)),
+      acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null, done)),
+    acts.button(grantAct(target, windows, done)),
+    acts.button(resetAct(target, done)),
   );
 }
 
-function One({ standing, named, ban }: { standing: Usage; named: boolean; ban: BanEntry | null }) {
-  const { key, account, plan, windows, banned, strikes, level, history } = standing;
+function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntry | null }) {
+  const { key, account, plan, windows, banned, strikes, level, history } = entry;
   return h(
     'section',
-    { class: 'standing' },
+    { class: 'subject-usage' },
     named &&
       h(
         'h3',
@@ -109,7 +109,7 @@ function One({ standing, named, ban }: { standing: Usage; named: boolean; ban: B
             { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
           ],
         }),
-    h('p', { class: 'conduct' }, strikeText(strikes, level, history)),
+    h('p', { class: 'strikes' }, strikeText(strikes, level, history)),
   );
 }
 
@@ -171,5 +171,5 @@ function LeftOut({ usage }: { usage: readonly Usage[] }) {
     shown === SHOWN
       ? `${which} (${number(others)}) have as much quota left, or more.`
       : `${which} (${number(others)}): no usage, no strikes, no ban.`;
-  return h('p', { class: 'conduct' }, words);
+  return h('p', { class: 'strikes' }, words);
 }

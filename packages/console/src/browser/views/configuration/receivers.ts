@@ -34,6 +34,6 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
 
 function statusOf({ status, failingSince, error }: WebhookEndpoint) {
   const [tone, words] = STATUSES[status];
-  const badge = h(Badge, { key: 'standing', tone }, words);
+  const badge = h(Badge, { key: 'status', tone }, words);
   return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];
 }

@@ -34,7 +34,7 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
     ...(now === undefined
       ? []
       : [
-          ...ofFleet(now),
+          ...ofGateways(now),
           ...ofStores(now.stores),
           ...now.gateways.flatMap(ofGateway),
           ...ofRequests(sumOf(ticks, LATELY)),
@@ -47,7 +47,7 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));
 }
 
-function ofFleet(now: LiveNow): Trouble[] {
+function ofGateways(now: LiveNow): Trouble[] {
   const words = [...missingGateways(now), ...(now.gateways.length === 0 ? [NO_GATEWAY] : [])];
   return words.map((one) => bad('gateways', one));
 }
@@ -81,14 +81,14 @@ function ofGateway({ gateway, readiness, localSince, workers, processes, store }
 /** A backend that recovers is not a trouble. */
 function ofStores(stores: readonly Store[]): Trouble[] {
   return [...Map.groupBy(stores, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
-    const away = all.filter(({ state }) => state === 'down');
+    const down = all.filter(({ state }) => state === 'down');
     const partly = all.filter(({ state }) => state === 'partial');
-    const told = [...away, ...partly].map((store) => {
+    const troubles = [...down, ...partly].map((store) => {
       const words = storeProblem(store, clockTime);
-      return away.length === all.length ? bad('gateways', words) : warn('gateways', words);
+      return down.length === all.length ? bad('gateways', words) : warn('gateways', words);
     });
-    if (away.length < all.length || all.length === 1) return told;
-    return [bad('gateways', `All ${all.length} stores of ${upstream} are down.`), ...told];
+    if (down.length < all.length || all.length === 1) return troubles;
+    return [bad('gateways', `All ${all.length} stores of ${upstream} are down.`), ...troubles];
   });
 }
 

@@ -35,7 +35,7 @@ export function SimulatedChange({ trial: { before, after, keys, overLimit, unusa
       ),
     keys > 0 &&
       overLimit.length + unusable.length === 0 &&
-      h('p', { key: 'nobody' }, 'No client would be refused at once.'),
+      h('p', { key: 'refused' }, 'No client would be refused at once.'),
   ];
 }
 

@@ -50,8 +50,10 @@ function Verdict({ day }: { day: LastDay }) {
   if (subjects.length > 0) {
     return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(subjects, limited)), remarks.map(asParagraph));
   }
-  const nobody = isWhole ? 'No client would have been limited.' : 'No client would have been limited, as far as known.';
-  return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, nobody), remarks.map(asParagraph));
+  const verdict = isWhole
+    ? 'No client would have been limited.'
+    : 'No client would have been limited, as far as known.';
+  return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, verdict), remarks.map(asParagraph));
 }
 
 const asParagraph = (text: string) => h('p', { key: text }, text);

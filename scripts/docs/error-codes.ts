@@ -18,7 +18,7 @@ read \`message\`: what happened and what to do, in at most two sentences. Operat
 and with \`storegate explain\`. The backend has its own codes (such as \`unknown_category\`) in the same form.
 
 Every error of the gateway has the header \`Link: </docs/#errors-CODE>; rel="help"\`, the entry of its code on the reference page. If
-\`reference.enabled\` is \`false\`, there is no page and no such header.
+\`reference.enabled\` is \`false\`, the page and the header are absent.
 
 \`404\` and \`405\` messages quote the method and the path, without the query, at most 200 characters, with keys masked.
 

@@ -39,7 +39,7 @@ describe('the published contract', () => {
     ],
     ['says nothing of what is stable', { 'x-stability-level': 'stable' }, {}],
     [
-      'tells when a deprecated operation ends',
+      'shows when a deprecated operation ends',
       { deprecated: true, 'x-sunset': '2027-10-01T00:00:00Z' },
       { 'x-scalar-stability': 'deprecated', 'x-badges': [{ name: 'Sunset 2027-10-01', color: 'orange' }] },
     ],
@@ -49,7 +49,7 @@ describe('the published contract', () => {
       { 'x-scalar-stability': 'deprecated', 'x-badges': [{ name: 'Experimental', color: 'purple' }] },
     ],
     [
-      'tells what an operation costs, unless it is one',
+      'shows what an operation costs, unless it is one',
       { 'x-ratelimit-cost': 5 },
       { 'x-badges': [{ name: 'Costs 5', color: 'grey' }] },
     ],

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { ExpectedError } from '../common/expected-error.ts';
 
@@ -38,8 +38,6 @@ const FIRST_FD = 3;
 const NAMES: readonly string[] = ['public', 'admin'] satisfies (keyof InheritedSockets)[];
 /** unix(7): bytes of a path. */
 const LONGEST_PATH = 107;
-/** Milliseconds. */
-const NOTIFY_TIMEOUT = 10_000;
 const LONGEST_INTERVAL = 2 ** 31 - 1;
 
 /** Also removes the variables from `env`, because child processes inherit it. Throws SystemdError. */
@@ -87,23 +85,18 @@ function intervalOf(usec: string): number {
   return Math.min(Math.max(Number(usec) / 2_000, 1), LONGEST_INTERVAL);
 }
 
-/** Node.js has no datagram sockets of AF_UNIX: each message is a process of `systemd-notify`, in order. */
 function notifier(
   env: Environment,
   interval: number | null,
   warn: (sentence: string) => void,
 ): Omit<Systemd, 'sockets'> {
-  let sent = Promise.resolve();
-  let waiting = 0;
+  let sender: ReturnType<typeof startSender> | undefined;
   let isReady = false;
   let pings: NodeJS.Timeout | undefined;
 
   function send(...variables: readonly string[]): void {
-    waiting++;
-    sent = sent.then(async () => {
-      await notify(variables, env).catch((error: Error) => warn(`systemd-notify failed: ${error.message.trim()}`));
-      waiting--;
-    });
+    sender ??= startSender(env, warn);
+    sender.send(`${variables.join('\t')}\n`);
   }
 
   return {
@@ -112,7 +105,7 @@ function notifier(
       send('READY=1', `STATUS=${status}`);
       if (interval === null) return;
       // A timer of the event loop, so that a hung process sends nothing.
-      pings = setInterval(() => waiting === 0 && send('WATCHDOG=1'), interval).unref();
+      pings = setInterval(() => send('WATCHDOG=1'), interval).unref();
     },
     reloading() {
       if (!isReady) return;
@@ -125,15 +118,38 @@ function notifier(
     stopping: () => send('STOPPING=1', 'STATUS=Finishing open requests'),
     async close() {
       clearInterval(pings);
-      await sent;
+      await sender?.close();
     },
   };
 }
 
-function notify(variables: readonly string[], env: Environment): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile('systemd-notify', variables, { env, timeout: NOTIFY_TIMEOUT, killSignal: 'SIGKILL' }, (error) =>
-      error ? reject(error) : resolve(),
-    );
+/**
+ * Node.js has no datagram sockets of AF_UNIX: a process of systemd-notify sends each message. One shell starts them in
+ * order, because each fork of the gateway would stall its event loop, longer the more memory it has. The shell holds no
+ * inherited socket, ignores signals for the whole service, and ends with its input.
+ */
+const SENDER = `trap '' HUP INT TERM; exec 3>&- 4>&-; set -f; IFS='\t'
+while read -r line; do timeout 10 systemd-notify $line; done`;
+
+function startSender(env: Environment, warn: (sentence: string) => void) {
+  const shell = spawn('sh', ['-c', SENDER], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  let isClosing = false;
+  const ended = new Promise<void>((resolve) => {
+    const end = (reason: string) => {
+      if (!isClosing) warn(`systemd gets no messages: ${reason}`);
+      resolve();
+    };
+    shell.once('error', ({ message }) => end(message));
+    shell.once('exit', (code, signal) => end(`their process ended with ${signal ?? `code ${code}`}`));
   });
+  // The end of the process has been reported.
+  shell.stdin.on('error', () => {});
+  return {
+    send: (line: string) => shell.stdin.write(line),
+    close(): Promise<void> {
+      isClosing = true;
+      shell.stdin.end();
+      return ended;
+    },
+  };
 }

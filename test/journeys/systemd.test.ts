@@ -152,3 +152,20 @@ test('workers inherit neither sockets nor variables, and a gateway that has lost
   await service.startService();
   expect((await get(`${urlOf(service, 'public')}/docs/`)).status).toBe(200);
 });
+
+test('messages come from one process without secrets and sockets, and its end is reported', async () => {
+  const service = await start('admin:public', { STOREGATE_ADMIN_TOKEN: 'a-token-of-operators-0123456789abcdef' });
+  const children = () => readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim();
+  const sender = Number(children());
+  await until('it has sent some messages', () => service.noted('WATCHDOG=1').length > 2);
+  expect(Number(children())).toBe(sender);
+  const variables = readFileSync(`/proc/${sender}/environ`, 'latin1').split('\0').slice(0, -1);
+  expect(variables.map((variable) => variable.split('=')[0]).sort()).toEqual(['NOTIFY_SOCKET', 'PATH']);
+  const inherited = [3, 4].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
+  for (const socket of inherited) expect(socketsOf(sender)).not.toContain(socket);
+  process.kill(sender, 'SIGKILL');
+  await until('its end is reported', () => service.err !== '');
+  expect(service.err).toBe('systemd gets no messages: their process ended with SIGKILL\n');
+  process.kill(service.pid, 'SIGTERM');
+  expect(await service.ended()).toBe(0);
+});

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { draftOf } from '../src/browser/views/plans/draft.ts';
 
+function formOf(limits: string, count: string, concurrency = ''): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ limits, count, concurrency })) form.set(name, value);
+  return form;
+}
+
 describe('a plan as it is written in the field', () => {
   const free = { limits: '60/minute,1000/day' };
   test.each([
@@ -9,10 +15,14 @@ describe('a plan as it is written in the field', () => {
     ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
     ['', { limits: null }],
   ])('%j is all that it has then', (text, expected) => {
-    expect(draftOf(free, text, 'key')).toEqual({ ...expected, count: 'key' });
+    expect(draftOf(free, formOf(text, 'key'))).toEqual({ ...expected, count: 'key', concurrency: null });
   });
 
   test.each([{ limits: null }, null])('drops nothing of %j', (plan) => {
-    expect(draftOf(plan, '1/day', 'account')).toEqual({ limits: '1/day', count: 'account' });
+    expect(draftOf(plan, formOf('1/day', 'account', ' 5 '))).toEqual({
+      limits: '1/day',
+      count: 'account',
+      concurrency: 5,
+    });
   });
 });

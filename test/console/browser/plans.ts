@@ -70,15 +70,20 @@ export function plansTests(stand: ConsoleStand): void {
       await simulate('basic', '7/minute');
       await alert.filter({ hasText: 'The plan basic exists already.' }).waitFor();
       expect(await page.getByRole('button', { name: 'Apply …' }).count()).toBe(0);
+      await page.getByRole('spinbutton', { name: 'In flight' }).fill('5');
       await simulate('gold', '7/minute,70/day');
-      await page.getByText('no key would have other limits').waitFor();
+      await page.getByText(', 5 at once: no key would have other limits').waitFor();
       await page.getByRole('button', { name: 'Apply …' }).click();
       await page.getByLabel(/^Reason/).fill('a new offer');
       await page.getByRole('button', { name: 'Apply', exact: true }).click();
       await page.getByText('Plan gold has 7/minute,70/day now.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('heading', { name: 'Plan gold', level: 1 }).waitFor();
-      expect((await stand.admin('GET', '/plans/gold')).body).toMatchObject({ limits: '7/minute,70/day', count: 'key' });
+      expect((await stand.admin('GET', '/plans/gold')).body).toMatchObject({
+        limits: '7/minute,70/day',
+        count: 'key',
+        concurrency: 5,
+      });
       expect((await stand.page('admin')).complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual(
         [],
       );

@@ -9,11 +9,13 @@ export interface SimulatedDraft {
 /** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */
 const namesIn = (limits: string) => limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
 
-/** The draft that makes the plan one with the limits in `text` and no others. */
-export function draftOf(plan: Pick<Plan, 'limits'> | null, text: string, count: Plan['count']): PlanDraft {
-  const limits = text.trim();
-  if (limits === '') return { limits: null, count };
+/** The draft that gives the plan the limits of the form and no others. Empty: no limit of its own. */
+export function draftOf(plan: Pick<Plan, 'limits'> | null, form: FormData): PlanDraft {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const limits = text('limits');
+  const rest = { count: text('count') as Plan['count'], concurrency: Number(text('concurrency')) || null };
+  if (limits === '') return { limits: null, ...rest };
   const named = namesIn(limits);
   const drop = !plan?.limits ? [] : namesIn(plan.limits).filter((name) => !named.includes(name));
-  return drop.length === 0 ? { limits, count } : { limits, drop, count };
+  return drop.length === 0 ? { limits, ...rest } : { limits, drop, ...rest };
 }

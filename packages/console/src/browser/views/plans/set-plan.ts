@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { plural } from '../../format.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
+import { inFlight } from '../../sentences/plans.ts';
 import { useMay } from '../../session.ts';
 import type { SimulatedDraft } from './draft.ts';
 
@@ -26,7 +27,7 @@ export function SetPlan({
         { key: 'limits' },
         `Plan ${plan} gets `,
         h('code', null, after ?? 'no limits of its own'),
-        ` in the plans file, in force with the next request: ${plural(keys, 'key')} with other limits.`,
+        `, ${inFlight(trial)}, in the plans file. With the next request ${plural(keys, 'key')} would have other limits.`,
       ),
       h('p', { key: 'others' }, 'Usage is kept. Other gateways read their own file.'),
     ],

@@ -3,12 +3,14 @@ import type { PlanSimulation } from '../../../admin-api.ts';
 import { plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Notice } from '../../parts/notice.ts';
+import { inFlight } from '../../sentences/plans.ts';
 
 /** Of many only the first are named. */
 const MOST_NAMED = 20;
 
 /** What the change would do to keys as they stand now. */
-export function SimulatedChange({ trial: { before, after, keys, overLimit, unusable } }: { trial: PlanSimulation }) {
+export function SimulatedChange({ trial }: { trial: PlanSimulation }) {
+  const { before, after, keys, overLimit, unusable } = trial;
   return [
     h('h3', { key: 'title' }, 'Now'),
     h(
@@ -17,7 +19,7 @@ export function SimulatedChange({ trial: { before, after, keys, overLimit, unusa
       h('code', null, before ?? 'no limits of its own'),
       ' → ',
       h('code', null, after ?? 'no limits of its own'),
-      keys === 0 ? ': no key would have other limits.' : `: ${plural(keys, 'key', 'keys')} would have other limits.`,
+      `, ${inFlight(trial)}: ${keys === 0 ? 'no key' : plural(keys, 'key')} would have other limits.`,
     ),
     overLimit.length > 0 &&
       h(

@@ -27,7 +27,7 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const name = plan?.name ?? String(form.get('name'));
-    const draft = draftOf(plan, String(form.get('limits') ?? ''), form.get('count') as Plan['count']);
+    const draft = draftOf(plan, form);
     setBusy(true);
     setError(null);
     onTried(null);
@@ -59,6 +59,15 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
         defaultValue: plan?.limits ?? '',
         placeholder: '60/minute,1000/day',
         spellcheck: false,
+      }),
+      h(Field, {
+        label: 'In flight',
+        name: 'concurrency',
+        type: 'number',
+        min: 1,
+        max: 1_000_000,
+        defaultValue: plan?.concurrency ?? '',
+        placeholder: 'any number',
       }),
       h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan?.count ?? 'key' }),
       h('button', { type: 'submit', disabled: busy }, busy ? 'Simulating …' : 'Simulate'),

@@ -13,7 +13,6 @@ const EXEMPT =
 export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'bench/transfer': 2,
   'docs/backup-upgrade.md': 3,
-  'docs/errors.md': 1,
   'packages/console': 2,
   'packages/openapi': 1,
   'src/admin': 8,

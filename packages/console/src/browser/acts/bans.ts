@@ -37,7 +37,7 @@ export function banAct({ party, words }: BanTarget, done: () => void): Act {
     verb: 'Ban',
     dangerous: true,
     needsReason: true,
-    effect: `Refuses every request of ${words} with 403 until the ban ends, and replaces a current ban. The ban level rises by one. Clients see when the ban ends, but not the reason.`,
+    effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
     fields: lengthField('Duration'),
     run: (form, reason) =>
       endText(

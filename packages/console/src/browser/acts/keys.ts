@@ -21,7 +21,7 @@ export function planAct(key: Key, done: (key: Key) => void): Act {
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
-    effect: `${key.id} gets the limits of the plan with its next request. Usage is kept in windows of the same length. Between plans that count keys and plans that count accounts, neither usage nor a ban is kept.${own}`,
+    effect: `${key.id} gets the limits of the plan with its next request. Usage is kept in windows of the same length. A change between plans that count keys and accounts resets usage and bans.${own}`,
     fields: h(PlanChoice, { value: key.plan }),
     run: async (form, reason) => {
       const { plan } = await patched(key, { plan: String(form.get('plan')) }, reason, done);
@@ -67,7 +67,7 @@ export function disableAct(key: Key, done: (key: Key) => void): Act {
     title: `Disable ${key.id}`,
     verb: 'Disable',
     dangerous: true,
-    effect: `Refuses every request with ${key.id} with 401 until the key is enabled. Limits, usage and a ban are kept.`,
+    effect: `Requests with ${key.id} get 401 until the key is enabled. Limits, usage and a ban are kept.`,
     run: async (_form, reason) => {
       done(await call('POST', `${keyPath(key)}/disable`, { reason }));
       return `${key.id} is disabled.`;
@@ -92,7 +92,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
   const earlier =
     overlaps === null
       ? ''
-      : ` The previous secret works until ${clockTime(overlaps)}. Until then a rotation is refused, unless you end that secret now.`;
+      : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
   return {
     title: `Rotate ${key.id}`,
     verb: 'Rotate',
@@ -130,7 +130,7 @@ export function revokeAct(key: Key, done: (key: Key) => void): Act {
     title: `Revoke ${key.id}`,
     verb: 'Revoke',
     dangerous: true,
-    effect: `Revokes ${key.id} permanently: every request with any of its secrets is refused with 401. The record stays for the audit log. To pause a key, disable it.`,
+    effect: `Revokes ${key.id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
     run: async (_form, reason) => {
       done(await call('DELETE', keyPath(key), { reason }));
       return `${key.id} is revoked.`;

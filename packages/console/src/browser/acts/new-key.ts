@@ -18,8 +18,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
   return {
     title: account === undefined ? 'Create a key' : `Create another key for ${account}`,
     verb: account === undefined ? 'Create a key' : 'Create another key',
-    effect:
-      'The key works at once. On a plan that counts accounts it shares the usage and the bans of the account; otherwise it starts with no usage.',
+    effect: 'The key works at once. If the plan counts accounts, it shares their usage and bans.',
     fields: [
       h(Field, {
         key: 'account',

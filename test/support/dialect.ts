@@ -29,7 +29,7 @@ export const DIALECT_LIMITS: Readonly<Record<string, number>> = {
   'test/journeys': 10,
   'test/limits': 13,
   'test/observe': 2,
-  'test/papers.test.ts': 4,
+  'test/papers.test.ts': 1,
   'test/run': 2,
   'test/state': 68,
   'test/support': 7,

@@ -90,9 +90,7 @@ export function enableAct(key: Key, done: (key: Key) => void): Act {
 export function rotateAct(key: Key, done: (key: Key) => void): Act {
   const overlaps = key.rotation?.overlapEnds ?? null;
   const earlier =
-    overlaps === null
-      ? ''
-      : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
+    overlaps === null ? '' : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
   return {
     title: `Rotate ${key.id}`,
     verb: 'Rotate',

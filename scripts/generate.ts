@@ -53,7 +53,10 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The TypeScript types of the admin API: every schema and response of its contract, and the requests and answers of its operations. */
+/**
+ * The TypeScript types of the admin API: every schema and response of its contract, and the requests and answers of
+ * its operations.
+ */
 export function adminTypes(): string {
   const { paths, components } = parse(readFileSync(CONTRACT, 'utf8')) as Contract;
   const { schemas, responses, parameters } = components;

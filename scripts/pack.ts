@@ -6,7 +6,8 @@ import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
 
 /**
- * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as argument: the code and
+ * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as argument: the code
+ * and
  * all its dependencies, bundled, and the files that the code reads. An installation downloads nothing else.
  */
 const root = resolve(import.meta.dirname, '..');

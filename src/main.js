@@ -5,15 +5,16 @@ import module from 'node:module';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-// JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older versions of Node must read this far.
+// JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older versions of Node
+// must read this far.
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 if (isOlder(process.versions.node, engines.node.slice(2)))
   refuse(`storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`);
 if (!existsSync(modules)) refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
 
-// Node keeps compiled modules, which saves a third of a start. The folder is beside the modules, so only a user who can change the modules
-// can change compiled code. If the folder cannot be written, or the environment disables the cache, Node compiles again.
+// Node keeps compiled modules, which saves a third of a start. They are beside the modules, so changing them takes the
+// same permission. If the folder cannot be written, or the environment disables the cache, Node compiles again.
 const compiled = `${modules}/.cache/storegate`;
 // In a folder of another user, files of root would make that user's next `npm ci` fail.
 const isOurs = process.getuid?.() !== 0 || statSync(modules).uid === 0;
@@ -31,7 +32,8 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   });
 }
 
-// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway continues without its output.
+// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway continues
+// without its output.
 const unread = new AbortController();
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {

@@ -129,7 +129,10 @@ interface Lease {
 /** A lease is this part of a limit. */
 const LEASE = 1 / 16;
 
-/** Each region takes units from the Redis of region 0 in advance, and loses at the end of the window what it did not use. */
+/**
+ * Each region takes units from the Redis of region 0 in advance, and loses at the end of the window what it did not
+ * use.
+ */
 export class Leases extends WithGateways {
   readonly name = 'Redis per region, leased limits';
   readonly redis: readonly Redis[];

@@ -14,7 +14,10 @@ const ENTRIES = [
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module';
 const require = createRequireOf(import.meta.url);`;
 
-/** Writes the modules to `target`, which is a folder of the package's root. Returns the bundled files, relative to `root`. */
+/**
+ * Writes the modules to `target`, which is a folder of the package's root. Returns the bundled files, relative to
+ * `root`.
+ */
 export async function bundle(root: string, target: string): Promise<readonly string[]> {
   const { metafile } = await build({
     absWorkingDir: root,

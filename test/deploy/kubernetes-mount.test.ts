@@ -13,7 +13,8 @@ let gateway: TestGateway;
 let versions = 0;
 
 /**
- * Writes a ConfigMap as kubelet does: links to `..data`, which is itself a link to the folder of a version. A change makes a new
+ * Writes a ConfigMap as kubelet does: links to `..data`, which is itself a link to the folder of a version. A change
+ * makes a new
  * folder and replaces that one link.
  */
 function write(files: Readonly<Record<string, string>>): void {

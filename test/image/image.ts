@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Builds the image of the Dockerfile without an image registry. Its base image is Debian's packages, the Node.js of this
+ * Builds the image of the Dockerfile without an image registry. Its base image is Debian's packages, the Node.js of
+ * this
  * process and npm; `npm ci` reads the cache of this machine. Needs root, and the programs buildah and debootstrap.
  */
 const project = resolve(import.meta.dirname, '../..');

@@ -41,7 +41,9 @@ export function manifestsOf(folder: string): Map<string, Manifest> {
 
 export const manifests = (): Manifest[] => folders.flatMap((folder) => [...manifestsOf(folder).values()]);
 
-/** Throws if there is not exactly one. The type is that of the caller: another test checks each object against the API. */
+/**
+ * Throws if there is not exactly one. The type is that of the caller: another test checks each object against the API.
+ */
 export function specOf<Spec>(kind: string, name = 'storegate'): Spec {
   const [found, ...others] = manifests().filter((one) => one.kind === kind && one.metadata.name === name);
   if (!found || others.length > 0) throw new Error(`there is not exactly one ${kind} ${name}`);

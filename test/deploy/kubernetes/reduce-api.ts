@@ -4,7 +4,8 @@ import { parse } from '@babel/parser';
 import type { Statement, TSInterfaceDeclaration, TSType, TSTypeAliasDeclaration } from '@babel/types';
 import { type Manifest, manifests } from './manifests.ts';
 
-// Writes api.json: the part of the API of Kubernetes and of the Prometheus operator that the manifests use, strict. The registry
+// Writes api.json: the part of the API of Kubernetes and of the Prometheus operator that the manifests use, strict. The
+// registry
 // has no copy of these OpenAPI documents, but packages with types that are generated from them:
 //   npm install --prefix FOLDER --ignore-scripts kubernetes-models @kubernetes-models/prometheus-operator
 //   node test/deploy/kubernetes/reduce-api.ts FOLDER

@@ -130,10 +130,20 @@ describe('the layers', () => {
       "const e = await import('./five.ts');",
       "let f: import('./six.ts').F;",
       "import './seven.ts';",
+      "const { METHODS } = process.getBuiltinModule('node:eight');",
     ].join('\n');
     const found = importsIn('room/file.ts', text).map(({ to }) => to);
     expect(found.sort()).toEqual(
-      ['one', 'room/two.ts', 'three.ts', 'room/four.ts', 'room/five.ts', 'room/six.ts', 'room/seven.ts'].sort(),
+      [
+        'one',
+        'room/two.ts',
+        'three.ts',
+        'room/four.ts',
+        'room/five.ts',
+        'room/six.ts',
+        'room/seven.ts',
+        'node:eight',
+      ].sort(),
     );
     expect(imports.length).toBeGreaterThan(1_000);
   });
@@ -271,6 +281,12 @@ const words: readonly {
     pattern: /import \{[^}]*\b(?:createServer|connect|createConnection)\b[^}]*\} from '(?:node:)?(?:net|tls)'/,
     allowed: inside('http1'),
     planted: "import { connect, isIP } from 'node:net';",
+  },
+  {
+    name: 'node:http is not imported, except for types: an import reads all its exports, and so loads undici',
+    pattern: /^import (?!type\b)[^;]*'(?:node:)?http'/m,
+    allowed: () => false,
+    planted: "import { METHODS } from 'node:http';",
   },
   {
     name: 'no key prefix of Redis is written outside the Redis state',

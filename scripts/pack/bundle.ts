@@ -35,7 +35,7 @@ export async function bundle(root: string, target: string): Promise<readonly str
     metafile: true,
     tsconfigRaw: {},
     banner: { js: REQUIRE },
-    plugins: [movedModules(root)],
+    plugins: [movedModules(root), requiredHttp],
   });
   return Object.keys(metafile.inputs);
 }
@@ -57,6 +57,19 @@ function movedModules(root: string): Plugin {
     },
   };
 }
+
+/** Importing node:http loads undici, 14 MB. */
+const requiredHttp: Plugin = {
+  name: 'required-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(?:node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path: 'http', namespace: 'required' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'required' }, () => {
+      return { contents: "module.exports = process.getBuiltinModule('node:http');" };
+    });
+  },
+};
 
 function entry(path: string, name: string): string {
   if (!ENTRIES.some((file) => basename(file) === `${name}.ts`))

@@ -45,10 +45,15 @@ const MAX_BODY = '256kb';
 /** Milliseconds until users must sign in again, even when active. */
 const LONGEST_SESSION = 12 * HOUR;
 
-/** Health needs no token; everything else does, see `createGate`. Throws as `createAdminApi`. */
+/** Health needs no token; everything else does, see `createGate`. */
 export function createAdmin(options: AdminOptions): Admin {
   const { config, context, metrics, observe, ownToken, readiness, down, console: find } = options;
-  const api = createAdminApi(context);
+  // Made at the first call: it reads the contract of the admin API.
+  let made: AdminApi | null = null;
+  const api = () => {
+    made ??= createAdminApi(context);
+    return made;
+  };
   const gate = createGate(config.admin, context.tokens, ownToken);
   const body = express.raw({ type: () => true, limit: MAX_BODY, inflate: false });
   const calls = [body, answerCall(api, observe)];
@@ -89,7 +94,7 @@ export function createAdmin(options: AdminOptions): Admin {
       return void response.set('Content-Type', OPEN_METRICS).send(await metrics.openMetrics());
     response.set('Content-Type', metrics.contentType).send(await metrics.text());
   });
-  app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api.contract.json));
+  app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api().contract.json));
   app.use(...calls);
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, observe);
@@ -100,20 +105,20 @@ export function createAdmin(options: AdminOptions): Admin {
     listen: (fd) => listen(server, { ...config.admin, fd }),
     use,
     async close() {
-      api.endStreams();
+      made?.endStreams();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
-      await api.close();
+      await made?.close();
     },
   };
 }
 
-function answerCall(api: AdminApi, observe: Observe) {
+function answerCall(api: () => AdminApi, observe: Observe) {
   return async (request: Request, response: Response) => {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
-    const answer = await api.call({
+    const answer = await api().call({
       id: response.get('X-Request-Id')!,
       operator: response.locals.operator as Awaited<ReturnType<Gate['operator']>>,
       method: request.method,

@@ -1,6 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
+
+// Importing node:http loads undici, 14 MB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface AdminServer {
   readonly server: Server;

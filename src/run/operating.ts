@@ -1,11 +1,7 @@
-import { CONSOLE_PATH, createConsole } from '@storegate/console';
 import type { FindPage } from '@storegate/pages';
-import { createOperatorsReference } from '@storegate/reference';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import { adminContract } from '../admin/api.ts';
 import type { AdminContext, Reloaded } from '../admin/context.ts';
-import { ADMIN_ERRORS } from '../admin/error-words.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -53,7 +49,6 @@ export interface Operating {
   close(): Promise<void>;
 }
 
-/** Throws as `createAdminApi`; then nothing is left open. */
 export function createOperating(parts: OperatingParts): Operating {
   const { initial, load, contracts, carriers, peers, clock } = parts;
   const { config } = initial;
@@ -134,18 +129,13 @@ function filesOf({ config, contract, certificates }: ActiveConfig<ServedConfig>)
   return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
 }
 
-const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;
-
+/** Made at the first visit. */
 function consolePages(): FindPage {
-  const console = createConsole();
-  const reference = createOperatorsReference({
-    contract: adminContract(),
-    prefix: `${REFERENCE_PATH}/`,
-    api: `${CONSOLE_PATH}/api`,
-    console: `${CONSOLE_PATH}/`,
-    errors: ADMIN_ERRORS,
-  });
-  return async (path, asked) => (await console(path, asked)) ?? (await reference(path, asked));
+  let pages: Promise<FindPage> | null = null;
+  return async (path, asked) => {
+    pages ??= import('./console-pages.ts').then(({ createConsolePages }) => createConsolePages());
+    return (await pages)(path, asked);
+  };
 }
 
 function refusing(words: string): (error: unknown) => never {

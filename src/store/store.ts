@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import querystring from 'node:querystring';
 import type { Duplex } from 'node:stream';
@@ -7,6 +7,9 @@ import { int64, int64Range, paging, readFields, readQuery, type Shape, toCursor,
 import { openDatabase, transaction } from './database.ts';
 import { invalidRequest, parseJson, StoreError, toJson } from './errors.ts';
 import { createRecords } from './records.ts';
+
+// Importing node:http loads undici, 14 MB.
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Milliseconds. Idle connections outlive those of the gateway's pool, so that it never writes to a closing one. */

@@ -54,7 +54,7 @@ export function textOf(file: string): string {
 export function importsIn(file: string, text: string): Import[] {
   const names = [
     ...text.matchAll(/^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm),
-    ...text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g),
+    ...text.matchAll(/\b(?:import|process\.getBuiltinModule)\(\s*'([^']+)'\s*\)/g),
   ].map(([, name]) => name!);
   return names.map((name) => ({
     from: file,

@@ -1,4 +1,4 @@
-import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Question } from '@storegate/http1';
@@ -12,6 +12,9 @@ import type { Exchange } from '../exchange.ts';
 import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
+
+// Importing node:http loads undici, 14 MB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface InnerProxy {
   /** Rejects with Outage, Refusal or ClientAbort. */

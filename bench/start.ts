@@ -1,92 +1,95 @@
 /**
- * CPU of starting a process: a gateway until it is ready, and whole commands.
+ * CPU of starting a process: a gateway until it is ready, and whole commands in the folder of a running gateway.
  *
  *     node --disable-warning=ExperimentalWarning bench/start.ts --before main --runs 10
  *
- * Embedded state in an empty folder, shipped settings and contract, warm compile cache. `--before` measures a commit,
- * too.
+ * From source and from the package. Embedded state in an empty folder, shipped settings and contract, warm compile
+ * cache. `--before` measures a commit, too.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkOut, mainOf } from '../test/support/checkout.ts';
-import { cpuTime } from './cpu.ts';
+import { cpuTime, residentMemory } from './cpu.ts';
 import { spread } from './statistics.ts';
 
 const { values } = parseArgs({ options: { before: { type: 'string' }, runs: { type: 'string', default: '10' } } });
 const runs = Number(values.runs);
+const SERVE = ['serve', '--no-demo-keys'];
+const COMMANDS = { status: ['status'], 'keys list': ['keys', 'list'], '--help': ['--help'] };
+const FIGURES = ['serve: CPU ms', 'serve: RSS MiB', ...Object.keys(COMMANDS).map((name) => `${name}: CPU ms`)];
 
-const COMMANDS = {
-  serve: ['serve', '--no-demo-keys'],
-  status: ['status'],
-  'keys list': ['keys', 'list'],
-  help: ['--help'],
-};
-type Name = keyof typeof COMMANDS;
-const NAMES = Object.keys(COMMANDS) as Name[];
-
-interface Checkout {
+interface Build {
   readonly name: string;
-  readonly folder: string;
-  /** Milliseconds. */
-  readonly figures: Map<Name, number[]>;
+  readonly main: string;
+  readonly figures: (readonly number[])[];
 }
 
+const project = join(import.meta.dirname, '..');
 const temporary = mkdtempSync(join(tmpdir(), 'storegate-start-'));
-const checkout = (name: string, folder: string): Checkout => {
-  return { name, folder, figures: new Map(NAMES.map((command) => [command, []])) };
-};
 try {
-  const checkouts = [checkout('today', join(import.meta.dirname, '..'))];
+  const builds = [build('source', mainOf(project)), build('package', pack())];
   if (values.before !== undefined) {
     const { name, folder } = checkOut(values.before, temporary);
-    checkouts.unshift(checkout(name, folder));
+    builds.unshift(build(name, mainOf(folder)));
   }
   // The first runs fill the compile cache, which a process writes when it ends.
   for (let run = -2; run < runs; run++) {
-    for (const name of NAMES) {
-      for (const { folder, figures } of checkouts) {
-        const milliseconds = await measure(name, folder);
-        if (run >= 0) figures.get(name)!.push(milliseconds);
-      }
+    for (const { main, figures } of builds) {
+      const measured = await measure(main);
+      if (run >= 0) figures.push(measured);
     }
   }
-  for (const name of NAMES) {
-    const medians = checkouts.map(
-      ({ name: of, figures }) => `${spread(figures.get(name)!).median.toFixed(0)} ms ${of}`,
+  console.log([...builds.map(({ name }) => name.padStart(9)), ''].join('  '));
+  for (const [at, figure] of FIGURES.entries()) {
+    const medians = builds.map(({ figures }) =>
+      spread(figures.map((run) => run[at]!))
+        .median.toFixed(0)
+        .padStart(9),
     );
-    console.log(`${name}: ${medians.join(', ')}`);
+    console.log([...medians, figure].join('  '));
   }
 } finally {
   rmSync(temporary, { recursive: true });
 }
 
-/** Milliseconds of CPU. */
-async function measure(name: Name, project: string): Promise<number> {
-  const cwd = mkdtempSync(join(temporary, 'folder-'));
-  const before = ended();
-  const child = start(COMMANDS[name], project, cwd);
-  const exit = once(child, 'exit');
-  if (name !== 'serve') {
-    await finished(exit);
-    return ended() - before;
-  }
-  // The first log line means ready.
-  await Promise.race([once(child.stdout!, 'data'), finished(exit)]);
-  const milliseconds = cpuTime(child.pid!) / 1_000;
-  child.kill();
-  await finished(exit);
-  return milliseconds;
+function build(name: string, main: string): Build {
+  return { name, main, figures: [] };
 }
 
-function start(args: readonly string[], project: string, cwd: string): ChildProcess {
-  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', mainOf(project)];
+function pack(): string {
+  execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), temporary], { stdio: 'ignore' });
+  return join(temporary, 'package/dist/main.js');
+}
+
+/** The values of FIGURES. */
+async function measure(main: string): Promise<readonly number[]> {
+  const cwd = mkdtempSync(join(temporary, 'folder-'));
+  const gateway = start(SERVE, main, cwd);
+  const exit = once(gateway, 'exit');
+  // The first log line means ready.
+  await Promise.race([once(gateway.stdout!, 'data'), finished(exit)]);
+  const measured = [cpuTime(gateway.pid!) / 1_000, residentMemory(gateway.pid!) / 2 ** 20];
+  for (const args of Object.values(COMMANDS)) {
+    const before = ended();
+    await finished(once(start(args, main, cwd), 'exit'));
+    measured.push(ended() - before);
+  }
+  gateway.kill();
+  await finished(exit);
+  return measured;
+}
+
+function start(args: readonly string[], main: string, cwd: string): ChildProcess {
+  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', main];
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
-  return spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout!.resume();
+  return child;
 }
 
 async function finished(exit: Promise<unknown[]>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { namesStores, withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { Outage } from '../errors/outage.ts';
-import { tuneEngine } from '../run/engine.ts';
+import { postponeOptimizing, tuneEngine } from '../run/engine.ts';
 import type { Gateway, Started } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
 import type { Systemd } from '../run/systemd.ts';
@@ -20,6 +20,7 @@ export interface ServeOptions {
 
 export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   tuneEngine();
+  postponeOptimizing();
   const systemd = await findSystemd(terminal);
   const config = loadConfig(terminal);
   try {

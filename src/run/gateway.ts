@@ -9,6 +9,7 @@ import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { ContractCopy } from './contracts/remote.ts';
+import { optimize } from './engine.ts';
 import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -48,6 +49,7 @@ export interface Overrides {
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, sockets = {}, contracts = new ContractLoader() } = overrides;
   const { fetched, ...initial } = await firstSettings(config, contracts);
+  optimize();
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
   const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);

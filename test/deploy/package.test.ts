@@ -120,9 +120,9 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
     await until('spans come', () => collector.spans.length > 0);
 
     writeFileSync(contract, readFileSync(contract, 'utf8').replace(/^ {2}title: .*$/m, '  title: Another store'));
-    const { stdout, stderr, status } = command('--url', adminUrl, 'reload');
+    // The watcher may be first.
+    const { stderr, status } = command('--url', adminUrl, 'reload');
     expect([stderr, status]).toEqual(['', 0]);
-    expect(stdout).toContain('contract');
     expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ info: { title: 'Another store' } });
   });
 });

@@ -55,7 +55,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     request: requestLine,
     outage: ({ id, error }) =>
       error instanceof Outage && LOGGED_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
-    bug: ({ id, error: err }) => error({ id, err }),
+    bug: ({ id, error: thrown }) => error({ id, err: errorFields(thrown) }),
     ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }),
     'ban.started': silent,
     'key.first_used': silent,
@@ -162,6 +162,16 @@ function moreIn(trace: RequestTrace | undefined): object | null {
 
 function rounded(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds * 1000) / 1000;
+}
+
+function errorFields(thrown: unknown): object {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) };
+  return { type: thrown.name, message: reasonOf(thrown), stack: stackOf(thrown) };
+}
+
+function stackOf({ stack, message, cause }: Error): string {
+  const own = stack ?? message;
+  return cause instanceof Error ? `${own}\ncaused by: ${stackOf(cause)}` : own;
 }
 
 /** Without stacks, because an outage is not a bug. */

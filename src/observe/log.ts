@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { maskSecrets } from '../common/secret-mask.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from './events.ts';
@@ -22,28 +22,35 @@ export interface LogOptions {
   readonly worker?: number;
 }
 
+/** Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not mix. */
+const BUFFERED = { alone: 16_384, worker: 2_048 };
+/** Milliseconds that the line of a request waits for more. */
+const LONGEST_WAIT = 10;
+
+/** The numbers that tools for JSON logs know. */
+const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
+
 /** Lines name keys by id; text that looks like a key is masked. */
 export function createLog(
   { level, requests, format }: Config['log'],
   { destination = process.stdout, worker }: LogOptions = {},
 ): Log {
-  const logger = pino(
-    {
-      ...{ level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
-      // Every line passes here: a row or an error message may hold a key by mistake.
-      hooks: { streamWrite: maskSecrets },
-    },
-    ...targetOf(format, destination),
-  );
-
+  const target = targetOf(format, destination, worker);
+  const least = LEVELS[level];
   const table = createLogTable();
-  const hasRequests = requests && logger.isLevelEnabled('info');
+  const hasRequests = requests && LEVELS.info >= least;
   const refusals = new RepeatedRefusals(write);
+  const timeNow = cachedTime();
 
-  function write(event: Event, count = 1): void {
+  function write(event: Event, count?: number): void {
     const line = table[event.type](event);
-    if (line === null) return;
-    logger[line.level](count === 1 ? line.fields : { ...line.fields, count }, line.message ?? event.type);
+    if (line === null || LEVELS[line.level] < least) return;
+    const head = { level: LEVELS[line.level], time: timeNow(), worker };
+    const counted = count === undefined ? null : { count };
+    const text = JSON.stringify({ ...head, ...line.fields, ...counted, msg: line.message ?? event.type });
+    // A row or an error message may hold a key by mistake.
+    target.write(maskSecrets(`${text}\n`));
+    if (event.type !== 'request') target.flush?.();
   }
 
   function observe(event: Event): void {
@@ -51,28 +58,68 @@ export function createLog(
     else if (hasRequests) refusals.take(event);
   }
 
-  return { observe, close: () => refusals.close() };
+  return {
+    observe,
+    close() {
+      refusals.close();
+      target.flush?.();
+    },
+  };
 }
 
-/** Standard output takes pino's own, faster path for JSON. */
-function targetOf(format: Config['log']['format'], destination: Destination): Destination[] {
+interface Target extends Destination {
+  flush?(): void;
+}
+
+function targetOf(format: Config['log']['format'], destination: Destination, worker: number | undefined): Target {
   const isTerminal = destination.isTTY === true;
   if (format === 'pretty' || (format === 'auto' && isTerminal)) {
     const colour = isTerminal && !process.env.NO_COLOR;
-    return [{ write: (line) => void destination.write(prettyLine(line, colour)) }];
+    return { write: (line) => void destination.write(prettyLine(line, colour)) };
   }
-  return destination === process.stdout ? [] : [destination];
+  if (destination !== process.stdout) return destination;
+  return bufferedOutput(worker === undefined ? BUFFERED.alone : BUFFERED.worker);
 }
 
-/** The time in pino's format, cached per millisecond because formatting is costly. */
-function timeOf(): () => string {
+/** Standard output. A process that is killed loses the last lines of requests. */
+function bufferedOutput(most: number): Target {
+  const output = new sonicBoom.SonicBoom({ fd: 1, sync: true });
+  let isOpen = true;
+  let pending = '';
+  let timer: NodeJS.Timeout | null = null;
+
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (isOpen && pending !== '') output.write(pending);
+    pending = '';
+  }
+
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    // The gateway continues without its log.
+    if (error.code !== 'EPIPE') throw error;
+    isOpen = false;
+  });
+  process.on('exit', flush);
+  return {
+    write(line) {
+      pending += line;
+      if (pending.length >= most) flush();
+      else timer ??= setTimeout(flush, LONGEST_WAIT).unref();
+    },
+    flush,
+  };
+}
+
+/** Cached per millisecond, because formatting is costly. */
+function cachedTime(): () => string {
   let last = Number.NaN;
   let text = '';
   return () => {
     const now = Date.now();
     if (now !== last) {
       last = now;
-      text = `,"time":"${new Date(now).toISOString()}"`;
+      text = new Date(now).toISOString();
     }
     return text;
   };

@@ -19,8 +19,8 @@ interface Source {
   last: RequestEvent | null;
 }
 
-/** The line stands for `count` requests. */
-export type WriteLine = (event: RequestEvent, count: number) => void;
+/** The line stands for `count` requests, by default one. */
+export type WriteLine = (event: RequestEvent, count?: number) => void;
 
 /**
  * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a second with a count. A
@@ -39,7 +39,7 @@ export class RepeatedRefusals {
   take(event: RequestEvent): void {
     const { status, code, keyId, address } = event;
     if (!STATUSES.has(status)) {
-      this.#write(event, 1);
+      this.#write(event);
       return;
     }
     const name = `${code} ${keyId ?? networkOf(address)}`;
@@ -77,7 +77,7 @@ export class RepeatedRefusals {
     const { silent, last } = source;
     source.silent = 0;
     source.last = null;
-    this.#write(last!, silent);
+    this.#write(last!, silent === 1 ? undefined : silent);
     return true;
   }
 }

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
@@ -7,6 +9,7 @@ import { createLog, type Log } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
 import { requestEvent } from '../support/request-event.ts';
 
+const root = resolve(import.meta.dirname, '../..');
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
 const secretTrace = (key: string) =>
   ({
@@ -122,6 +125,19 @@ describe('the lines of the log', () => {
   test('have the stack of a bug, and no field without a value', () => {
     const bug: Event = { type: 'bug', id: 'r1', error: new Error('broken') };
     expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
+    const caused = new Error('broken', { cause: new TypeError('no number') });
+    expect(JSON.parse(written('json', false, { ...bug, error: caused }))).toMatchObject({
+      level: 50,
+      msg: 'bug',
+      err: {
+        type: 'Error',
+        message: 'broken: no number',
+        stack: expect.stringMatching(/^Error: broken\n[\s\S]*\ncaused by: TypeError: no number\n/),
+      },
+    });
+    expect(JSON.parse(written('json', false, { ...bug, error: 5 }))).toMatchObject({
+      err: { type: 'number', message: '5' },
+    });
   });
 
   test('about refused connections are few, however many connections there are', () => {
@@ -203,6 +219,40 @@ describe('the lines of the log', () => {
       { type: 'bug', id: 'r1', error: new Error(evil) },
     );
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});
+
+describe('standard output', () => {
+  /** Runs `work(log, events)` in a process, and returns how it ended and the lines. */
+  function inProcess(work: string): { signal: string | null; lines: { msg: string; id?: string }[] } {
+    const [log, events] = ['src/observe/log.ts', 'test/support/request-event.ts'].map((file) => resolve(root, file));
+    const script = `import { createLog } from '${log}';
+      import { requestEvent } from '${events}';
+      const log = createLog({ level: 'info', requests: true, format: 'json' });
+      const observe = (id) => log.observe(requestEvent({ id: String(id), status: 200 }));
+      ${work}`;
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script];
+    const { stdout, stderr, signal } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const lines = stdout.split('\n').slice(0, -1);
+    return { signal, lines: lines.map((line) => JSON.parse(line)) };
+  }
+
+  test('has all lines in order when the process exits', () => {
+    const { lines } = inProcess('for (let id = 0; id < 1_000; id++) observe(id); process.exit();');
+    expect(lines.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, id) => `${id}`));
+  });
+
+  test('has the line of a bug, and those before it, when the process is killed', () => {
+    const bug = `log.observe({ type: 'bug', id: '2', error: new Error('broken') });`;
+    const { lines, signal } = inProcess(`observe(1); ${bug} observe(3); process.kill(process.pid, 'SIGKILL');`);
+    expect(signal).toBe('SIGKILL');
+    expect(lines.map(({ id }) => id)).toEqual(['1', '2']);
+  });
+
+  test('has the lines of a process that continues', () => {
+    const { lines } = inProcess(`observe(1); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);`);
+    expect(lines).toMatchObject([{ id: '1', msg: 'request' }]);
   });
 });
 

@@ -1,5 +1,5 @@
 export interface BodySink {
-  /** If it returns false, it calls the body's `resume` later. */
+  /** `bytes` are valid only during the call. If it returns false, it calls the body's `resume` later. */
   chunk(bytes: Buffer): boolean;
   end(): void;
   fail(reason: unknown): void;
@@ -46,7 +46,7 @@ export class BodyStream {
   }
 
   push(chunk: Buffer): void {
-    if (!this.#sink) this.#waiting.push(chunk);
+    if (!this.#sink) this.#waiting.push(Buffer.from(chunk));
     if (!this.#sink?.chunk(chunk)) this.#flow.pause();
   }
 

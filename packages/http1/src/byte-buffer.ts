@@ -1,4 +1,4 @@
-/** In a list, thousands of tiny chunks would each retain the whole read they came in. */
+/** Copies what it gets. In a list, thousands of tiny chunks would each retain the whole read they came in. */
 export class ByteBuffer {
   #buffer: Buffer | null = null;
   size = 0;
@@ -9,7 +9,7 @@ export class ByteBuffer {
 
   add(chunk: Buffer): void {
     if (this.#buffer === null) {
-      this.#buffer = chunk;
+      this.#buffer = Buffer.from(chunk);
     } else {
       if (this.size + chunk.length > this.#buffer.length) this.#grow(this.size + chunk.length);
       chunk.copy(this.#buffer, this.size);

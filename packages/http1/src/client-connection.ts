@@ -172,11 +172,10 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   body(bytes: Buffer): void {
     // The buffer is shared by all connections.
-    const copy = Buffer.from(bytes);
-    if (this.#held !== null) this.#whole = copy;
+    if (this.#held !== null) this.#whole = Buffer.from(bytes);
     else {
-      this.#streamedBytes += copy.length;
-      this.#stream?.push(copy);
+      this.#streamedBytes += bytes.length;
+      this.#stream?.push(bytes);
     }
   }
 

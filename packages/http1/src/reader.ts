@@ -149,7 +149,7 @@ export class MessageReader<H extends Head> {
     const before = begun.size;
     if (before === 1 && begun.whole![0] === CR && bytes[at] === LF && this.#maySkip) return this.#skip(at + 1);
     const room = mostHeadBytes - before;
-    begun.add(Buffer.from(bytes.subarray(at, at + room)));
+    begun.add(bytes.subarray(at, at + room));
     const whole = begun.whole!;
     const overlap = Math.max(0, before - HEAD_END.length);
     const text = whole.toString('latin1', overlap);

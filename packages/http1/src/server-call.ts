@@ -212,7 +212,8 @@ export class ServerCall {
 
   takeBody(bytes: Buffer): void {
     this.bodyBytes += bytes.length;
-    if (this.#sink === null) this.#held.push(bytes);
+    // The buffer is shared by all connections.
+    if (this.#sink === null) this.#held.push(Buffer.from(bytes));
     if (!this.#sink?.chunk(bytes)) this.#carrier.pauseBody();
   }
 

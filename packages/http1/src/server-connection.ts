@@ -217,8 +217,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   body(bytes: Buffer): void {
-    // The buffer is shared by all connections.
-    this.#call?.takeBody(Buffer.from(bytes));
+    this.#call?.takeBody(bytes);
   }
 
   end(): void {

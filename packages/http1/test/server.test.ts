@@ -106,6 +106,16 @@ describe('a connection', () => {
     else expect(await wire.send(GET).answer()).toMatchObject({ body: '/a' });
   });
 
+  test('keeps a body that is read late, while others use the same buffer', async () => {
+    const stage = await Stage.open();
+    const [one, two] = [await stage.begin(sized(3, 'one')), await stage.begin(sized(3, 'two'))];
+    expect([one, two].map(({ call }) => bodyOf(call).text)).toEqual(['one', 'two']);
+    for (const { wire, call } of [one, two]) {
+      call.answer(200, '', lines(), '');
+      await wire.answer();
+    }
+  });
+
   test('whose call says so ends behind its answer, though more has come', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET}`);

@@ -59,7 +59,7 @@ class RelayedBody implements BodySink {
       this.#isWatched = true;
       call.whenEnded(() => this.#letGo());
     }
-    this.#ahead.push(bytes);
+    this.#ahead.push(Buffer.from(bytes));
     if (this.#budget.take(this.#owner, bytes.length)) {
       this.#held += bytes.length;
       return true;

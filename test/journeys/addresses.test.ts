@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
@@ -150,7 +151,7 @@ test('a list in a file takes effect when it changes, under load, and a broken on
   let isOver = false;
   const load = Promise.all(
     Array.from({ length: 4 }, async () => {
-      while (!isOver) seen.add(await status('198.51.100.7'));
+      for (; !isOver; await pause(10)) seen.add(await status('198.51.100.7'));
     }),
   );
   writeFileSync(blocked, `${many}\n203.0.113.0/24\n`);

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { answers, type Fault, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -88,7 +89,8 @@ describe('a backend that hangs and answers its probes', () => {
     await untilLogged('upstream.down');
     const codes = new Set<string>();
     let tried = one.asked.length;
-    for (const trials = tried + 3; tried < trials; tried = one.asked.length) codes.add((await ask()).code);
+    for (const trials = tried + 3; tried < trials; tried = one.asked.length, await pause(10))
+      codes.add((await ask()).code);
     expect([...codes]).toEqual(['upstream_down']);
     expect(lines('upstream.up')).toEqual([]);
     one.act = answers();
@@ -143,7 +145,7 @@ test('a backend that restarts is up although one of its operations hangs', async
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
   let going = true;
   const callers = ['/pets', '/pets', '/pets', ...Array(8).fill('/categories')].map(async (path) => {
-    while (going) await ask(path);
+    for (; going; await pause(5)) await ask(path);
   });
   await until('there is load', () => one.asked.length > 20);
   await one.close();
@@ -366,7 +368,7 @@ test('a reload changes backends under load without a lost request, and leaves un
   let going = true;
   const outcomes = new Map<number, number>();
   const caller = async () => {
-    while (going) {
+    for (; going; await pause(5)) {
       const { status } = await ask();
       outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
     }

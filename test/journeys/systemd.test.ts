@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { program } from '../runner/programs.ts';
 import { patientText } from '../support/deadlines.ts';
@@ -90,7 +91,7 @@ function reloadAndRestartTests(running: () => FakeSystemd): void {
     let restarted = false;
     const callers = Array.from({ length: 4 }, async () => {
       // At least 200, and until the new process has answered some.
-      while (sent < REQUESTS || !restarted) {
+      for (; sent < REQUESTS || !restarted; await pause(5)) {
         sent++;
         await get(url).then(
           ({ status }) => status >= 500 && failures.push(status),

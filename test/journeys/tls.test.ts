@@ -5,6 +5,7 @@ import { Agent, type AgentOptions, request } from 'node:https';
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
@@ -295,7 +296,7 @@ describe('a renewed certificate', () => {
     const losses: unknown[] = [];
     let over = false;
     const run = async (agent: Agent | false) => {
-      while (!over) {
+      for (; !over; await pause(10)) {
         await get(agent).then(
           ({ status, serial }) => results.push({ status, serial, lasting: agent !== false }),
           (error) => losses.push(error),
@@ -373,7 +374,7 @@ test('a stop loses no request, and ends connections with close_notify', async ()
   const losses: unknown[] = [];
   let isOver = false;
   const runs = agents.map(async (agent) => {
-    while (!isOver) {
+    for (; !isOver; await pause(5)) {
       const { status, headers } = await get(agent);
       statuses.push(status);
       if (headers.connection === 'close') return;

@@ -130,7 +130,7 @@ export class Load {
 
   async #call(url: string, key: string): Promise<void> {
     // Without a pause, requests would take the processor that the gateway needs.
-    for (; !this.#isOver; await pause(5)) {
+    for (; !this.#isOver; await pause(20)) {
       this.sent += 1;
       const status = await statusOf(url, key, this.#agent);
       if (status === null) return;

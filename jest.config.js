@@ -17,8 +17,7 @@ export default {
   // Twice the processors, because suites wait: for servers to start and stop, for deadlines, for bans. Not more, because each
   // takes up to 1 GB with its browser, servers and gateways. A number, because Jest takes '150%' as 150.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
-  // Modules stay in their worker, so its heap grows with the suites. A worker of 800 MB needs longer to end than Jest waits, which then
-  // blames a leak; a new worker costs a second. In bytes of the heap.
+  // Modules stay in their worker, so its heap grows with the suites; a new worker costs a second. In bytes of the heap.
   workerIdleMemoryLimit: '500MB',
   // Only a guard against hanging: real servers on a busy machine take their time. A test that is over it fails with its name. There is
   // no forceExit: a worker that does not end is ended and reported, and fails nothing.

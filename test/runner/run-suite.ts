@@ -31,6 +31,9 @@ addEventHandler(async (event) => {
   }
 });
 
+// A worker that Jest has let go: to free its memory takes longer than Jest waits before it blames a leak.
+if (process.send) process.once('beforeExit', () => process.exit());
+
 export default async function runSuite(
   globalConfig: Config.GlobalConfig,
   config: Config.ProjectConfig,

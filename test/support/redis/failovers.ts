@@ -30,7 +30,7 @@ export interface Failovers {
 }
 
 const LOOK = 20;
-const LOOK_UP = 2;
+const LOOK_UP = 10;
 /** Milliseconds until the set is whole again: Sentinels look at a new replica every ten seconds. */
 const HEALING = 120_000;
 

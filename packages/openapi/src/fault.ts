@@ -72,3 +72,13 @@ export interface Fault {
 
 export const limitOf = (value: number | bigint): number | string =>
   typeof value === 'bigint' && !Number.isSafeInteger(Number(value)) ? String(value) : Number(value);
+
+export interface JsonFault {
+  readonly pointer: string;
+  /** In bytes. */
+  readonly offset: number;
+  /** It never repeats the text. */
+  readonly message: string;
+  readonly rule: Rule;
+  readonly limit?: number;
+}

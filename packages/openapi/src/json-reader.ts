@@ -1,20 +1,20 @@
 import { Bag } from './bag.ts';
-import type { Rule } from './fault.ts';
+import { codesOf } from './character-codes.ts';
+import type { JsonFault, Rule } from './fault.ts';
 import { printablePointer } from './names.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
 
-export interface JsonFault {
-  readonly pointer: string;
-  /** In bytes. */
-  readonly offset: number;
-  /** It never repeats the text. */
-  readonly message: string;
-  readonly rule: Rule;
-  readonly limit?: number;
+const hasOwn = Object.prototype.hasOwnProperty;
+
+/** By depth: the first names of an object, all different and without escapes, which the next may repeat. */
+interface Names {
+  readonly list: string[];
+  size: number;
 }
 
-const hasOwn = Object.prototype.hasOwnProperty;
+/** Of names, and of characters of a name. */
+const MOST = 32;
 
 /** An Error costs a stack trace. */
 export const MISTAKE = Symbol('mistake in JSON');
@@ -22,10 +22,13 @@ export const MISTAKE = Symbol('mistake in JSON');
 export class Reader {
   readonly text: string;
   readonly maxDepth: number;
+  /** Two zeros follow the text: an escape at its end skips one. */
+  readonly codes: Uint16Array;
   at = 0;
   depth = 0;
   /** Entries from `depth` on are stale. */
   readonly way: (string | number)[] = [];
+  readonly names: Names[] = [];
   message = '';
   rule: Rule = 'syntax';
   /** The last value is an integer in another notation, such as `1.0`. */
@@ -34,6 +37,7 @@ export class Reader {
   constructor(text: string, maxDepth: number) {
     this.text = text;
     this.maxDepth = maxDepth;
+    this.codes = codesOf(text);
   }
 
   fault(): JsonFault {
@@ -53,17 +57,18 @@ export class Reader {
   }
 
   whole(): unknown {
-    if (this.text.charCodeAt(0) === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
+    if (this.codes[0] === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
     const value = this.value(this.space());
     this.space();
     if (this.at !== this.text.length) this.fail('has something after its end');
     return value;
   }
 
-  /** Returns the next character code, NaN at the end. */
+  /** Returns the next character code, 0 at the end. */
   space(): number {
+    const { codes } = this;
     for (;;) {
-      const c = this.text.charCodeAt(this.at);
+      const c = codes[this.at]!;
       if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return c;
       this.at++;
     }
@@ -90,11 +95,14 @@ export class Reader {
     const object = new Bag();
     let c = this.open();
     if (c === 125) return this.close(object);
-    for (;;) {
+    this.names[this.depth] ??= { list: [], size: 0 };
+    const names = this.names[this.depth]!;
+    let repeats = true;
+    for (let i = 0; ; i++) {
       if (c !== 34) this.fail('is not valid JSON: a name in double quotes is expected');
-      const name = this.string();
+      repeats &&= i < names.size && this.isNext(names.list[i]!);
+      const name = repeats ? names.list[i]! : this.newName(object, names, i);
       way[this.depth - 1] = name;
-      if (hasOwn.call(object, name)) this.fail('is given more than once', 'repeated');
       if (this.space() !== 58) this.fail("is not valid JSON: ':' is expected");
       this.at++;
       object[name] = this.value(this.space());
@@ -105,6 +113,32 @@ export class Reader {
       this.at++;
       c = this.space();
     }
+  }
+
+  /** Comparing a name costs less than slicing and hashing it. */
+  isNext(name: string): boolean {
+    const { codes } = this;
+    const start = this.at + 1;
+    const end = start + name.length;
+    if (codes[end] !== 34) return false;
+    for (let i = start; i < end; i++) if (codes[i] !== name.charCodeAt(i - start)) return false;
+    this.at = end + 1;
+    return true;
+  }
+
+  newName(object: Record<string, unknown>, names: Names, i: number): string {
+    const start = this.at;
+    const name = this.string();
+    if (hasOwn.call(object, name)) {
+      this.way[this.depth - 1] = name;
+      this.fail('is given more than once', 'repeated');
+    }
+    if (i <= names.size) {
+      const fits = i < MOST && name.length <= MOST && name.length === this.at - start - 2;
+      if (fits) names.list[i] = name;
+      names.size = fits ? i + 1 : i;
+    }
+    return name;
   }
 
   array(): unknown[] {
@@ -144,25 +178,25 @@ export class Reader {
   }
 
   string(): string {
-    const { text } = this;
+    const { codes } = this;
     const start = this.at + 1;
     for (let i = start; ; i++) {
-      const c = text.charCodeAt(i);
+      const c = codes[i]!;
       if (c === 34) {
         this.at = i + 1;
-        return text.slice(start, i);
+        return this.text.slice(start, i);
       }
       if (c === 92) return this.escapedString(start, i);
-      if (!(c >= 32)) this.badString(i);
+      if (c < 32) this.badString(i);
     }
   }
 
   /** JSON.parse costs too much for strings without escapes. */
   escapedString(start: number, from: number): string {
-    const { text } = this;
+    const { text, codes } = this;
     let i = from;
-    for (let c = 92; c !== 34; c = text.charCodeAt(i)) {
-      if (!(c >= 32)) this.badString(i);
+    for (let c = 92; c !== 34; c = codes[i]!) {
+      if (c < 32) this.badString(i);
       i += c === 92 ? 2 : 1;
     }
     let string: string;
@@ -183,19 +217,19 @@ export class Reader {
   }
 
   number(first: number): number | bigint {
-    const { text } = this;
+    const { codes } = this;
     const negative = first === 45;
     let i = negative ? this.at + 1 : this.at;
     const start = i;
     let value = 0;
-    let c = negative ? text.charCodeAt(i) : first;
+    let c = negative ? codes[i]! : first;
     while (c >= 48 && c <= 57) {
       value = value * 10 + c - 48;
-      c = text.charCodeAt(++i);
+      c = codes[++i]!;
     }
     const digits = i - start;
     const plain = c !== 46 && c !== 101 && c !== 69 && digits > 0 && digits < 16;
-    if (!plain || (digits > 1 && text.charCodeAt(start) === 48)) return this.exactNumber();
+    if (!plain || (digits > 1 && codes[start] === 48)) return this.exactNumber();
     this.at = i;
     return negative ? -value : value;
   }

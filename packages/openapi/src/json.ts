@@ -1,5 +1,6 @@
+import type { JsonFault } from './fault.ts';
 import type { ValueFault } from './faults.ts';
-import { type JsonFault, MISTAKE, Reader } from './json-reader.ts';
+import { MISTAKE, Reader } from './json-reader.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
 export const MAX_DEPTH = 64;

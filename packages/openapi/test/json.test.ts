@@ -65,6 +65,64 @@ describe('agrees with JSON.parse', () => {
   });
 });
 
+describe('finds each name that an object has twice, and no other', () => {
+  const long = 'n'.repeat(40);
+  const name = fc.constantFrom('a', 'b', 'c', '\\u0061', 'a\\"b', '\\\\', '', '日本', 'constructor', '__proto__', long);
+  const leaf = fc.constantFrom('0', '""', '"a"', '[]', '{}', '{"a":1,"b":2}', '[{"b":1},{"a":1}]');
+  const object = (value: fc.Arbitrary<string>) =>
+    fc.array(fc.tuple(name, value), { maxLength: 5 }).map((members) => ({
+      text: `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`,
+      names: members.map(([name]) => JSON.parse(`"${name}"`) as string),
+      expected: `{${members.map(([name, value]) => `${JSON.stringify(JSON.parse(`"${name}"`))}:${value}`).join()}}`,
+    }));
+  const many = Array.from({ length: 40 }, (_, i) => `"k${i}":${i}`).join();
+
+  test('in a list of similar objects', () => {
+    fc.assert(
+      fc.property(fc.array(object(leaf), { maxLength: 6 }), (objects) => {
+        const text = `[${objects.map(({ text }) => text).join()}]`;
+        const { value, fault } = readJson(bytes(text));
+        const at = objects.findIndex(({ names }) => new Set(names).size < names.length);
+        // JSON.parse of Node.js 24.21 confuses escaped names.
+        const expected = `[${objects.map(({ expected }) => expected).join()}]`;
+        if (at < 0) return expect(JSON.stringify(value)).toBe(expected);
+        const { names } = objects[at]!;
+        const twice = names.find((name, i) => names.indexOf(name) < i)!;
+        return expect(fault).toMatchObject({
+          rule: 'repeated',
+          pointer: expect.stringMatching(`^/${at}/${twice === long ? 'n+' : twice.replace(/\\/, '\\\\')}$`),
+        });
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test.each([
+    [`[{${many}},{${many},"k39":0}]`, '/1/k39'],
+    [`[{${many}},{${many}},{"k0":0,"k2":0,${many}}]`, '/2/k0'],
+    ['[{"a":1,"b":2},{"a":1,"\\u0063":2,"b":3},{"a":1,"b":2,"b":3}]', '/2/b'],
+    ['[{"a":{"a":1}},{"a":{"a":1,"a":2}}]', '/1/a/a'],
+  ])('%.40s', (text, pointer) => {
+    expect(readJson(bytes(text)).fault).toMatchObject({ rule: 'repeated', pointer });
+  });
+
+  test('a name in the place of an escaped name is not the same text', () => {
+    expect(fault('[{"a\\"b":1},{"a"b":1}]')).toBe("/1/a 16 is not valid JSON: ':' is expected");
+    expect(fault('[{"a":1},{"a')).toBe('/1/ 12 is not valid JSON: a string has no end');
+    expect(fault(`[{"abc":1},{"ab${'\\'}`)).toBe('/1/ 16 is not valid JSON: a string has no end');
+  });
+});
+
+test('texts of all lengths end where they end', () => {
+  // The longer text leaves its codes behind.
+  const around = [1, 2, 3, 64 * 1024 - 3, 64 * 1024 - 2, 64 * 1024 - 1, 64 * 1024];
+  for (const length of [...around, 10]) {
+    expect(read('1'.repeat(Math.min(length, 15)).padEnd(length))).toBe(Number('1'.repeat(Math.min(length, 15))));
+    expect(fault(`"${'a'.repeat(length)}`)).toBe(` ${length + 1} is not valid JSON: a string has no end`);
+    expect(fault(`"${'a'.repeat(length)}\\`)).toBe(` ${length + 2} is not valid JSON: a string has no end`);
+  }
+});
+
 describe('refuses', () => {
   test.each([
     ['', ' 0 is not valid JSON: a value is expected'],

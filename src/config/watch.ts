@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 
 /** Milliseconds. */
-const CHECK_INTERVAL = 400;
+const CHECK_INTERVAL = 2_000;
+/** Milliseconds, after a change. */
+const RECHECK_INTERVAL = 400;
 
 /**
  * Calls back after a change and one check without changes, because editors write in steps, and after the first checks.
@@ -23,7 +25,7 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
       moving = null;
       changed();
     }
-    timer = setTimeout(() => void look(), CHECK_INTERVAL).unref();
+    timer = setTimeout(() => void look(), moving === null ? CHECK_INTERVAL : RECHECK_INTERVAL).unref();
   }
 
   void look();

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { DelayedRun } from '../common/delayed-run.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
 /** Unix milliseconds by key id. The latest time wins. */
@@ -29,7 +30,7 @@ export class LastUseTracker {
   readonly #failed: LastUseTrackerOptions['failed'];
   readonly #first: LastUseTrackerOptions['onFirstUse'] | null;
   readonly #deprecated = new Map<string, Map<string, number>>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #next = new DelayedRun(() => this.#flushNext(), FLUSH_INTERVAL);
   #unsaved = new Map<string, number>();
   #flushing = Promise.resolve();
 
@@ -38,13 +39,11 @@ export class LastUseTracker {
     this.#clock = clock;
     this.#failed = failed;
     this.#first = first;
-    this.#timer = setInterval(() => {
-      this.#flushing = this.#flushing.then(() => this.flush());
-    }, FLUSH_INTERVAL).unref();
   }
 
   note(keyId: string): void {
     this.#unsaved.set(keyId, this.#clock());
+    this.#next.plan();
   }
 
   noteDeprecated(keyId: string, operation: string): void {
@@ -82,10 +81,15 @@ export class LastUseTracker {
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
         this.#failed(error);
+        this.#next.plan();
         return;
       }
       await setImmediate();
     }
+  }
+
+  #flushNext(): void {
+    this.#flushing = this.#flushing.then(() => this.flush());
   }
 
   /** Reported before they are stored: a crash in between reports a use twice rather than never. */
@@ -95,7 +99,7 @@ export class LastUseTracker {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#next.close();
     await this.#flushing;
     await this.flush();
   }

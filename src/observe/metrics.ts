@@ -34,8 +34,8 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Gauges with the suffix of counters, which linters report. Each is the sum of another gauge. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Milliseconds. The default of 10 ms is half of the CPU of an idle gateway. */
-const LOOK_EVERY = 250;
+/** Milliseconds. The default of 10 ms is most of the CPU of an idle gateway. */
+const LOOK_EVERY = 1_000;
 /** Node's monitor reports these as the interval, not as the delay. */
 const DELAYS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map((name) => `nodejs_eventloop_lag_${name}_seconds`);
 

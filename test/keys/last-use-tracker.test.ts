@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { type LastUseStore, LastUseTracker } from '../../src/keys/last-use-tracker.ts';
 import { TestClock } from '../support/limits.ts';
 
@@ -26,6 +26,26 @@ test('the last use is known before it is written, and after', async () => {
   expect(await uses.lastUsed(['key_1', 'key_2'])).toEqual(new Map([['key_1', clock.now]]));
   await uses.close();
   expect(kept).toEqual(new Map([['key_1', clock.now]]));
+});
+
+test('a timer runs only while a use is not stored', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  try {
+    const { uses, kept, store } = open();
+    expect(jest.getTimerCount()).toBe(0);
+    uses.note('key_1');
+    store.isDown = true;
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(kept.size).toBe(0);
+    store.isDown = false;
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(kept.size).toBe(1);
+    expect(jest.getTimerCount()).toBe(0);
+    await uses.close();
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('many are written in batches', async () => {

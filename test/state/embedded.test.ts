@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
@@ -42,5 +42,25 @@ describe('the embedded state', () => {
     forgetAll();
     expect(state.size).toBe(0);
     await state.close();
+  });
+
+  test('has a timer only while it has subjects, and forgets each after its windows', async () => {
+    jest.useFakeTimers();
+    try {
+      const state = new EmbeddedState();
+      expect(jest.getTimerCount()).toBe(0);
+      state.admit('key:day', limits([window(1, DAY)]), 1);
+      state.admit('key:minute', limits([window(1, MINUTE)]), 1);
+      await jest.advanceTimersByTimeAsync(MINUTE - 1);
+      expect(state.size).toBe(2);
+      await jest.advanceTimersByTimeAsync(2_001);
+      expect(state.size).toBe(1);
+      await jest.advanceTimersByTimeAsync(DAY);
+      expect(state.size).toBe(0);
+      expect(jest.getTimerCount()).toBe(0);
+      await state.close();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

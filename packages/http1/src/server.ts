@@ -44,7 +44,9 @@ export class Server {
   readonly listener: NetServer;
   readonly connections = new Set<ServerConnection>();
   readonly #shared: ServerShared;
-  readonly #timers: readonly NodeJS.Timeout[];
+  /** Runs while there are connections. */
+  #timer: NodeJS.Timeout | undefined;
+  readonly #stalledTimer: NodeJS.Timeout;
   readonly #lookEvery: number;
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Preamble>();
@@ -60,7 +62,7 @@ export class Server {
       limits: options,
       closing: new Closing(options.idleTimeout),
       turns: new TurnQueue(),
-      now: performance.now() + this.#lookEvery,
+      now: 0,
       inFlight: 0,
       handle: options.handle,
       refuse: options.refuse,
@@ -68,17 +70,11 @@ export class Server {
     };
     const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
     this.listener = createServer(settings, (accepted) => {
-      if (options.takes(accepted)) this.#enter(accepted);
+      if (!options.takes(accepted)) return;
+      if (this.#timer === undefined) this.#startTimer();
+      this.#enter(accepted);
     });
-    this.#timers = [
-      setInterval(() => {
-        const now = performance.now();
-        this.#shared.now = now + this.#lookEvery;
-        // The process may have been blocked: first reads what clients have sent meanwhile.
-        setImmediate(() => this.#look(now));
-      }, this.#lookEvery).unref(),
-      setInterval(() => this.#lookForStalled(), options.stallTimeout).unref(),
-    ];
+    this.#stalledTimer = setInterval(() => this.#lookForStalled(), options.stallTimeout).unref();
   }
 
   get inFlight(): number {
@@ -164,12 +160,26 @@ export class Server {
   }
 
   stop(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
+    clearInterval(this.#stalledTimer);
+  }
+
+  #startTimer(): void {
+    this.#shared.now = performance.now() + this.#lookEvery;
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      this.#shared.now = now + this.#lookEvery;
+      // The process may have been blocked: first reads what clients have sent meanwhile.
+      setImmediate(() => this.#look(now));
+    }, this.#lookEvery).unref();
   }
 
   #look(now: number): void {
     for (const connection of this.connections) connection.endIfLate(now);
     for (const opening of this.#openings.values()) opening.endIfLate(now);
+    if (this.connections.size + this.#openings.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #lookForStalled(): void {

@@ -1,4 +1,5 @@
 import { ByteBuffer } from '@storegate/http1';
+import { DelayedRun } from '../../common/delayed-run.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Call } from './call.ts';
@@ -39,13 +40,13 @@ export class Bodies {
   #minRate: number;
   readonly #budget: SharedBudget;
   readonly #arriving = new Set<Arrival>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #next: DelayedRun;
 
   constructor(options: BodiesOptions) {
     this.#minRate = options.minRate;
     this.#budget = new SharedBudget(options.budget);
     this.#every = options.every ?? EVERY;
-    this.#timer = setInterval(() => this.#refuseSlow(), this.#every).unref();
+    this.#next = new DelayedRun(() => this.#refuseSlow(), this.#every);
   }
 
   use(settings: BodiesSettings): void {
@@ -80,6 +81,7 @@ export class Bodies {
       };
       const arrival: Arrival = { owner, gathering: new ByteBuffer(), held: 0, seen: null, refuse };
       this.#arriving.add(arrival);
+      this.#next.plan();
       call.whenEnded(() => {
         this.#arriving.delete(arrival);
         this.#release(arrival);
@@ -103,7 +105,7 @@ export class Bodies {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#next.close();
   }
 
   #add(arrival: Arrival, chunk: Buffer): boolean {
@@ -128,6 +130,7 @@ export class Bodies {
         arrival.refuse(tooSlow(minRate));
       arrival.seen = size;
     }
+    if (this.#arriving.size > 0) this.#next.plan();
   }
 }
 

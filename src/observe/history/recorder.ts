@@ -8,9 +8,6 @@ export const MOST_OPERATIONS = 100;
 export const MOST_PLANS = 20;
 export const OTHER = 'other';
 
-/** Milliseconds. */
-const LOOK = 5_000;
-
 export class Recorder {
   readonly #clock: () => number;
   readonly #ended: (minute: Buffer) => void;
@@ -50,7 +47,14 @@ export class Recorder {
 
   /** Minutes also end without requests. */
   watch(): void {
-    this.#timer = setInterval(() => this.turn(), LOOK).unref();
+    const left = this.#start + MINUTE - this.#clock();
+    this.#timer = setTimeout(
+      () => {
+        this.turn();
+        this.watch();
+      },
+      Math.min(Math.max(left, 1), MINUTE),
+    ).unref();
   }
 
   turn(): void {
@@ -65,7 +69,7 @@ export class Recorder {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#end(this.#start);
   }
 

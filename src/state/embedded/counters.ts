@@ -23,7 +23,7 @@ import type { CounterStore, StoredCounters } from './counter-store.ts';
 import { type CounterChange, PendingChanges } from './pending-changes.ts';
 import { TimerWheel } from './timer-wheel.ts';
 
-/** Milliseconds; also the maximum delay of an expiry. */
+/** Milliseconds. */
 const EXPIRY_INTERVAL = 1_000;
 /** Subjects checked before other work gets its turn. */
 const BATCH = 500;
@@ -48,7 +48,9 @@ export class EmbeddedState implements State {
   readonly #bySubject = new Map<string, StoredCounters>();
   readonly #forgetting = new TimerWheel(EXPIRY_INTERVAL);
   readonly #pending = new PendingChanges();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  /** Unix milliseconds of the next check. */
+  #forgetAt = Number.POSITIVE_INFINITY;
   /** The escalation last used; `undefined` before the first request. All plans of a configuration share it. */
   #escalation: BanEscalation | null | undefined = undefined;
   #closed = false;
@@ -62,7 +64,6 @@ export class EmbeddedState implements State {
       if (stale > now) this.#keep(subject, counters, this.#lookAgainAt(stale, now));
     }
     store?.begin(this.#living());
-    this.#timer = setInterval(() => this.#forgetInTurns(), EXPIRY_INTERVAL).unref();
   }
 
   get size(): number {
@@ -146,7 +147,7 @@ export class EmbeddedState implements State {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     try {
       await this.#store?.close();
     } finally {
@@ -212,11 +213,27 @@ export class EmbeddedState implements State {
     const counters = { windows, cells, strikeState, marked: 0 };
     this.#bySubject.set(subject, counters);
     this.#forgetting.schedule(subject, lookAgainAt);
+    this.#plan(lookAgainAt);
     return counters;
   }
 
+  /** `at`: Unix milliseconds. The wall clock may jump, so a wait is limited. */
+  #plan(at: number): void {
+    if (at >= this.#forgetAt) return;
+    this.#forgetAt = at;
+    clearTimeout(this.#timer);
+    const wait = Math.min(Math.max(at - this.#clock(), EXPIRY_INTERVAL), RECHECK_DELAY);
+    this.#timer = setTimeout(() => this.#forgetInTurns(), wait).unref();
+  }
+
   #forgetInTurns(): void {
-    if (!this.#closed && this.forget(BATCH)) setImmediate(() => this.#forgetInTurns());
+    if (this.#closed) return;
+    if (this.forget(BATCH)) {
+      setImmediate(() => this.#forgetInTurns());
+      return;
+    }
+    this.#forgetAt = Number.POSITIVE_INFINITY;
+    this.#plan(this.#forgetting.nextDue);
   }
 }
 

@@ -9,7 +9,7 @@ import { inChange, type SyncCommits } from './commits.ts';
 /** Keys per read; one page takes about 2 ms. */
 const PAGE_SIZE = 500;
 /** Milliseconds between two checks for changes by other processes. A check costs microseconds. */
-const POLL_INTERVAL = 200;
+const POLL_INTERVAL = 800;
 
 /** Keys in the embedded state file. Commands may change them while a gateway runs. */
 export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): KeyStore {

@@ -20,6 +20,13 @@ export class TimerWheel {
     else this.#slots.set(slot, [subject]);
   }
 
+  /** Unix milliseconds when a check is due; infinite if none is scheduled. */
+  get nextDue(): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots.keys()) if (slot < earliest) earliest = slot;
+    return earliest * this.#grain;
+  }
+
   /** A result shorter than `most` means that none remain. */
   takeDue(now: number, most: number): string[] {
     const current = Math.floor(now / this.#grain);

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { DelayedRun } from '../../common/delayed-run.ts';
 import { type Journal, JournalWriteError } from './journal.ts';
 
 /** The entries in memory. Names and entries may change at any time. */
@@ -25,7 +26,7 @@ interface FlushResult<V> {
 
 type Entries<V> = readonly (readonly [name: string, entry: V])[];
 
-/** Milliseconds between two writes, so a change is in a file well within a second. */
+/** Milliseconds from a change to its write, so a change is in a file well within a second. */
 const FLUSH_INTERVAL = 250;
 /** Milliseconds of packing before other work gets its turn, and entries packed between two clock reads. */
 const PACK_TIME = 0.3;
@@ -49,7 +50,7 @@ export class Compactor<V> {
   readonly #journal: Journal;
   readonly #living: CurrentEntries<V>;
   readonly #packer: Packer<V>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #next = new DelayedRun(() => this.#tick(), FLUSH_INTERVAL);
   #changed = new Set<string>();
   #entries: (readonly [name: string, entry: V])[] = [];
   #beat = 1;
@@ -66,11 +67,12 @@ export class Compactor<V> {
     this.#living = living;
     this.#packer = packer;
     this.#others = journal.older > 0 ? this.#read(living.names()) : null;
-    this.#timer = setInterval(() => this.#tick(), FLUSH_INTERVAL).unref();
+    if (this.#others) this.#next.plan();
   }
 
   mark(name: string): void {
     this.#changed.add(name);
+    this.#next.plan();
   }
 
   get beat(): number {
@@ -80,6 +82,7 @@ export class Compactor<V> {
   /** `mark` without a lookup, for callers that have the entry and call once per `beat`. */
   markEntry(name: string, entry: V): void {
     this.#entries.push([name, entry]);
+    this.#next.plan();
   }
 
   /** Writes one entry immediately. Rejects with JournalWriteError; the entry is then marked. */
@@ -95,7 +98,7 @@ export class Compactor<V> {
 
   /** Rejects with JournalWriteError. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#next.close();
     // No flush may follow the current one: the journal closes after it.
     this.#isLate = false;
     await this.#beating;
@@ -117,6 +120,7 @@ export class Compactor<V> {
       .catch(ignoreWriteError)
       .then(() => {
         this.#beating = null;
+        if (this.#others) this.#next.plan();
         if (!this.#isLate) return;
         this.#isLate = false;
         this.#tick();
@@ -216,6 +220,7 @@ export class Compactor<V> {
   #lost(packed: readonly string[]): void {
     for (const name of packed) this.#changed.add(name);
     this.#others = this.#read(this.#living.names());
+    this.#next.plan();
   }
 }
 

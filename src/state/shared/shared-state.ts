@@ -1,3 +1,4 @@
+import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
@@ -51,7 +52,7 @@ export class SharedState implements State {
   #hearBan: (ban: StartedBan) => void = () => {};
   /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
   #answeredAt = 0;
-  readonly #beat: NodeJS.Timeout;
+  readonly #nextStrikes = new DelayedRun(() => void this.#sendStrikes(), STRIKE_FLUSH);
 
   constructor(options: SharedStateOptions) {
     const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
@@ -78,7 +79,6 @@ export class SharedState implements State {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
     });
-    this.#beat = setInterval(() => void this.#sendStrikes(), STRIKE_FLUSH).unref();
     breakers.onRecovery(() => void this.#reconciler.sendAll());
   }
 
@@ -97,7 +97,10 @@ export class SharedState implements State {
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): MaybePromise<Admission> {
     const refusal = this.#refused.answer(subject, limits, cost, scopes);
-    if (refusal) return refusal;
+    if (refusal) {
+      this.#nextStrikes.plan();
+      return refusal;
+    }
     const breaker = this.#breakers.of(subject);
     return breaker.isOpen
       ? this.#decideAlone(subject, limits, cost, scopes, null)
@@ -142,7 +145,7 @@ export class SharedState implements State {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#beat);
+    this.#nextStrikes.close();
     this.#stopListening();
     await this.#sendStrikes();
     await this.#reconciler.close();
@@ -222,7 +225,9 @@ export class SharedState implements State {
   }
 
   async #sendStrikes(): Promise<void> {
-    await Promise.all(this.#refused.takeStrikes(MAX_STRIKES).map((strikes) => this.#sendOn(strikes)));
+    const strikes = this.#refused.takeStrikes(MAX_STRIKES);
+    if (strikes.length > 0) this.#nextStrikes.plan();
+    await Promise.all(strikes.map((one) => this.#sendOn(one)));
   }
 
   /** Lost strikes are acceptable; later ones follow. */

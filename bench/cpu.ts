@@ -18,6 +18,25 @@ export function residentMemory(pid: number): number {
   return family(pid).reduce((sum, member) => sum + resident(member), 0);
 }
 
+/** Bytes, with all descendants; processes share the cost of shared pages. */
+export function proportionalMemory(pid: number): number {
+  return family(pid).reduce((sum, member) => sum + field(member, 'smaps_rollup', 'Pss') * 1024, 0);
+}
+
+/** How often a thread of this process or of a descendant waited, and its nanoseconds of CPU. */
+export function wakeUps(pid: number): { readonly times: number; readonly nanoseconds: number } {
+  const threads = family(pid).flatMap((member) =>
+    readdirSync(`/proc/${member}/task`).map((thread) => `${member}/task/${thread}`),
+  );
+  return {
+    times: threads.reduce((sum, thread) => sum + field(thread, 'status', 'voluntary_ctxt_switches'), 0),
+    nanoseconds: threads.reduce(
+      (sum, thread) => sum + Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[0]),
+      0,
+    ),
+  };
+}
+
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
@@ -36,6 +55,9 @@ function ticks(pid: number): number {
 }
 
 function resident(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
-  return Number(kibibytes) * 1024;
+  return field(pid, 'status', 'VmRSS') * 1024;
+}
+
+function field(of: number | string, file: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/${file}`, 'utf8'))![1]);
 }

@@ -66,9 +66,6 @@ export type GaugeName =
 
 type EventType = Event['type'];
 
-/** Method parameters are bivariant, so rows of different events fit into one list. */
-type Counting<T extends EventType> = { count(event: EventOf<T>): void }['count'];
-
 /** Values are always from a fixed set. */
 type ValuesFor<L extends LabelNames> = { -readonly [I in keyof L]: LabelValue };
 
@@ -87,8 +84,11 @@ interface RowOfEvents<T extends EventType, L extends LabelNames> extends Row {
 export interface CounterRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
   extends RowOfEvents<T, L> {
   readonly kind: 'counter';
-  /** Returns a function that calls `add` for each event that counts. Returned values would need a list per request. */
-  count(add: (...values: ValuesFor<L>) => void): Counting<T>;
+  /**
+   * Calls `add` if the event counts: returned values would need a list per request. A method, whose parameters are
+   * bivariant, so that rows of different events fit into one list.
+   */
+  count(add: (...values: ValuesFor<L>) => void, event: EventOf<T>): void;
 }
 
 export interface HistogramRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
@@ -96,14 +96,15 @@ export interface HistogramRow<T extends EventType = EventType, L extends LabelNa
   readonly kind: 'histogram';
   /** Upper bounds in seconds, rising. */
   readonly buckets?: readonly number[];
-  count(add: (seconds: number, ...values: ValuesFor<L>) => void): Counting<T>;
+  count(add: (seconds: number, ...values: ValuesFor<L>) => void, event: EventOf<T>): void;
 }
 
 /** A gauge whose labels are its value: only the labels set last exist, with the value 1. */
 export interface InfoRow<T extends EventType = EventType, L extends LabelNames = LabelNames> extends RowOfEvents<T, L> {
   readonly kind: 'info';
   readonly initially?: ValuesFor<L>;
-  count(set: (...values: ValuesFor<L>) => void): Counting<T>;
+  /** `names`: a memory between the events of one process. */
+  count(set: (...values: ValuesFor<L>) => void, event: EventOf<T>, names: Set<string>): void;
 }
 
 export interface GaugeRow extends Row {

@@ -13,140 +13,103 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_requests_total',
     help: 'Requests to the public listener; status 499: the client disconnected before the response.',
     labelNames: ['operation', 'method', 'status'],
-    count:
-      (add) =>
-      ({ operation, method, status }) =>
-        add(operation, method, status),
+    count: (add, { operation, method, status }) => add(operation, method, status),
   }),
   counter({
     on: ['request'],
     name: 'storegate_refusals_total',
     help: 'Requests without a complete response of the backend, by error code, client_closed_request and slow_reader.',
     labelNames: ['code'],
-    count:
-      (add) =>
-      ({ code }) =>
-        code !== null && add(code),
+    count: (add, { code }) => code !== null && add(code),
   }),
   counter({
     on: ['request'],
     name: 'storegate_admissions_total',
     help: 'Decisions of admission.',
     labelNames: ['plan', 'verdict'],
-    count:
-      (add) =>
-      ({ plan, verdict }) =>
-        verdict !== null && add(plan ?? 'none', verdict),
+    count: (add, { plan, verdict }) => verdict !== null && add(plan ?? 'none', verdict),
   }),
   counter({
     on: ['request'],
     name: 'storegate_near_limit_admissions_total',
     help: 'Admitted requests that left at most a fifth of a window.',
     labelNames: ['plan'],
-    count:
-      (add) =>
-      ({ nearLimit, plan }) =>
-        nearLimit && add(plan ?? 'none'),
+    count: (add, { nearLimit, plan }) => nearLimit && add(plan ?? 'none'),
   }),
   counter({
     on: ['request'],
     name: 'storegate_forwarded_requests_total',
     help: 'Requests for backends and mount targets: answered, or rejected because backends were saturated.',
     labelNames: ['plan', 'result'],
-    count:
-      (add) =>
-      ({ upstream, code, plan }) => {
-        if (upstream !== null) add(plan ?? 'none', 'answered');
-        else if (code === 'upstream_busy') add(plan ?? 'none', 'rejected');
-      },
+    count: (add, { upstream, code, plan }) => {
+      if (upstream !== null) add(plan ?? 'none', 'answered');
+      else if (code === 'upstream_busy') add(plan ?? 'none', 'rejected');
+    },
   }),
   counter({
     on: ['ban'],
     name: 'storegate_bans_total',
     help: 'Automatic bans that started.',
     labelNames: ['plan'],
-    count:
-      (add) =>
-      ({ plan }) =>
-        add(plan),
+    count: (add, { plan }) => add(plan),
   }),
   counter({
     on: ['request'],
     name: 'storegate_incomplete_responses_total',
     help: 'Responses that ended early.',
     labelNames: [],
-    count:
-      (add) =>
-      ({ complete }) =>
-        complete || add(),
+    count: (add, { complete }) => complete || add(),
   }),
   counter({
     on: ['connection.refused'],
     name: 'storegate_connections_refused_total',
     help: 'Connections closed at once: too many of one address, or in total.',
     labelNames: ['reason'],
-    count:
-      (add) =>
-      ({ reason }) =>
-        add(reason),
+    count: (add, { reason }) => add(reason),
   }),
   counter({
     on: ['tls.established'],
     name: 'storegate_tls_handshakes_total',
     help: 'TLS handshakes of the public listener.',
     labelNames: ['version', 'resumed'],
-    count:
-      (add) =>
-      ({ version, resumed }) =>
-        add(version, resumed ? 'yes' : 'no'),
+    count: (add, { version, resumed }) => add(version, resumed ? 'yes' : 'no'),
   }),
   counter({
     on: ['tls.failed'],
     name: 'storegate_tls_handshake_failures_total',
     help: 'Failed TLS handshakes of the public listener; plaintext: HTTP without TLS.',
     labelNames: ['reason'],
-    count:
-      (add) =>
-      ({ reason }) =>
-        add(reason),
+    count: (add, { reason }) => add(reason),
   }),
   counter({
     on: ['proxy.refused'],
     name: 'storegate_proxy_headers_refused_total',
     help: 'Connections of load balancers without a valid PROXY protocol header.',
     labelNames: [],
-    count: (add) => () => add(),
+    count: (add) => add(),
   }),
   counter({
     on: ['key.retiring'],
     name: 'storegate_retiring_key_requests_total',
     help: 'Requests with the old secret of a rotated key.',
     labelNames: ['plan'],
-    count:
-      (add) =>
-      ({ plan }) =>
-        add(plan),
+    count: (add, { plan }) => add(plan),
   }),
   counter({
     on: ['reload.done', 'reload.failed'],
     name: 'storegate_reloads_total',
     help: 'Reloads of the configuration: success or failure.',
     labelNames: ['result'],
-    count:
-      (add) =>
-      ({ type }) =>
-        add(type === 'reload.done' ? 'success' : 'failure'),
+    count: (add, { type }) => add(type === 'reload.done' ? 'success' : 'failure'),
   }),
   counter({
     on: ['spans'],
     name: 'storegate_spans_total',
     help: 'Spans: exported, failed or dropped.',
     labelNames: ['result'],
-    count:
-      (add) =>
-      ({ result, count }) => {
-        for (let i = 0; i < count; i++) add(result);
-      },
+    count: (add, { result, count }) => {
+      for (let i = 0; i < count; i++) add(result);
+    },
   }),
   gauge({
     name: 'storegate_config_last_reload_successful',
@@ -163,10 +126,7 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_config_info',
     help: 'Digests of the configuration, equal for equal gateways. Always 1.',
     labelNames: ['settings', 'plans', 'contract'],
-    count:
-      (set) =>
-      ({ settings, plans, contract }) =>
-        set(settings, plans, contract),
+    count: (set, { settings, plans, contract }) => set(settings, plans, contract),
     onlyWith: 'exempted',
   }),
   gauge({
@@ -179,24 +139,21 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_contract_faults_total',
     help: 'Requests and responses that violate the contract and are only reported.',
     labelNames: ['operation', 'side'],
-    count:
-      (add) =>
-      ({ operation, side }) =>
-        add(operation, side),
+    count: (add, { operation, side }) => add(operation, side),
   }),
   counter({
     on: ['retry'],
     name: 'storegate_upstream_retries_total',
     help: 'Retries of requests.',
     labelNames: [],
-    count: (add) => () => add(),
+    count: (add) => add(),
   }),
   counter({
     on: ['retry.refused'],
     name: 'storegate_upstream_retry_budget_exhausted_total',
     help: 'Requests not retried because upstream.retries.budget was used up.',
     labelNames: [],
-    count: (add) => () => add(),
+    count: (add) => add(),
     onlyWith: 'inFlight',
   }),
   counter({
@@ -204,17 +161,14 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_state_outages_total',
     help: 'Outages of Redis.',
     labelNames: [],
-    count: (add) => () => add(),
+    count: (add) => add(),
   }),
   counter({
     on: ['state.local_mode'],
     name: 'storegate_state_local_mode_requests_total',
     help: 'Requests decided without Redis, by redis.onOutage.',
     labelNames: ['policy'],
-    count:
-      (add) =>
-      ({ policy }) =>
-        add(policy),
+    count: (add, { policy }) => add(policy),
   }),
   gauge({
     name: 'storegate_workers',
@@ -226,10 +180,7 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_worker_exits_total',
     help: 'Workers that ended unexpectedly.',
     labelNames: [],
-    count:
-      (add) =>
-      ({ unexpected }) =>
-        unexpected && add(),
+    count: (add, { unexpected }) => unexpected && add(),
     onlyWith: 'workers',
   }),
   histogram({
@@ -237,20 +188,14 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_request_duration_seconds',
     help: 'Time from the request to the end of its response.',
     labelNames: ['operation'],
-    count:
-      (add) =>
-      ({ operation, duration }) =>
-        add(duration / 1000, operation),
+    count: (add, { operation, duration }) => add(duration / 1000, operation),
   }),
   histogram({
     on: ['request'],
     name: 'storegate_upstream_duration_seconds',
     help: 'Time from forwarding a request to the response headers.',
     labelNames: ['operation'],
-    count:
-      (add) =>
-      ({ operation, upstream }) =>
-        upstream !== null && add(upstream / 1000, operation),
+    count: (add, { operation, upstream }) => upstream !== null && add(upstream / 1000, operation),
   }),
   histogram({
     on: ['state.answered'],
@@ -258,10 +203,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Time of a decision by Redis.',
     labelNames: [],
     buckets: STATE_SECONDS,
-    count:
-      (add) =>
-      ({ duration }) =>
-        add(duration / 1000),
+    count: (add, { duration }) => add(duration / 1000),
     onlyWith: 'inFlight',
   }),
   ofStores({
@@ -276,10 +218,7 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_store_ejections_total',
     help: 'Times that a backend went down for a process.',
     labelNames: ['upstream', 'store', 'reason'],
-    count:
-      (add) =>
-      ({ upstream, store, reason }) =>
-        add(upstream, store, reason),
+    count: (add, { upstream, store, reason }) => add(upstream, store, reason),
     onlyWith: 'inFlight',
   }),
   ofStores({
@@ -378,7 +317,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'normal, or the policy of redis.onOutage in force.',
     labelNames: ['mode'],
     initially: ['normal'],
-    count: (set) => (event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
+    count: (set, event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
     onlyWith: 'inFlight',
   }),
   gauge({
@@ -392,7 +331,7 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Versions of storegate and Node. Always 1.',
     labelNames: ['version', 'node'],
     initially: [readVersion(), process.version],
-    count: () => () => {},
+    count: () => {},
   }),
   info({
     on: ['state.connection'],
@@ -400,13 +339,10 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Connections to Redis: up, or down if one is lost.',
     labelNames: ['status'],
     initially: ['up'],
-    count: (set) => {
-      const cut = new Set<string>();
-      return ({ of, isCut }) => {
-        if (isCut) cut.add(of);
-        else cut.delete(of);
-        set(cut.size === 0 ? 'up' : 'down');
-      };
+    count: (set, { of, isCut }, cut) => {
+      if (isCut) cut.add(of);
+      else cut.delete(of);
+      set(cut.size === 0 ? 'up' : 'down');
     },
     onlyWith: 'inFlight',
   }),
@@ -415,11 +351,9 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_webhook_deliveries_total',
     help: 'Deliveries of events by result; dropped: too many pending, or too old.',
     labelNames: ['endpoint', 'result'],
-    count:
-      (add) =>
-      ({ endpoint, result, count }) => {
-        for (let i = 0; i < count; i++) add(endpoint, result);
-      },
+    count: (add, { endpoint, result, count }) => {
+      for (let i = 0; i < count; i++) add(endpoint, result);
+    },
     onlyWith: 'webhooksWaiting',
   }),
   gauge({

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Figures } from './aggregate.ts';
 import type { Event, Observe } from './events.ts';
+import type { LabelValue } from './label-tree.ts';
 import type {
   GaugeName,
   GaugeRow,
@@ -27,7 +28,12 @@ export interface Metrics {
 }
 
 type Gauges = Readonly<Partial<Record<GaugeName, () => number>>>;
-type Counts = Partial<Record<Event['type'], Observe[]>>;
+type Counts = Partial<Record<Event['type'], Count[]>>;
+
+interface Count {
+  readonly add: (...values: LabelValue[]) => void;
+  count(add: Count['add'], event: Event): void;
+}
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -60,7 +66,7 @@ export function createMetrics(
   function observe(event: Event): void {
     const concerned = counts[event.type];
     if (concerned === undefined) return;
-    for (const count of concerned) count(event);
+    for (const { count, add } of concerned) count(add, event);
   }
 
   return {
@@ -102,17 +108,16 @@ function register(
   return counts;
 }
 
-function prepare(
-  registry: Registry,
-  row: Exclude<MetricRow, GaugeRow | StoreRow>,
-  trace: CurrentTrace | null,
-): Observe {
+function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow | StoreRow>, trace: CurrentTrace | null): Count {
   switch (row.kind) {
     case 'counter':
-      return row.count(counterTally(registry, row));
+      return { add: counterTally(registry, row), count: row.count };
     case 'histogram':
-      return row.count(histogramTally(registry, row, row.buckets ?? SECONDS, trace));
-    case 'info':
-      return row.count(infoGauge(registry, row, row.initially ?? null));
+      return { add: histogramTally(registry, row, row.buckets ?? SECONDS, trace) as Count['add'], count: row.count };
+    case 'info': {
+      const names = new Set<string>();
+      const count: Count['count'] = (set, event) => row.count(set, event, names);
+      return { add: infoGauge(registry, row, row.initially ?? null), count };
+    }
   }
 }

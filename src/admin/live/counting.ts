@@ -1,5 +1,6 @@
+import { rowIn } from '../../observe/history/packing.ts';
 import { addTo, COLUMNS } from '../../observe/history/row.ts';
-import { type LiveProcess, unpackCounted } from '../../observe/peers/live.ts';
+import type { LiveProcess } from '../../observe/peers/live.ts';
 
 /** A single tick has too few durations for a 99th percentile. */
 const LATELY = 5;
@@ -40,7 +41,7 @@ export class Counting {
     const rows = lists.map((processes) => {
       const sum = new Float64Array(COLUMNS);
       for (const { id, age, counted, upTo } of processes) {
-        const total = unpackCounted(counted);
+        const total = rowIn(counted);
         const before = this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
         this.#known.set(id, { total, upTo, at: now });
         // Counters only rise; otherwise it is another process.

@@ -1,13 +1,13 @@
-import { explain } from '../../observe/peers/explain.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
-import { refusals } from '../../observe/peers/refusals.ts';
 import {
   type DecisionView,
   type Explained,
+  explain,
   type ListedRequest,
   type Memory,
   newestOf,
   type RequestView,
+  refusals,
 } from '../../observe/peers/requests.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';

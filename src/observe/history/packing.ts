@@ -1,3 +1,5 @@
+import { COLUMNS } from './row.ts';
+
 /** Whole numbers from 0 to 2^53 in seven bits per byte, lowest first. */
 export class Packing {
   #bytes = Buffer.allocUnsafe(1 << 12);
@@ -97,5 +99,24 @@ export function addPacked(sum: Float64Array, packed: Uint8Array): void {
     at += row.number();
     if (at >= sum.length) throw new NotPacked('a row has too many columns');
     sum[at]! += row.number();
+  }
+}
+
+/** In Base64. */
+export const rowText = (row: ArrayLike<number>): string => packRow(row).toString('base64');
+
+/** Throws NotPacked. */
+export function rowIn(text: string): Float64Array {
+  const row = new Float64Array(COLUMNS);
+  addPacked(row, Buffer.from(text, 'base64'));
+  return row;
+}
+
+export function isRowText(value: unknown): value is string {
+  try {
+    return typeof value === 'string' && rowIn(value).length === COLUMNS;
+  } catch (error) {
+    if (error instanceof NotPacked) return false;
+    throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { HOUR, MINUTE } from '../../common/time.ts';
 import type { History, Span } from '../history/history.ts';
-import { addPacked, NotPacked, packRow } from '../history/packing.ts';
+import { isRowText, rowIn, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
-import { addTo, COLUMNS } from '../history/row.ts';
+import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
-import { isMoment } from './shapes.ts';
+import { has, isCount, isMoment, listOf, type Of } from './shapes.ts';
 
 /** Milliseconds. */
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
@@ -21,10 +21,12 @@ export interface HistoryQuery {
   readonly row: string;
 }
 
-/** Oldest first. Rows are packed, in Base64. */
-export interface HistoryAnswer {
-  readonly spans: readonly (Omit<Span, 'row'> & { readonly row: string })[];
-}
+const isHistory = has({
+  /** Oldest first. */
+  spans: listOf(has({ start: isMoment, minutes: isCount, policies: isCount, row: isRowText })),
+});
+
+export interface HistoryAnswer extends Of<typeof isHistory> {}
 
 export const history = peerQuery({
   name: 'history',
@@ -32,9 +34,11 @@ export const history = peerQuery({
   otherwise: null,
   /** Ends the minute first, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
-  answer: async (_parts, asked, gateway: { readonly history: Pick<History, 'read'> }) =>
-    historyAnswer(await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] })),
-  isAnswer: isHistoryAnswer,
+  async answer(_parts, asked, gateway: { readonly history: Pick<History, 'read'> }) {
+    const spans = await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] });
+    return { spans: spans.map((span) => ({ ...span, row: rowText(span.row) })) };
+  },
+  isAnswer: (answer): answer is HistoryAnswer => isHistory(answer) && answer.spans.length <= MOST_STEPS + 1,
 });
 
 function isHistoryQuery(asked: unknown): asked is HistoryQuery {
@@ -45,34 +49,10 @@ function isHistoryQuery(asked: unknown): asked is HistoryQuery {
   return (to! - from!) / HISTORY_STEPS[step] <= MOST_STEPS;
 }
 
-function historyAnswer(spans: readonly Span[]): HistoryAnswer {
-  return { spans: spans.map((span) => ({ ...span, row: packRow(span.row).toString('base64') })) };
-}
-
-function isHistoryAnswer(answer: unknown): answer is HistoryAnswer {
-  const { spans } = Object(answer) as Partial<HistoryAnswer>;
-  if (!Array.isArray(spans) || spans.length > MOST_STEPS + 1) return false;
-  try {
-    spans.forEach(readSpan);
-    return true;
-  } catch (error) {
-    if (error instanceof NotPacked) return false;
-    throw error;
-  }
-}
-
-function readSpan(span: unknown): Span {
-  const { start, minutes, policies, row: packed } = Object(span) as Partial<HistoryAnswer['spans'][number]>;
-  if (!isMoment(start) || ![minutes, policies].every(Number.isSafeInteger) || typeof packed !== 'string')
-    throw new NotPacked('a span has other fields');
-  const row = new Float64Array(COLUMNS);
-  addPacked(row, Buffer.from(packed, 'base64'));
-  return { start: start!, minutes: minutes!, policies: policies!, row };
-}
-
 export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   const sums = new Map<number, Span>();
-  for (const span of answers.flatMap(({ spans }) => spans.map(readSpan))) {
+  for (const { row, ...rest } of answers.flatMap(({ spans }) => spans)) {
+    const span = { ...rest, row: rowIn(row) };
     const sum = sums.get(span.start);
     if (sum === undefined) sums.set(span.start, span);
     else {

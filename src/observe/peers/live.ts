@@ -1,6 +1,5 @@
-import { addPacked, NotPacked, packRow } from '../history/packing.ts';
+import { isRowText, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
-import { COLUMNS, type Row } from '../history/row.ts';
 import { peerQuery } from './query.ts';
 import { READINESS, type Readiness } from './readiness.ts';
 import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
@@ -38,7 +37,7 @@ const isLiveProcess = has({
   /** Milliseconds. */
   age: isLength,
   /** All requests since the start, a packed row in Base64. */
-  counted: isPackedRow,
+  counted: isRowText,
   /** The number of the newest refusal that was kept. */
   upTo: isCount,
   status: isProcess,
@@ -100,7 +99,7 @@ function partOf({ id, began, status, recorder, recent }: Sources, { followed, af
   return {
     id,
     age: Math.round(performance.now() - began),
-    counted: packCounted(recorder.total),
+    counted: rowText(recorder.total),
     upTo,
     status: status(),
     refusals: recent.refusalsAfter(known, followed),
@@ -131,24 +130,4 @@ function mergeLive(
       ),
     },
   };
-}
-
-export const packCounted = (row: Row): string => packRow(row).toString('base64');
-
-/** Throws NotPacked. */
-export function unpackCounted(packed: string): Float64Array {
-  const row = new Float64Array(COLUMNS);
-  addPacked(row, Buffer.from(packed, 'base64'));
-  return row;
-}
-
-function isPackedRow(value: unknown): value is string {
-  if (typeof value !== 'string') return false;
-  try {
-    unpackCounted(value);
-    return true;
-  } catch (error) {
-    if (error instanceof NotPacked) return false;
-    throw error;
-  }
 }

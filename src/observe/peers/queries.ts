@@ -1,9 +1,8 @@
-import { explain } from './explain.ts';
 import { history } from './history.ts';
 import { live } from './live.ts';
 import { peaks } from './peaks.ts';
 import type { Parts, PeerQuery } from './query.ts';
-import { refusals } from './refusals.ts';
+import { explain, refusals } from './requests.ts';
 import { status } from './status.ts';
 import { top } from './top.ts';
 

@@ -1,4 +1,5 @@
 import type { Fault } from '@storegate/openapi';
+import { peerQuery } from './query.ts';
 import {
   has,
   isCount,
@@ -97,8 +98,6 @@ const isStoreView = has({
   head: orNull(isLength),
 });
 
-export interface StoreView extends Of<typeof isStoreView> {}
-
 const isRequest = has({
   ...LISTED,
   /** The path template of the contract. */
@@ -140,7 +139,7 @@ const isMemory = has({
 /** Times are Unix milliseconds. */
 export interface Memory extends Of<typeof isMemory> {}
 
-export const isExplained = has({
+const isExplained = has({
   /** `null`: not found. */
   request: orNull(isRequest),
   /** `null`: unknown. */
@@ -157,10 +156,35 @@ export interface RequestFilter {
   readonly limit: number;
 }
 
-export const MOST_LISTED = 200;
+const MOST_LISTED = 200;
 
-export function isRequestId(value: unknown): value is string {
+function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+}
+
+export const explain = peerQuery({
+  name: 'explain',
+  isArgument: isRequestId,
+  otherwise: mergeExplained([]),
+  part: ({ recent }: { readonly recent: { explain(id: string): Explained } }, id) => recent.explain(id),
+  answer: ({ parts }) => mergeExplained(parts),
+  isAnswer: isExplained,
+});
+
+export const refusals = peerQuery({
+  name: 'refusals',
+  isArgument: isFilter,
+  otherwise: [],
+  part: ({ recent }: { readonly recent: { refusals(filter: RequestFilter): readonly ListedRequest[] } }, filter) =>
+    recent.refusals(filter),
+  answer: ({ parts }, { limit }) => newestOf(parts, limit),
+  isAnswer: listOf(isListed),
+});
+
+function isFilter(value: unknown): value is RequestFilter {
+  if (!isFilterWords(value)) return false;
+  const { limit } = value as RequestFilter;
+  return Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED;
 }
 
 export function isFilterWords(value: unknown): value is Omit<RequestFilter, 'limit'> {
@@ -178,7 +202,7 @@ export function fits(
   return words.code === null || words.code === (code ?? `${status}`);
 }
 
-export function mergeExplained(answers: readonly Explained[]): Explained {
+function mergeExplained(answers: readonly Explained[]): Explained {
   const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);
   const latest = (since: 'goodSince' | 'othersSince') => Math.max(...memories.map((memory) => memory[since]));
   return {

@@ -2,7 +2,6 @@ import { Cache } from '../../common/cache.ts';
 import type { RequestEvent } from '../events.ts';
 import type { Notes, RequestLogEntry } from './entry.ts';
 import { IdList } from './id-list.ts';
-import { Queue } from './queue.ts';
 
 /** The allowance of equal refusals, and the milliseconds per further one. */
 const AT_ONCE = 10;
@@ -23,7 +22,8 @@ interface Source {
 }
 
 interface OfCode {
-  readonly kept: Queue<RequestLogEntry>;
+  /** Oldest first. */
+  readonly kept: RequestLogEntry[];
   readonly sources: Cache<Source>;
   second: number;
   inSecond: number;
@@ -42,10 +42,6 @@ export class RefusalLog {
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** The end of the newest dropped one, Unix milliseconds; `null`: none was dropped. */
@@ -74,7 +70,7 @@ export class RefusalLog {
     if (this.#size === this.#capacity) this.#dropOne();
     const equals = new IdList();
     const number = ++this.#kept;
-    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
+    ofCode.kept.push({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
     source.unkept = 0;
     source.equals = equals;
     this.#size++;
@@ -88,33 +84,29 @@ export class RefusalLog {
 
   /** Newest first per code. */
   *newestFirst(code: string | null = null): Iterable<RequestLogEntry> {
-    for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.newestFirst();
+    for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.toReversed();
   }
 
   /** Newest first, without dropped ones. */
   keptAfter(number: number): RequestLogEntry[] {
-    const found: RequestLogEntry[] = [];
-    for (const { kept } of this.#codes.values()) {
-      for (const one of kept.newestFirst()) {
-        if (one.number <= number) break;
-        found.push(one);
-      }
-    }
+    const found = [...this.#codes.values()].flatMap(({ kept }) =>
+      kept.slice(kept.findLastIndex((one) => one.number <= number) + 1),
+    );
     return found.sort((one, other) => other.number - one.number);
   }
 
   #ofCode(code: string): OfCode {
     const known = this.#codes.get(code);
     if (known !== undefined) return known;
-    const made = { kept: new Queue<RequestLogEntry>(), sources: new Cache<Source>(SOURCES), second: 0, inSecond: 0 };
+    const made: OfCode = { kept: [], sources: new Cache<Source>(SOURCES), second: 0, inSecond: 0 };
     this.#codes.set(code, made);
     return made;
   }
 
   #dropOne(): void {
-    let largest: Queue<RequestLogEntry> | null = null;
-    for (const { kept } of this.#codes.values()) if (largest === null || kept.size > largest.size) largest = kept;
-    const dropped = largest?.takeOldest();
+    let largest: RequestLogEntry[] | null = null;
+    for (const { kept } of this.#codes.values()) if (largest === null || kept.length > largest.length) largest = kept;
+    const dropped = largest?.shift();
     if (dropped === undefined) return;
     this.#size--;
     this.#droppedUntil = Math.max(this.#droppedUntil ?? 0, dropped.endedAt);

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { Counting } from '../../../src/admin/live/counting.ts';
+import { rowText } from '../../../src/observe/history/packing.ts';
 import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/history/row.ts';
-import { packCounted } from '../../../src/observe/peers/live.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
 function counted(id: string, age: number, requests: number) {
   const row = new Float64Array(COLUMNS);
   for (let i = 0; i < requests; i++) countIn(row, placesOf(requestEvent()));
-  return { id, age, counted: packCounted(row), upTo: requests };
+  return { id, age, counted: rowText(row), upTo: requests };
 }
 
 const inAll = (counting: Counting, now: number, ...processes: ReturnType<typeof counted>[]) =>

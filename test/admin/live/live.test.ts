@@ -2,8 +2,9 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Listener } from '../../../src/admin/call.ts';
 import type { AdminContext } from '../../../src/admin/context.ts';
 import { Live, type LiveQuery } from '../../../src/admin/live/live.ts';
+import { rowText } from '../../../src/observe/history/packing.ts';
 import { COLUMNS } from '../../../src/observe/history/row.ts';
-import { type LiveAnswer, type LiveRequest, newRefusals, packCounted } from '../../../src/observe/peers/live.ts';
+import { type LiveAnswer, type LiveRequest, newRefusals } from '../../../src/observe/peers/live.ts';
 import type { Peers } from '../../../src/observe/peers/peers.ts';
 import { fits, type ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { until } from '../../support/until.ts';
@@ -33,7 +34,7 @@ class Asked {
         ...{ readiness: 'ready', state: 'embedded', workers: 0 },
         processes: [
           {
-            ...{ id: 'p', age: 1, counted: packCounted(new Float64Array(COLUMNS)), upTo: this.#upTo },
+            ...{ id: 'p', age: 1, counted: rowText(new Float64Array(COLUMNS)), upTo: this.#upTo },
             status: {
               ...{ worker: null, pid: 1, inFlight: 2, memory: 1, aloneSince: null, stateTime: null },
               stores: [],

@@ -4,7 +4,6 @@ import type { Admission } from '../../../src/limits/admission.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import type { RequestEvent, RequestTrace } from '../../../src/observe/events.ts';
 import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
-import { Queue } from '../../../src/observe/request-log/queue.ts';
 import { RecentRequests } from '../../../src/observe/request-log/recent.ts';
 import { DAY, MINUTE, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
@@ -268,24 +267,6 @@ test('bytes that are not a request are shown with the known fields', () => {
   const { trace, ...event } = eventOf(1, { status: 400, code: 'malformed_request', method: 'other' });
   recent.observe(event);
   expect(recent.explain(idOf(1)).request).toMatchObject({ step: 'door', key: null, decision: null, windows: [] });
-});
-
-test('a queue is first in, first out', () => {
-  fc.assert(
-    fc.property(fc.array(fc.option(fc.nat(), { nil: null })), (steps) => {
-      const queue = new Queue<number>();
-      const expected: number[] = [];
-      for (const step of steps) {
-        if (step === null) expect(queue.takeOldest()).toBe(expected.shift());
-        else {
-          queue.add(step);
-          expected.push(step);
-        }
-        expect(queue.size).toBe(expected.length);
-        expect([...queue.newestFirst()]).toEqual([...expected].reverse());
-      }
-    }),
-  );
 });
 
 test('an operation of the contract may have the name of a page of the gateway', () => {

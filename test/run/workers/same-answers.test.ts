@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ALL } from '../../../src/observe/history/minute.ts';
+import { rowIn } from '../../../src/observe/history/packing.ts';
 import { requestsIn } from '../../../src/observe/history/row.ts';
-import { explain } from '../../../src/observe/peers/explain.ts';
 import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
-import { live, unpackCounted } from '../../../src/observe/peers/live.ts';
+import { live } from '../../../src/observe/peers/live.ts';
 import { peaks } from '../../../src/observe/peers/peaks.ts';
 import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
 import { QUERIES } from '../../../src/observe/peers/queries.ts';
 import type { PeerQuery } from '../../../src/observe/peers/query.ts';
-import { refusals } from '../../../src/observe/peers/refusals.ts';
 import type { ListedRequest } from '../../../src/observe/peers/requests.ts';
+import { explain, refusals } from '../../../src/observe/peers/requests.ts';
 import { status } from '../../../src/observe/peers/status.ts';
 import { top } from '../../../src/observe/peers/top.ts';
 import { connect } from '../../../src/state/redis/client.ts';
@@ -133,7 +133,7 @@ const FINDINGS: { readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked)
     const answer = await answerOf(one, live, { followed, after });
     return {
       ...{ readiness: answer.readiness, state: answer.state },
-      requests: sum(answer.processes.map(({ counted }) => requestsIn(unpackCounted(counted)))),
+      requests: sum(answer.processes.map(({ counted }) => requestsIn(rowIn(counted)))),
       fitting: answer.refusals.fitting.map((count) => count > 0),
       codes: [...new Set(answer.refusals.requests.map(({ code }) => code))].sort(),
     };
@@ -176,7 +176,7 @@ async function carry({ gateway, carried }: Asked, path: string, headers: Readonl
 
 async function countedBy(one: Asked): Promise<number[]> {
   const { processes } = await answerOf(one, live, { followed: [], after: {} });
-  return processes.map(({ counted }) => requestsIn(unpackCounted(counted)));
+  return processes.map(({ counted }) => requestsIn(rowIn(counted)));
 }
 
 async function findings(): Promise<Record<string, unknown>> {

@@ -31,7 +31,7 @@ addEventHandler(async (event) => {
   }
 });
 
-// A worker that Jest has let go: to free its memory takes longer than Jest waits before it blames a leak.
+// Jest has released this worker: freeing its memory can take longer than Jest waits until it reports a leak.
 if (process.send) process.once('beforeExit', () => process.exit());
 
 export default async function runSuite(

@@ -21,9 +21,12 @@ export class Binary {
 export function sizeOf(value: unknown): number {
   if (value instanceof Binary) return value.size;
   if (typeof value !== 'string') return Number.NaN;
-  let characters = 0;
-  for (const _ of value) characters++;
-  return characters;
+  let pairs = 0;
+  for (let i = 1; i < value.length; i++) if (isPair(value, i)) pairs++;
+  return value.length - pairs;
 }
+
+const isPair = (text: string, end: number): boolean =>
+  (text.charCodeAt(end) & 0xfc00) === 0xdc00 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
 
 export const isContent = (value: unknown): boolean => typeof value === 'string' || value instanceof Binary;

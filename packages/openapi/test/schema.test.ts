@@ -570,3 +570,13 @@ test('what has no effect is noted', () => {
     'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for',
   ]);
 });
+
+test.each([0, 1, 2, 3, 4])('a length of %i counts code points, also without a type', (limit) => {
+  const words = [['']];
+  for (let i = 0; i < 5; i++) words.push(words[i]!.flatMap((word) => ['a', 'é', '🐶'].map((one) => word + one)));
+  const length = { minLength: limit, maxLength: limit };
+  for (const check of [checker({ type: 'string', ...length }), checker(length)]) {
+    const fitting = words.flat().filter((word) => check(JSON.stringify(word)).length === 0);
+    expect(fitting).toEqual(words.flat().filter((word) => [...word].length === limit));
+  }
+});

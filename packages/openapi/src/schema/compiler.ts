@@ -125,7 +125,7 @@ export class Compiler {
       logger: false,
       code: { optimize: true, regExp },
     });
-    for (const keyword of KEYWORDS) ajv.addKeyword(keyword);
+    for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     ajv.addKeyword(refers((name) => this.#referred(name)));
     const unit = (schema: Translated) => this.#inner(schema);
     for (const keyword of applied({ unit, evaluate: (schema) => this.#evaluations.of(schema) }))

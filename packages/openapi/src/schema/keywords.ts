@@ -54,6 +54,21 @@ function size(keyword: string, outside: (size: Code, limit: Code) => Code): Code
   };
 }
 
+/** In place of ajv's: most strings need no count of their characters, which are one or two code units each. */
+function length(keyword: string, isUnclear: (units: Code, limit: number) => Code, isOutside: typeof isUnclear) {
+  return {
+    keyword,
+    type: 'string',
+    before: 'pattern',
+    code(cxt) {
+      const { data, schema } = cxt;
+      const characters = _`${constant(cxt, sizeOf)}(${data})`;
+      cxt.fail(_`${isUnclear(_`${data}.length`, schema)} && ${isOutside(characters, schema)}`);
+    },
+    error: paramsOf(({ schema }) => _`{limit: ${schema}}`),
+  } satisfies CodeKeywordDefinition;
+}
+
 function listed(keyword: string): CodeKeywordDefinition {
   return {
     keyword,
@@ -167,6 +182,16 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
     error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
   },
+  length(
+    'minLength',
+    (units, limit) => _`${units} < ${2 * limit}`,
+    (characters, limit) => _`${characters} < ${limit}`,
+  ),
+  length(
+    'maxLength',
+    (units, limit) => _`${units} > ${limit}`,
+    (characters, limit) => _`${characters} > ${limit}`,
+  ),
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),
   {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { addedLatency, type Latency } from './latency.ts';
@@ -12,6 +14,8 @@ import { before, storegate } from './targets/storegate.ts';
 import type { Target } from './targets/target.ts';
 import { prepare } from './verify.ts';
 import { type Work, works } from './work.ts';
+
+const run = promisify(execFile);
 
 /** CPU times are microseconds per request. */
 export interface Comparison {
@@ -85,6 +89,8 @@ export function compare(options: Options, say: (line: string) => void): Promise<
       await Promise.all([started, ...twins].map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
+    for (const { name } of works.filter(({ name }) => options.works.includes(name) && name.startsWith('post-')))
+      results.push(await parsingAlone(name, options));
     const counted = !options.quick && others.includes(storegate);
     const subjects = counted ? await measureSubjects(options.node, say) : null;
     const { rounds, seconds, connections } = options;
@@ -133,6 +139,17 @@ function toResult({ target, work, samples }: Measured): Result {
     decisions: spread(samples.map(({ decisions }) => decisions)).median,
     requestsPerSecond: spread(samples.map(({ requestsPerSecond }) => requestsPerSecond)),
   };
+}
+
+/** JSON.parse and ajv, without a gateway. */
+async function parsingAlone(work: Work['name'], { node, rounds }: Options): Promise<Result> {
+  const script = new URL('parsing-in-process.ts', import.meta.url).pathname;
+  const { stdout } = await run(node, ['--disable-warning=ExperimentalWarning', script, work, String(rounds)]);
+  const cpu = JSON.parse(stdout) as Spread;
+  const none = spread([0]);
+  const requestsPerSecond = spread([1e6 / cpu.median]);
+  const title = 'JSON.parse and ajv alone';
+  return { target: 'ajv', title, work, cpu, redisCpu: none, backendCpu: none, decisions: 0, requestsPerSecond };
 }
 
 async function warmUp(subject: Subject, settings: MeasureOptions): Promise<void> {

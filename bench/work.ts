@@ -1,5 +1,5 @@
 export interface Work {
-  readonly name: 'get' | 'post' | 'refused' | 'unknown';
+  readonly name: 'get' | 'post' | 'post-10k' | 'post-1m' | 'refused' | 'unknown';
   readonly title: string;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
@@ -30,6 +30,22 @@ export const works: readonly Work[] = [
     statuses: [201],
   },
   {
+    name: 'post-10k',
+    title: 'admitted POST, 10 KB of JSON',
+    method: 'POST',
+    body: petWithVisits(10_000),
+    key: 'admitted',
+    statuses: [201],
+  },
+  {
+    name: 'post-1m',
+    title: 'admitted POST, 1 MB of JSON',
+    method: 'POST',
+    body: petWithVisits(1_000_000),
+    key: 'admitted',
+    statuses: [201],
+  },
+  {
     name: 'refused',
     title: '429 or 403, known-refused key',
     method: 'GET',
@@ -39,6 +55,32 @@ export const works: readonly Work[] = [
   },
   { name: 'unknown', title: '401, unknown key', method: 'GET', body: null, key: 'unknown', statuses: [401] },
 ];
+
+/** The schema of `visits`, which storegate and ajv alone check. */
+export const VISITS = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['id', 'at', 'price', 'paid', 'vet'],
+    additionalProperties: false,
+    properties: {
+      id: { type: 'integer', minimum: 0 },
+      at: { type: 'string', minLength: 10, maxLength: 30 },
+      price: { type: 'number', minimum: 0 },
+      paid: { type: 'boolean' },
+      note: { type: 'string', nullable: true, maxLength: 1000 },
+      tags: { type: 'array', maxItems: 10, items: { type: 'string', maxLength: 50 } },
+      vet: {
+        type: 'object',
+        required: ['name', 'city'],
+        properties: {
+          name: { type: 'string', maxLength: 100 },
+          city: { type: 'string', enum: ['Graz', 'Linz', 'Wien'] },
+        },
+      },
+    },
+  },
+};
 
 /** The same for every target. */
 export interface Request {
@@ -67,4 +109,31 @@ function newPet(bytes: number): string {
   const pet = (name: string) => JSON.stringify({ name, categoryId: 1, status: 'available' });
   const wide = bytes - Buffer.byteLength(pet('')) - 100;
   return pet('Minka '.repeat(20).slice(0, 100 - wide) + 'é'.repeat(wide));
+}
+
+/** Slightly shorter than `bytes`. */
+function petWithVisits(bytes: number): string {
+  const pet = JSON.stringify({ name: 'Minka', categoryId: 1, status: 'available', visits: [] });
+  const visits: string[] = [];
+  for (let size = pet.length, i = 0; ; i++) {
+    const text = JSON.stringify(visit(i));
+    size += Buffer.byteLength(text) + 1;
+    if (size > bytes) return pet.replace('[]', `[${visits.join(',')}]`);
+    visits.push(text);
+  }
+}
+
+function visit(i: number): object {
+  return {
+    id: 7_919 * i,
+    at: `2026-11-${10 + (i % 20)}T08:${10 + (i % 50)}:00Z`,
+    price: i % 3 === 0 ? 40 : 12.5 + i,
+    paid: i % 2 === 0,
+    note:
+      i % 4 === 0
+        ? null
+        : `Vaccinated, weight ${i % 40} kg, next time in ${i % 12} months${i % 8 === 1 ? ' – très bien' : ''}`,
+    tags: ['dog', `batch ${i}`],
+    vet: { name: `Dr. ${i % 100} Huber`, city: ['Graz', 'Linz', 'Wien'][i % 3] },
+  };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../test/support/free-port.ts';
 import type { Command } from '../children.ts';
-import type { Keys } from '../work.ts';
+import { type Keys, VISITS } from '../work.ts';
 import type { Running, Surroundings } from './target.ts';
 
 const run = promisify(execFile);
@@ -41,6 +41,9 @@ const PLANS = `plans:
       - { limit: 1, per: day }
 `;
 
+/** The last property of a new pet. */
+const STATUS = /^ {8}status: \{ \$ref: .*$/m;
+
 /** The shipped limit of failed keys would turn every 401 into a 429. */
 const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: StoregateOptions) => {
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
@@ -51,6 +54,7 @@ const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: 
   const lines = [limit, ...door];
   // As in nginx.ts. Older checkouts have no such limit.
   if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
+  if (known.includes('"bodyBudget"')) lines.push('bodyBudget: 1GiB');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
   return `${section}:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
 };
@@ -120,6 +124,11 @@ async function environment(
   const folder = join(children.folder, name);
   mkdirSync(folder);
   writeFileSync(join(folder, 'plans.yaml'), PLANS);
+  const contract = readFileSync(join(options.project ?? today, 'config/openapi.yaml'), 'utf8');
+  writeFileSync(
+    join(folder, 'openapi.yaml'),
+    contract.replace(STATUS, `$&\n        visits: ${JSON.stringify(VISITS)}`),
+  );
   writeFileSync(join(folder, 'gateway.yaml'), settings(options));
   return {
     STOREGATE_HOST: '127.0.0.1',
@@ -128,6 +137,7 @@ async function environment(
     STOREGATE_DATA: join(folder, 'data'),
     STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
     STOREGATE_PLANS: join(folder, 'plans.yaml'),
+    STOREGATE_CONTRACT: join(folder, 'openapi.yaml'),
     STORE_URL: backend.url,
     ...(options.redis ? { REDIS_URL: redis!.url } : {}),
     ...(options.workers ? { STOREGATE_WORKERS: String(options.workers) } : {}),

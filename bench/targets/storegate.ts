@@ -1,3 +1,4 @@
+import { works } from '../work.ts';
 import { missingExecutable } from './executable.ts';
 import { type StoregateOptions, startStoregate } from './storegate-process.ts';
 import { nothingMissing, type Target } from './target.ts';
@@ -36,7 +37,7 @@ function storegateTarget(name: string, title: string, options: StoregateOptions)
   return {
     name,
     title,
-    works: ['get', 'post', 'refused', 'unknown'],
+    works: works.map(({ name }) => name),
     counts: true,
     redis: options.redis === true,
     missing: options.redis ? () => missingExecutable('redis-server') : nothingMissing,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
 import { shortDigest } from '../common/digest.ts';
 import { parseCidr } from '../common/ip.ts';
-import { nameOfFile, type Problem } from './problems/problems.ts';
+import { nameOfFile, type Problem, problemOf } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import type { Setting, Settings } from './settings.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
@@ -42,7 +42,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
       problems.push(...file.problems);
     }
     if (mustAdmit && file.entries.length === 0 && file.problems.length === 0) {
-      problems.push(problemIn(file.name, null, 'has no address: every client would be refused'));
+      problems.push(problemOf(file.name, 'has no address: every client would be refused'));
     }
     return file;
   }
@@ -110,7 +110,7 @@ function readList(path: string, name: string): ListFile {
     return file;
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    return { name, text: '', digest: '', entries: [], problems: [problemIn(name, null, error.message)] };
+    return { name, text: '', digest: '', entries: [], problems: [problemOf(name, error.message)] };
   }
 }
 
@@ -123,17 +123,13 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
     const entry = withoutComment(line);
     if (entry === '') continue;
     if (parseCidr(entry) !== null) entries.push(entry);
-    else if (++wrong <= MAX_REPORTED) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
+    else if (++wrong <= MAX_REPORTED) problems.push(problemOf(name, `${EXPECTED}, is ${quote(entry)}`, i + 1));
   }
-  if (wrong > MAX_REPORTED) problems.push(problemIn(name, null, `has ${wrong - MAX_REPORTED} more such lines`));
+  if (wrong > MAX_REPORTED) problems.push(problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`));
   return { entries: Object.freeze(entries), problems };
 }
 
 function withoutComment(line: string): string {
   const comment = line.search(/[#;]/);
   return (comment === -1 ? line : line.slice(0, comment)).trim();
-}
-
-function problemIn(source: string, line: number | null, message: string): Problem {
-  return { source, place: { position: line === null ? null : { line, column: 1 }, path: '' }, message };
 }

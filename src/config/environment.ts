@@ -1,6 +1,6 @@
 import { suggest } from '../common/suggest.ts';
 import { pointerTo } from './problems/pointers.ts';
-import type { Problem } from './problems/problems.ts';
+import { type Problem, problemOf } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
 import { schemaErrors } from './schema/errors.ts';
 import type { Schema } from './schema/schema.ts';
@@ -84,7 +84,7 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
       if (isOff && name !== DISABLED && name.startsWith(OPEN_TELEMETRY)) continue;
       const text = env[name];
       const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
-      if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
+      if (secret?.value === null) unread.push({ setting, problem: problemOf(secret.name, secret.message) });
       else if (secret) values.set(setting, { name: secret.name, value: secret.value });
       else if (text && isIntended(name, text)) values.set(setting, { name, value: toValue(schema, name, text) });
     }
@@ -118,7 +118,7 @@ function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
   const flaws = schemaErrors(document, 'gateway');
   return [...values].flatMap(([setting, { name }]) => {
     const flaw = flaws.find(({ pointer }) => pointer === pointerTo(setting));
-    return flaw === undefined ? [] : [{ setting, problem: problem(name, flaw.message) }];
+    return flaw === undefined ? [] : [{ setting, problem: problemOf(name, flaw.message) }];
   });
 }
 
@@ -133,9 +133,9 @@ function unknownVariables(env: Environment): Problem[] {
   return Object.keys(env)
     .filter((name) => env[name] && !variables.has(name))
     .flatMap((name) => {
-      if (name.startsWith(own)) return [problem(printable(name), explain(name.slice(own.length), known))];
+      if (name.startsWith(own)) return [problemOf(printable(name), explain(name.slice(own.length), known))];
       const meant = name === name.toUpperCase() ? suggest(name, unset, 1) : null;
-      return meant === null ? [] : [problem(printable(name), `is unknown; did you mean ${meant}?`)];
+      return meant === null ? [] : [problemOf(printable(name), `is unknown; did you mean ${meant}?`)];
     });
 }
 
@@ -151,8 +151,4 @@ function explain(rest: string, known: readonly string[]): string {
     known.filter((name) => name.startsWith(own)).map((name) => name.slice(own.length)),
   );
   return near === null ? `is unknown; known are ${known.join(', ')}` : `is unknown; did you mean ${own}${near}?`;
-}
-
-function problem(source: string, message: string): Problem {
-  return { source, place: { position: null, path: '' }, message };
 }

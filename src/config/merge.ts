@@ -1,6 +1,6 @@
 import type { EnvironmentLayer } from './environment.ts';
 import { dotted, pointerTo, touches } from './problems/pointers.ts';
-import { byPosition, type Problem } from './problems/problems.ts';
+import { byPosition, type Problem, problemOf } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { type SchemaError, schemaErrors } from './schema/errors.ts';
 import { type Origin, type Setting, type Settings, settingsOf, valueAt } from './settings.ts';
@@ -58,9 +58,7 @@ function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile
     const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';
     const written = [blamed, ...reads].find((name) => settings.get(name)?.origin.kind !== 'default') ?? blamed;
     const origin = settings.get(written)?.origin;
-    if (origin?.kind === 'environment') {
-      return { source: origin.name, place: { position: null, path: '' }, message: flaw.message };
-    }
+    if (origin?.kind === 'environment') return problemOf(origin.name, flaw.message);
     return problemIn(file, written === blamed ? flaw : { ...flaw, pointer: pointerTo(written) });
   });
 }

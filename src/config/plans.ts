@@ -4,7 +4,7 @@ import type { BanEscalation } from '../limits/limits.ts';
 import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
-import { type SchemaError, schemaErrors } from './schema/errors.ts';
+import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
 import { toWindows, type WindowEntry, windowErrors } from './windows.ts';
@@ -86,14 +86,8 @@ function durationErrors(durations: readonly string[]): SchemaError[] {
   return durations.flatMap((length, index) => {
     const before = durations[index - 1];
     if (before === undefined || parseDuration(before)! <= parseDuration(length)!) return [];
-    const pointer = step('/bans/durations', index);
-    return [
-      {
-        pointer,
-        at: 'value' as const,
-        message: `must not be shorter than the ban before it (${before}), is ${length}`,
-      },
-    ];
+    const message = `must not be shorter than the ban before it (${before}), is ${length}`;
+    return [valueError(step('/bans/durations', index), message)];
   });
 }
 

@@ -2,7 +2,7 @@ import { RESERVED_PATHS } from '../common/reserved-paths.ts';
 import { MIN_BODY_BUDGET } from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 import { pointerTo } from './problems/pointers.ts';
-import type { SchemaError } from './schema/errors.ts';
+import { type SchemaError, valueError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
 import { type Settings, settingValue } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
@@ -49,7 +49,7 @@ function workersWithoutRedis(workers: number | 'auto', redis: string | null): Sc
   if (workers === 'auto' || workers === 1 || redis !== null) return [];
   const way = 'share the state in a Redis (REDIS_URL), or set workers: 1';
   return [
-    ruleError(
+    valueError(
       '/workers',
       `${workers} workers need shared state, because embedded state belongs to one process: ${way}`,
     ),
@@ -59,19 +59,19 @@ function workersWithoutRedis(workers: number | 'auto', redis: string | null): Sc
 function openAdmin(host: string, token: string | null): SchemaError[] {
   if (token !== null || isLoopback(host)) return [];
   const why = `because ${host} can be reached from other machines; 127.0.0.1 needs none`;
-  return [ruleError('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
+  return [valueError('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
 }
 
 function sharedPort(port: number, other: number, ...hosts: readonly string[]): SchemaError[] {
   const meet = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
   if (port === 0 || port !== other || !meet) return [];
-  return [ruleError('/admin/port', `admin and public listener must not share port ${port}`)];
+  return [valueError('/admin/port', `admin and public listener must not share port ${port}`)];
 }
 
 function notAbove(small: string, large: string, measure: (text: string) => number | null): Rule {
   return rule([small, large], (one: unknown, other: unknown) => {
     if (measure(String(one))! <= measure(String(other))!) return [];
-    return [ruleError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
+    return [valueError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
   });
 }
 
@@ -79,13 +79,13 @@ function narrowBudget(budget: string | number, maxBodyBytes: string | number): S
   const least = MIN_BODY_BUDGET * parseSize(maxBodyBytes)!;
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
   const message = `must be at least ${formatSize(least)}, ${MIN_BODY_BUDGET} times http.maxBodyBytes`;
-  return [ruleError('/http/bodyBudget', message)];
+  return [valueError('/http/bodyBudget', message)];
 }
 
 function anyAndMore(origins: readonly string[]): SchemaError[] {
   const any = origins.indexOf('*');
   if (any === -1 || origins.length === 1) return [];
-  return [ruleError(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
+  return [valueError(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
 }
 
 interface MountEntry {
@@ -99,23 +99,23 @@ function overlappingMounts(mounts: readonly MountEntry[]): SchemaError[] {
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
     const own = RESERVED_PATHS.find((other) => overlap(path, other));
-    if (own !== undefined) return [ruleError(pointer, `must not overlap ${own}, which the gateway answers itself`)];
+    if (own !== undefined) return [valueError(pointer, `must not overlap ${own}, which the gateway answers itself`)];
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
-    return earlier === undefined ? [] : [ruleError(pointer, `must not overlap ${earlier}, a mount above`)];
+    return earlier === undefined ? [] : [valueError(pointer, `must not overlap ${earlier}, a mount above`)];
   });
 }
 
 function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
   const message = 'must not stand beside stripPrefix: it takes the place of the prefix already';
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
-    stripPrefix && rewrite !== undefined ? [ruleError(`/mounts/${index}/rewrite`, message)] : [],
+    stripPrefix && rewrite !== undefined ? [valueError(`/mounts/${index}/rewrite`, message)] : [],
   );
 }
 
 function rootBesideContract(mounts: readonly MountEntry[], contract: string | null): SchemaError[] {
   const root = mounts.findIndex(({ path }) => path === '/');
   if (root === -1 || contract === NO_CONTRACT) return [];
-  return [ruleError(`/mounts/${root}/path`, 'must not be / beside a contract: set contract.file to none')];
+  return [valueError(`/mounts/${root}/path`, 'must not be / beside a contract: set contract.file to none')];
 }
 
 function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
@@ -124,14 +124,17 @@ function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
   if (second === -1) return [];
   const member = ['keyId', 'account', 'plan', 'scopes'][second]!;
   return [
-    ruleError(`/keys/identity/${member}`, `must not be ${names[second]}: another header of the identity has that name`),
+    valueError(
+      `/keys/identity/${member}`,
+      `must not be ${names[second]}: another header of the identity has that name`,
+    ),
   ];
 }
 
 function unsignedWebhooks(url: string | null, endpoints: readonly unknown[], secret: string | null): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
   const why = 'by which receivers know that an event is true';
-  return [ruleError('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
+  return [valueError('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
 }
 
 function duplicateReceivers(endpoints: readonly { readonly url: string }[], first: string | null): SchemaError[] {
@@ -141,7 +144,7 @@ function duplicateReceivers(endpoints: readonly { readonly url: string }[], firs
   return urls.flatMap((url, index) => {
     if (all.indexOf(url) === index + before) return [];
     return [
-      ruleError(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place'),
+      valueError(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place'),
     ];
   });
 }
@@ -150,8 +153,4 @@ function duplicateReceivers(endpoints: readonly { readonly url: string }[], firs
 function overlap(one: string, other: string): boolean {
   const [a, b] = [`${one}/`.toLowerCase(), `${other}/`.toLowerCase()];
   return a.startsWith(b) || b.startsWith(a);
-}
-
-function ruleError(pointer: string, message: string): SchemaError {
-  return { pointer, at: 'value', message };
 }

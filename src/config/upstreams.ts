@@ -2,7 +2,7 @@ import type { GatewaySettings } from './config.generated.ts';
 import type { StoreAddress, Upstream } from './config.ts';
 import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
-import type { SchemaError } from './schema/errors.ts';
+import { type SchemaError, valueError } from './schema/errors.ts';
 import { isObject } from './schema/schema.ts';
 import { documentOf, type Settings, settingValue, valueAt } from './settings.ts';
 
@@ -70,7 +70,7 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   const own = ownSections(settings);
   return Object.entries(upstreamsIn(settings)).flatMap(([name, upstream]) => {
     const at = step('/upstreams', name);
-    const none = storeUrls(upstream).length === 0 ? [upstreamError(at, 'needs its store: url, or stores')] : [];
+    const none = storeUrls(upstream).length === 0 ? [valueError(at, 'needs its store: url, or stores')] : [];
     return [...none, ...bothWays(upstream, at), ...repeatedStores(upstream, at), ...reversedRanges(own[name], at)];
   });
 }
@@ -81,18 +81,18 @@ export function mountErrors(settings: Settings): SchemaError[] {
   return mounts.flatMap(({ target, upstream }, i) => {
     const at = `/mounts/${i}`;
     if (target === undefined && upstream === undefined)
-      return [upstreamError(at, 'needs a target, or the name of an upstream')];
+      return [valueError(at, 'needs a target, or the name of an upstream')];
     if (target !== undefined && upstream !== undefined)
-      return [upstreamError(`${at}/upstream`, 'must not stand beside a target: a mount leads to one of them')];
+      return [valueError(`${at}/upstream`, 'must not stand beside a target: a mount leads to one of them')];
     if (upstream === undefined || names.includes(upstream)) return [];
-    return [upstreamError(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
+    return [valueError(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
   });
 }
 
 /** With both in one file the intended one is unclear. */
 function bothWays({ url, stores }: UpstreamEntry, at: string): SchemaError[] {
   if (url === null || stores.length === 0) return [];
-  return [upstreamError(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
+  return [valueError(`${at}/stores`, 'must not stand beside url: put all stores into one of them')];
 }
 
 function storeUrls({ url, stores }: UpstreamEntry): string[] {
@@ -105,7 +105,7 @@ function repeatedStores(upstream: UpstreamEntry, at: string): SchemaError[] {
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
   const place = upstream.url === null ? `${at}/stores/${second}/url` : `${at}/url`;
-  return [upstreamError(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
+  return [valueError(place, `has ${labels[second]} twice: an upstream has each host and port once`)];
 }
 
 function reversedRanges(upstream: unknown, at: string): SchemaError[] {
@@ -115,12 +115,6 @@ function reversedRanges(upstream: unknown, at: string): SchemaError[] {
     const turned = statuses
       .map((text) => String(text).split('-'))
       .findIndex(([from, to = from]) => Number(from) > Number(to));
-    return turned === -1
-      ? []
-      : [upstreamError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
+    return turned === -1 ? [] : [valueError(`${at}/${section}/${key}/${turned}`, 'must begin with the smaller status')];
   });
-}
-
-function upstreamError(pointer: string, message: string): SchemaError {
-  return { pointer, at: 'value', message };
 }

@@ -5,7 +5,7 @@ import { formatScope } from '../limits/scopes.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
-import { type SchemaError, schemaErrors } from './schema/errors.ts';
+import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 
 export { formatWindows, toWindows, type WindowEntry } from '../limits/notation.ts';
 
@@ -33,25 +33,18 @@ export function windowErrors(entries: readonly WindowEntry[], pointer: string): 
     const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));
     if (same === index) return [];
     const message = `must be another span than that of entry [${same}], is ${quote(per)}`;
-    return [{ pointer: step(step(pointer, index), 'per'), at: 'value' as const, message }];
+    return [valueError(step(step(pointer, index), 'per'), message)];
   });
 }
 
 function entriesIn(text: string, source: string): readonly unknown[] {
   const entries = readShort(text);
-  refuse(
-    entries.flatMap((entry, index) => (typeof entry === 'string' ? [notShort(entry, index)] : [])),
-    source,
+  const form = 'must look like 60/minute or 10/10s:sliding';
+  const flaws = entries.flatMap((entry, index) =>
+    typeof entry === 'string' ? [valueError(step('', index), `${form}, is ${quote(entry)}`)] : [],
   );
+  refuse(flaws, source);
   return entries;
-}
-
-function notShort(entry: string, index: number): SchemaError {
-  return {
-    pointer: step('', index),
-    at: 'value',
-    message: `must look like 60/minute or 10/10s:sliding, is ${quote(entry)}`,
-  };
 }
 
 function refuse(flaws: readonly SchemaError[], source: string): void {

@@ -21,6 +21,11 @@ export interface Problem {
   readonly message: string;
 }
 
+/** About a whole source, or a line of it. */
+export function problemOf(source: string, message: string, line: number | null = null): Problem {
+  return { source, place: { position: line === null ? null : { line, column: 1 }, path: '' }, message };
+}
+
 export class ConfigError extends ExpectedError {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];

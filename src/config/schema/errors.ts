@@ -13,6 +13,8 @@ export interface SchemaError {
   readonly message: string;
 }
 
+export const valueError = (pointer: string, message: string): SchemaError => ({ pointer, at: 'value', message });
+
 /**
  * At most one flaw per place.
  *

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { dotted, parent } from '../problems/pointers.ts';
-import { nameOfFile, type Position, type Problem } from '../problems/problems.ts';
+import { nameOfFile, type Position, type Problem, problemOf } from '../problems/problems.ts';
 import { syntaxErrors } from './syntax.ts';
 import { readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
@@ -24,7 +24,7 @@ export function readYamlFile(file: string, cwd: string): YamlFile {
     return parse(readTextFile(file), name);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    return unusable(name, [{ source: name, place: { position: null, path: '' }, message: error.message }]);
+    return unusable(name, [problemOf(name, error.message)]);
   }
 }
 

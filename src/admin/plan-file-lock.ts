@@ -31,11 +31,13 @@ async function lockOf(file: string): Promise<{ release(): void }> {
   try {
     makeLock(name, file);
     for (;;) {
-      const lock = tryLock(name);
-      if (lock) return lock;
-      if (performance.now() > giveUpAt) {
-        throw new AdminError('conflict', `Another process is changing the plans file ${file}: try again.`);
+      try {
+        return lockFile(name);
+      } catch (error) {
+        if (!isLocked(error)) throw error;
       }
+      if (performance.now() > giveUpAt)
+        throw new AdminError('conflict', `Another process is changing the plans file ${file}: try again.`);
       await setTimeout(RETRY);
     }
   } catch (error) {
@@ -43,15 +45,6 @@ async function lockOf(file: string): Promise<{ release(): void }> {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_SQLITE_ERROR' ? message : (code ?? message);
     throw new AdminError('conflict', `The plans file ${file} cannot be locked with ${name} (${reason}).`);
-  }
-}
-
-function tryLock(name: string): { release(): void } | null {
-  try {
-    return lockFile(name);
-  } catch (error) {
-    if (isLocked(error)) return null;
-    throw error;
   }
 }
 

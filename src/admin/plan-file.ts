@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
-import { syncFolder } from '../common/folder.ts';
+import { replaceFile } from '../common/folder.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { DEFAULT_KIND } from '../limits/kinds.ts';
@@ -88,18 +87,11 @@ export function checkPlans(text: string): Plans {
   }
 }
 
-/**
- * Atomic and durable: readers see the old text or the new one, and it resolves after the data is on disk. Throws
- * AdminError.
- */
-export async function replaceFile(file: string, text: string): Promise<void> {
-  const beside = `${file}.${process.pid}.new`;
+/** Throws AdminError. */
+export async function replacePlans(file: string, text: string): Promise<void> {
   try {
-    await writeFile(beside, text, { mode: statSync(file).mode, flush: true });
-    await rename(beside, file);
-    await syncFolder(dirname(file));
+    await replaceFile(file, text, statSync(file).mode);
   } catch (error) {
-    await rm(beside, { force: true });
     const { code } = error as NodeJS.ErrnoException;
     throw new AdminError('conflict', `The plans file ${file} cannot be written (${code ?? 'unknown reason'}).`);
   }

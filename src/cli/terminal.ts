@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -16,9 +18,6 @@ export interface Terminal {
   readonly unread: AbortSignal;
 }
 
-export function untilStopped({ stop }: Terminal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stop.aborted) resolve();
-    else stop.addEventListener('abort', () => resolve(), { once: true });
-  });
+export async function untilStopped({ stop }: Pick<Terminal, 'stop'>): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort');
 }

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** Only then is a new, renamed or removed file durable. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -18,4 +19,16 @@ export function syncFolderNow(folder: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Atomic and durable: readers see the old text or the new one, and it resolves after the data is on disk. */
+export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
+  const beside = `${file}.${process.pid}.new`;
+  try {
+    await writeFile(beside, text, { mode, flush: true });
+    await rename(beside, file);
+  } finally {
+    await rm(beside, { force: true });
+  }
+  await syncFolder(dirname(file));
 }

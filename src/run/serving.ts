@@ -17,6 +17,7 @@ import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.t
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { StoreConnections, StoreStatus } from '../observe/peers/status.ts';
+import { sumOfConnections } from '../observe/peers/stores.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
@@ -100,7 +101,7 @@ export function createServing(parts: ServingParts): Serving {
     },
     bodies,
     get store() {
-      return sumOf(upstreams.status);
+      return sumOfConnections(upstreams.status);
     },
     get stores() {
       return upstreams.status;
@@ -188,16 +189,6 @@ function openLongLived(parts: ServingParts): LongLivedParts {
     observe,
     clock,
     tracing,
-  };
-}
-
-function sumOf(stores: readonly StoreStatus[]): StoreConnections {
-  const sum = (of: (store: StoreConnections) => number) => stores.reduce((all, store) => all + of(store), 0);
-  return {
-    open: sum(({ open }) => open),
-    idle: sum(({ idle }) => idle),
-    waiting: sum(({ waiting }) => waiting),
-    most: sum(({ most }) => most),
   };
 }
 

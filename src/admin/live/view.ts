@@ -2,8 +2,7 @@ import type { LiveNow, PeerCoverage } from '@storegate/console';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import type { LiveAnswer } from '../../observe/peers/live.ts';
-import type { ProcessStatus } from '../../observe/peers/status.ts';
-import { storesOfAll } from '../../observe/peers/stores.ts';
+import { storesOfAll, sumOfConnections } from '../../observe/peers/stores.ts';
 import { storeView } from '../operations/stores.ts';
 import { readinessOf, shownConnections } from '../peer-names.ts';
 import { rounded, time } from '../view.ts';
@@ -45,7 +44,7 @@ export function nowView(
       processes: answer.processes.length,
       inFlight: inFlight(answer),
       requests: requestsIn(rows[i]!),
-      store: storeOf(answer.processes.map(({ status }) => status)),
+      store: shownConnections(sumOfConnections(answer.processes.map(({ status }) => status.store))),
     })),
     stores: storesOf(readings),
     ...missing,
@@ -61,11 +60,6 @@ function storesOf(readings: readonly PeerReading[]) {
 }
 
 const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);
-
-function storeOf(processes: readonly ProcessStatus[]) {
-  const sum = (of: keyof ProcessStatus['store']) => processes.reduce((all, { store }) => all + store[of], 0);
-  return shownConnections({ open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') });
-}
 
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
 const earliest = (values: readonly (number | null)[]) => ofSome(Math.min, known(values));

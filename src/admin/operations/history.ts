@@ -22,17 +22,20 @@ import { rounded, time } from '../view.ts';
 
 export function historyOperations(context: AdminContext) {
   /** Splits the query by the steps that one answer may have. */
-  async function askInParts(question: HistoryQuery): Promise<HistoryReadings> {
-    const heard = { answers: [] as HistoryAnswer[], gateways: new Set<string>(), silent: new Set<string>() };
+  async function askInParts(question: HistoryQuery) {
+    const all: PeerAnswers<HistoryAnswer>[] = [];
     const most = MOST_STEPS * HISTORY_STEPS[question.step];
-    let apart: string | null = null;
     for (let from = question.from; from < question.to; from += most) {
       const to = Math.min(question.to, from + most);
-      const gathered = await ask(context.peers(), history, { ...question, from, to });
-      readHistory(heard, gathered);
-      apart ??= gathered.apart;
+      all.push(await ask(context.peers(), history, { ...question, from, to }));
     }
-    return { ...heard, apart };
+    const answers = all.flatMap((one) => one.answers);
+    return {
+      steps: mergeHistory(answers.map(({ answer }) => answer)),
+      gateways: [...new Set(answers.map(({ gateway }) => gateway))],
+      silent: [...new Set(all.flatMap(({ silent }) => silent))],
+      apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
+    };
   }
 
   return {
@@ -40,31 +43,15 @@ export function historyOperations(context: AdminContext) {
       const { since = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
-      const { answers, gateways, silent, apart } = await askInParts({
+      const { steps, gateways, silent, apart } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      const steps = mergeHistory(answers).map(shown);
-      return ok({ step, steps, gateways: [...gateways], ...coverageOf({ silent: [...silent], apart }) });
+      return ok({ step, steps: steps.map(shown), gateways, ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
-}
-
-interface HistoryReadings {
-  readonly answers: HistoryAnswer[];
-  readonly gateways: Set<string>;
-  readonly silent: Set<string>;
-  readonly apart: string | null;
-}
-
-function readHistory(heard: Omit<HistoryReadings, 'apart'>, { answers, silent }: PeerAnswers<HistoryAnswer>): void {
-  for (const { gateway, answer } of answers) {
-    heard.gateways.add(gateway);
-    heard.answers.push(answer);
-  }
-  for (const gateway of silent) heard.silent.add(gateway);
 }
 
 function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {

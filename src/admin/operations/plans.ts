@@ -11,7 +11,7 @@ import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
 import { changedPlan } from '../plan-change.ts';
-import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
+import { checkPlans, replacePlans, withPlan } from '../plan-file.ts';
 import { whileUnchanged } from '../plan-file-lock.ts';
 import { escalationView, planOptions } from '../view.ts';
 
@@ -70,12 +70,12 @@ export function planOperations(context: AdminContext, change: Change) {
   }
 
   async function putInForce(file: string, old: string, text: string): Promise<void> {
-    await replaceFile(file, text);
+    await replacePlans(file, text);
     try {
       await context.reload('a plan was put through the admin API');
     } catch (error) {
       // Keeps what an editor has saved meanwhile.
-      if (readFileSync(file, 'utf8') === text) await replaceFile(file, old);
+      if (readFileSync(file, 'utf8') === text) await replacePlans(file, old);
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { ask } from '../../observe/peers/peers.ts';
 import { status } from '../../observe/peers/status.ts';
-import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
+import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { coverageOf, shownConnections, stateOf } from '../peer-names.ts';
@@ -33,6 +33,6 @@ function observationView(seen: SeenStore) {
   return {
     ...{ gateway, worker, state: stateOf(state), reason, inFlight, requests, failures, retries },
     since: time(since),
-    connections: shownConnections(connectionsOf((of) => of(seen))),
+    connections: shownConnections(seen),
   };
 }

@@ -16,6 +16,7 @@ import type { Window } from '../../limits/limits.ts';
 import { ContractCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
+import { untilStopped } from '../terminal.ts';
 import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 import { connectOverHttp } from './http.ts';
 import { openStorage, type Storage } from './storage.ts';
@@ -115,7 +116,7 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
 
 /** Rejects with errors of the stream and of `onEvent`. */
 function listen(follow: Follow, onEvent: Parameters<Connection['follow']>[2], stop: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, reject } = Promise.withResolvers<void>();
   const end = follow({
     send(event, data) {
       try {
@@ -127,9 +128,7 @@ function listen(follow: Follow, onEvent: Parameters<Connection['follow']>[2], st
     },
     end: reject,
   });
-  if (stop.aborted) resolve();
-  else stop.addEventListener('abort', () => resolve(), { once: true });
-  return promise.finally(end);
+  return Promise.race([promise, untilStopped({ stop })]).finally(end);
 }
 
 async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<AdminAnswer> {

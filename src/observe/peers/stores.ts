@@ -53,16 +53,12 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
     requests: sum(({ requests }) => requests),
     failures: sum(({ failures }) => failures),
     retries: sum(({ retries }) => retries),
-    connections: connectionsOf(sum),
+    connections: sumOfConnections(seen),
     seen,
   };
 }
 
-export function connectionsOf(sum: (of: (one: StoreConnections) => number) => number): StoreConnections {
-  return {
-    open: sum(({ open }) => open),
-    idle: sum(({ idle }) => idle),
-    waiting: sum(({ waiting }) => waiting),
-    most: sum(({ most }) => most),
-  };
+export function sumOfConnections(all: readonly StoreConnections[]): StoreConnections {
+  const sum = (name: keyof StoreConnections) => all.reduce((total, one) => total + one[name], 0);
+  return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') };
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
-import { syncFolder } from '../../common/folder.ts';
+import { replaceFile } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import type { Observe } from '../../observe/events.ts';
 
@@ -134,22 +134,11 @@ export class ContractCopy {
    */
   async keep(fetched: Fetched, observe: Observe): Promise<void> {
     try {
-      await this.#write(fetched);
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await replaceFile(this.#file, JSON.stringify(fetched), 0o600);
     } catch (error) {
       observe({ type: 'contract.copy_failed', url: fetched.url, error });
     }
-  }
-
-  async #write(fetched: Fetched): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const beside = `${this.#file}.${process.pid}.new`;
-    try {
-      await writeFile(beside, JSON.stringify(fetched), { mode: 0o600, flush: true });
-      await rename(beside, this.#file);
-    } finally {
-      await rm(beside, { force: true });
-    }
-    await syncFolder(this.#folder);
   }
 
   read(url: string): Fetched | null {

@@ -1,4 +1,4 @@
-import { type RemoteErrorParts, remoteErrorParts, restoreError } from './remote-error.ts';
+import { RemoteError, type RemoteErrorParts, remoteErrorParts } from './remote-error.ts';
 
 /** Arguments and answers must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
@@ -68,7 +68,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
     else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
-    else this.#settle(message.id)?.reject(restoreError(message.error));
+    else this.#settle(message.id)?.reject(new RemoteError(message.error));
   }
 
   /** Rejects all pending and later calls. */

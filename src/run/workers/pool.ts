@@ -34,11 +34,8 @@ export interface WorkerPoolParts {
 }
 
 export class WorkerPool {
+  readonly #parts: WorkerPoolParts;
   readonly #size: number;
-  readonly #guard: Guard;
-  readonly #minute: WorkerPoolParts['minute'];
-  readonly #onDetection: WorkerPoolParts['onDetection'];
-  readonly #observe: Observe;
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
@@ -51,13 +48,10 @@ export class WorkerPool {
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
 
-  constructor({ settings, guard, minute, onDetection: detection, observe }: WorkerPoolParts) {
-    this.#size = settings.config.workers;
-    this.#settings = settings;
-    this.#guard = guard;
-    this.#minute = minute;
-    this.#onDetection = detection;
-    this.#observe = observe;
+  constructor(parts: WorkerPoolParts) {
+    this.#parts = parts;
+    this.#settings = parts.settings;
+    this.#size = parts.settings.config.workers;
   }
 
   get serving(): number {
@@ -173,12 +167,13 @@ export class WorkerPool {
   }
 
   #fork(number: number): WorkerHandle {
+    const { guard, minute, onDetection } = this.#parts;
     const handle: WorkerHandle = new WorkerHandle(number, cluster.fork(), {
-      fail: this.#guard.fail,
-      look: this.#guard.look,
+      fail: guard.fail,
+      look: guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
-      minute: this.#minute,
-      webhook: (detection) => this.#onDetection(detection, number),
+      minute,
+      webhook: (detection) => onDetection(detection, number),
       leave: () => void this.#letLeave(handle),
       closeShared: () =>
         this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1)), this.#fd !== undefined),
@@ -196,7 +191,7 @@ export class WorkerPool {
       settings: this.#sent(),
       ticketSecret: this.#ticketSecret,
     });
-    this.#observe({ type: 'worker.started', worker: number, pid });
+    this.#parts.observe({ type: 'worker.started', worker: number, pid });
     return url;
   }
 
@@ -211,7 +206,7 @@ export class WorkerPool {
       const wait = earlyEndings === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
       if (unexpected || !stopping) {
         const replacedAfter = stopping ? null : wait;
-        this.#observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
+        this.#parts.observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
       }
       if (!(await this.#waited(wait))) return;
       // node:cluster has closed the inherited socket. The supervisor still has it, and starts a new gateway.

@@ -28,7 +28,3 @@ export function remoteErrorParts(error: unknown): RemoteErrorParts {
   const { message, stack = message } = error;
   return { message, stack, expected: isExpected(error) };
 }
-
-export function restoreError(parts: RemoteErrorParts): RemoteError {
-  return new RemoteError(parts);
-}

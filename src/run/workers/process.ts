@@ -6,6 +6,7 @@ import { openRedis } from '../../state/redis/open.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
 import { type Carrier, type CarrierParts, openCarrier } from '../carrier.ts';
+import { optimize } from '../engine.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
@@ -111,6 +112,7 @@ export class WorkerProcess {
 
 async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Work> {
   let settings = unpacked(order.settings);
+  optimize();
   const { config } = settings;
   const { worker } = order;
   const log = createLog(config.log, { worker });

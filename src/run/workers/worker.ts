@@ -4,8 +4,9 @@ import cluster from 'node:cluster';
 // time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { tuneEngine } = await import('../engine.ts');
+const { postponeOptimizing, tuneEngine } = await import('../engine.ts');
 tuneEngine();
+postponeOptimizing();
 const { WorkerProcess } = await import('./process.ts');
 
 const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent));

@@ -62,13 +62,14 @@ export function createLog(
     observe,
     close() {
       refusals.close();
-      target.flush?.();
+      target.close?.();
     },
   };
 }
 
 interface Target extends Destination {
   flush?(): void;
+  close?(): void;
 }
 
 function targetOf(format: Config['log']['format'], destination: Destination, worker: number | undefined): Target {
@@ -108,6 +109,10 @@ function bufferedOutput(most: number): Target {
       else timer ??= setTimeout(flush, LONGEST_WAIT).unref();
     },
     flush,
+    close() {
+      flush();
+      process.off('exit', flush);
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -58,11 +57,15 @@ export async function reportUnmigratedKeys(
     return unmigratedKeys;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
-    setTimeout(AGAIN, undefined, { ref: false, signal: stopped })
-      .then(() => reportUnmigratedKeys(config, keys, { observe, stopped }))
-      .catch((error: Error) => {
-        if (error.name !== 'AbortError') observe({ type: 'bug', id: 'left-behind', error });
-      });
+    const timer = setTimeout(() => {
+      stopped.removeEventListener('abort', stop);
+      reportUnmigratedKeys(config, keys, { observe, stopped }).catch((bug: unknown) =>
+        observe({ type: 'bug', id: 'left-behind', error: bug }),
+      );
+    }, AGAIN).unref();
+    const stop = () => clearTimeout(timer);
+    if (stopped.aborted) stop();
+    else stopped.addEventListener('abort', stop, { once: true });
     return null;
   }
 }

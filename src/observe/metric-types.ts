@@ -133,22 +133,12 @@ export function readStores(
   { name, help, type, together: aggregator, read }: StoreRow,
   stores: () => readonly StoreReading[],
 ): void {
-  const common = { name, help, labelNames: ['upstream', 'store'], aggregator, registers: [registry] };
-  if (type === 'counter') {
-    new Counter({
-      ...common,
-      collect() {
-        this.reset();
-        for (const store of stores()) this.inc({ upstream: store.upstream, store: store.store }, read(store));
-      },
-    });
-  } else {
-    new Gauge({
-      ...common,
-      collect() {
-        this.reset();
-        for (const store of stores()) this.set({ upstream: store.upstream, store: store.store }, read(store));
-      },
-    });
-  }
+  const Kind = type === 'counter' ? Counter : Gauge;
+  new Kind({
+    ...{ name, help, labelNames: ['upstream', 'store'], aggregator, registers: [registry] },
+    collect() {
+      this.reset();
+      for (const one of stores()) this.inc({ upstream: one.upstream, store: one.store }, read(one));
+    },
+  });
 }

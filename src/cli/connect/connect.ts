@@ -17,8 +17,13 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
   const tls = tlsIn(terminal, profile);
-  if (url === undefined) return await connectLocal(terminal, tls);
-  return await connectRemote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, tls);
+  if (url !== undefined) {
+    const { connectOverHttp } = await import('./http.ts');
+    return connectOverHttp(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, { tls });
+  }
+  // Only a call without a URL loads the modules of the gateway.
+  const [local, { loadConfig }] = await Promise.all([import('./local.ts'), import('../../config/load.ts')]);
+  return await local.connectLocally(() => loadConfig(terminal), tls);
 }
 
 interface TlsFiles {
@@ -59,20 +64,6 @@ async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
   const secret = readSecret(env, cwd, 'STOREGATE_ADMIN_TOKEN');
   if (secret?.value === null) throw new CallError(`${secret.name}: ${secret.message}`);
   return secret?.value ?? null;
-}
-
-/** Only a call without a URL loads the modules of the gateway. */
-async function connectLocal(terminal: Terminal, tls: FetchTls | null): Promise<Connection> {
-  const [{ connectLocally }, { loadConfig }] = await Promise.all([
-    import('./local.ts'),
-    import('../../config/load.ts'),
-  ]);
-  return await connectLocally(() => loadConfig(terminal), tls);
-}
-
-async function connectRemote(url: string, token: string | null, tls: FetchTls | null): Promise<Connection> {
-  const { connectOverHttp } = await import('./http.ts');
-  return connectOverHttp(url, token, { tls });
 }
 
 async function readProfile(file: string): Promise<{ url?: string; token?: string } & TlsFiles> {

@@ -17,7 +17,6 @@ import type { Source, Target } from '../../state/transfer/port.ts';
 import { TYPES } from '../../state/transfer/records.ts';
 import { type TransferResult, transferState, writeFile } from '../../state/transfer/transfer.ts';
 import { type OutputOptions, print } from '../output.ts';
-import { type Progress, showProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
 import { countsText, movedView, shortfall, warnOfLeftOut, warnOfMissing } from './report.ts';
@@ -165,20 +164,29 @@ async function total(source: Source): Promise<number> {
   return TYPES.reduce((sum, type) => sum + counts[type], 0);
 }
 
-/** Throws TransferError when the user stops it. */
+/** Milliseconds. */
+const SHOW_EVERY = 100;
+const BAR_WIDTH = 30;
+
+/** Shows progress on a terminal; `size` may be exceeded. Throws TransferError when the user stops it. */
 async function withProgress<T>(
-  terminal: Terminal,
+  { err, errIsTerminal, stop }: Terminal,
   title: string,
   size: number,
-  work: (pass: Progress['pass']) => Promise<T>,
+  work: (pass: (done: number) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = showProgress(terminal, title, size);
+  let shown = errIsTerminal ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   try {
     return await work((done) => {
-      if (terminal.stop.aborted) throw new TransferError('stopped before the end; it can be done again from the start');
-      progress.pass(done);
+      if (stop.aborted) throw new TransferError('stopped before the end; it can be done again from the start');
+      const now = performance.now();
+      if (now < shown + SHOW_EVERY) return;
+      shown = now;
+      const part = size === 0 ? 1 : Math.min(1, done / size);
+      const bar = '#'.repeat(Math.round(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
+      err(`\r\x1b[K${title} [${bar}] ${Math.floor(part * 100)} %`);
     });
   } finally {
-    progress.end();
+    if (errIsTerminal) err('\r\x1b[K');
   }
 }

@@ -117,15 +117,12 @@ class Rows {
 
   /** Returns the rows with counts and empties them. */
   take(): [string, Row][] {
-    const taken: [string, Row][] = [];
-    for (const [name, row] of this.#rows) taken.push([name, row]);
-    return taken
-      .filter(([, row]) => row.some((count) => count > 0))
-      .map(([name, row]): [string, Row] => {
-        const copy = row.slice();
-        row.fill(0);
-        return [name, copy];
-      });
+    const counted = [...this.#rows].filter(([, row]) => row.some((count) => count > 0));
+    return counted.map(([name, row]) => {
+      const copy = row.slice();
+      row.fill(0);
+      return [name, copy];
+    });
   }
 
   #rowOf(name: string): Uint32Array {

@@ -2,15 +2,17 @@ import { KIND_NAMES } from '../../limits/kinds.ts';
 import { HighestUses } from '../peaks/highest.ts';
 import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow, type WindowUses } from '../peaks/peaks.ts';
 import { peerQuery } from './query.ts';
-import { has, isCount, isMoment, listOf } from './shapes.ts';
+import { has, isCount, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
 
 /** A plan has four at most. */
 const MOST_WINDOWS = 8;
 
-export interface PeaksQuery {
-  readonly plan: string;
-  readonly windows: readonly RequestedWindow[];
-}
+const isQuery = has({
+  plan: isText,
+  windows: listOf(has({ kind: oneOf(...KIND_NAMES), span: isCount, above: isCount })),
+});
+
+export interface PeaksQuery extends Of<typeof isQuery> {}
 
 export interface PeaksAnswer extends PeakCounts {
   /** Workers that did not answer in time. */
@@ -25,27 +27,16 @@ interface WindowsSince {
 
 export const peaks = peerQuery({
   name: 'peaks',
-  isArgument: isPeaksQuery,
+  isArgument: (asked): asked is PeaksQuery => isQuery(asked) && asked.windows.length <= MOST_WINDOWS,
   otherwise: null,
   part: (process: { readonly peaks: Pick<Peaks, 'counts'> }, { plan, windows }) => process.peaks.counts(plan, windows),
   answer({ parts, missing }, { plan, windows }, { windowsSince }: WindowsSince) {
     if (parts.length === 0) return null;
     const countedSince = windows.map((window) => windowsSince.of(plan, window));
-    return { ...mergeProcesses(parts), missing, countedSince };
+    return { ...mergePeaks(parts, MOST_WEIGHT), missing, countedSince };
   },
   isAnswer: isPeaksAnswer,
 });
-
-function isPeaksQuery(asked: unknown): asked is PeaksQuery {
-  const { plan, windows } = Object(asked) as Partial<PeaksQuery>;
-  if (typeof plan !== 'string' || !Array.isArray(windows) || windows.length > MOST_WINDOWS) return false;
-  return windows.every(isRequestedWindow);
-}
-
-function isRequestedWindow(asked: unknown): boolean {
-  const { kind, span, above } = Object(asked) as Partial<RequestedWindow>;
-  return KIND_NAMES.includes(kind!) && isCount(span) && isCount(above);
-}
 
 function isPeaksAnswer(answer: unknown, { windows }: PeaksQuery): answer is PeaksAnswer {
   if (!isWellFormed(answer)) return false;
@@ -67,17 +58,8 @@ function isRow(row: unknown): row is WindowUses['rows'][number] {
   return readings.every((number, i) => (i % 2 === 0 ? isMoment(number) : isCount(number)));
 }
 
-/** `since`: the latest start, so that nothing after it is missing. */
-export function mergePeaks(counts: readonly PeakCounts[]): PeakCounts {
-  return mergeUpTo(counts, Number.POSITIVE_INFINITY);
-}
-
-/** Bounded to the size that one gateway may return. */
-function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
-  return mergeUpTo(counts, MOST_WEIGHT);
-}
-
-function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
+/** `since`: the latest start, so that nothing after it is missing. `most`: the size that one gateway may return. */
+export function mergePeaks(counts: readonly PeakCounts[], most = Number.POSITIVE_INFINITY): PeakCounts {
   const { windows } = counts[0]!;
   return {
     since: Math.max(...counts.map(({ since }) => since)),

@@ -148,15 +148,18 @@ const isExplained = has({
 
 export interface Explained extends Of<typeof isExplained> {}
 
-/** `null`: any. */
-export interface RequestFilter {
-  readonly key: string | null;
-  readonly account: string | null;
-  readonly code: string | null;
-  readonly limit: number;
-}
-
 const MOST_LISTED = 200;
+const LONGEST_NAME = 100;
+
+const isName = (value: unknown): value is string => isText(value) && value.length <= LONGEST_NAME;
+const isLimit = (value: unknown): value is number => isCount(value) && value >= 1 && value <= MOST_LISTED;
+
+/** `null`: any. */
+const NAMES = { key: orNull(isName), account: orNull(isName), code: orNull(isName) };
+export const isFilterWords = has(NAMES);
+const isFilter = has({ ...NAMES, limit: isLimit });
+
+export interface RequestFilter extends Of<typeof isFilter> {}
 
 function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
@@ -180,17 +183,6 @@ export const refusals = peerQuery({
   answer: ({ parts }, { limit }) => newestOf(parts, limit),
   isAnswer: listOf(isListed),
 });
-
-function isFilter(value: unknown): value is RequestFilter {
-  if (!isFilterWords(value)) return false;
-  const { limit } = value as RequestFilter;
-  return Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED;
-}
-
-export function isFilterWords(value: unknown): value is Omit<RequestFilter, 'limit'> {
-  const { key, account, code } = Object(value) as Record<string, unknown>;
-  return [key, account, code].every((one) => one === null || (typeof one === 'string' && one.length <= 100));
-}
 
 export function fits(
   { key, code, status }: Pick<ListedRequest, 'key' | 'code' | 'status'>,

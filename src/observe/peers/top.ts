@@ -1,13 +1,12 @@
-import { TOP_WINDOWS, type TopWindow } from '../top/slices.ts';
+import { TOP_WINDOWS } from '../top/slices.ts';
 import { mergeSummaries } from '../top/summary.ts';
 import { COUNTERS, TOP_BY, type Top, type TopBy, type TopCounts } from '../top/top.ts';
 import { peerQuery } from './query.ts';
-import { has, isMoment, isNumber, isText, listOf, type Of, orNull } from './shapes.ts';
+import { has, isMoment, isNumber, isText, listOf, type Of, oneOf, orNull } from './shapes.ts';
 
-export interface TopQuery {
-  readonly window: TopWindow;
-  readonly by: TopBy;
-}
+const isQuery = has({ window: oneOf(...TOP_WINDOWS), by: oneOf(...TOP_BY) });
+
+export interface TopQuery extends Of<typeof isQuery> {}
 
 const isName = orNull(isText);
 
@@ -31,17 +30,12 @@ export interface TopAnswer extends Of<typeof isTop> {}
 
 export const top = peerQuery({
   name: 'top',
-  isArgument: isTopQuery,
+  isArgument: isQuery,
   otherwise: null,
   part: (process: { readonly top: Pick<Top, 'counts'> }, { window, by }) => process.top.counts(window, by),
   answer: ({ parts, missing }, { by }) => (parts.length === 0 ? null : { ...mergeTop(by, parts), missing }),
   isAnswer: isTop,
 });
-
-function isTopQuery(asked: unknown): asked is TopQuery {
-  const { window, by } = Object(asked) as Partial<TopQuery>;
-  return TOP_WINDOWS.includes(window!) && TOP_BY.includes(by!);
-}
 
 /** `since`: the earliest start. */
 export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {

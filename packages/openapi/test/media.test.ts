@@ -389,3 +389,12 @@ test('no fault repeats what was sent', () => {
     }),
   );
 });
+
+test('a form with a plain text beside the members of a deep object is refused', () => {
+  const type = 'application/x-www-form-urlencoded';
+  const schema = { type: 'object', properties: { color: { type: 'object' } } };
+  const content = { [type]: { schema, encoding: { color: { style: 'deepObject' } } } };
+  expect(send(content, type, 'color[R]=1')).toEqual([]);
+  for (const form of ['color=x&color[R]=1', 'color[R]=1&color=x'])
+    expect(send(content, type, form)).toEqual(['/color must be an object']);
+});

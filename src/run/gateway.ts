@@ -8,7 +8,7 @@ import { gatewayName, type Peers } from '../observe/peers/peers.ts';
 import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
-import { ContractCopy } from './contracts/remote.ts';
+import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
 import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
@@ -93,7 +93,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await letGo({ ...parts, operating: null });
     throw error;
   }
-  if (fetched !== undefined) await new ContractCopy(config.data).keep(fetched, observe);
+  if (fetched !== undefined) await keepCopy(config.data, fetched, observe);
   return running({ ...parts, operating }, phase);
 }
 

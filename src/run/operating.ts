@@ -13,7 +13,7 @@ import type { Readiness } from '../observe/peers/readiness.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
 import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
-import { ContractCopy } from './contracts/remote.ts';
+import { keepCopy } from './contracts/remote.ts';
 import { CountedSince } from './counted-since.ts';
 import { type ActiveConfig, createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
 import { configurationStatus, digestsOf } from './status.ts';
@@ -63,7 +63,7 @@ export function createOperating(parts: OperatingParts): Operating {
       windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
       report(settings, observe, clock);
-      if (fetched !== null) await new ContractCopy(config.data).keep(fetched, observe);
+      if (fetched !== null) await keepCopy(config.data, fetched, observe);
     },
   });
   report(initial, observe, clock);

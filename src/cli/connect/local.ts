@@ -13,7 +13,7 @@ import { isRemote } from '../../config/contract/place.ts';
 import { shellUser } from '../../keys/operators/shell-user.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
 import type { Window } from '../../limits/limits.ts';
-import { ContractCopy } from '../../run/contracts/remote.ts';
+import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
 import { untilStopped } from '../terminal.ts';
@@ -95,7 +95,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
 /** A change of counters without the windows of the contract would lose their values. */
 function windowsIn({ contract: { file, ...reading }, data }: Config): readonly Window[] {
   try {
-    const copy = isRemote(file) ? new ContractCopy(data).read(file) : null;
+    const copy = isRemote(file) ? readCopy(data, file) : null;
     if (isRemote(file) && copy === null)
       throw new AdminError('configuration_unfit', `No gateway has fetched the contract ${file} into ${data} yet.`);
     return loadContract(file, { ...reading, ...(copy !== null && { text: copy.text }) }).windows;

@@ -43,7 +43,7 @@ export async function fetchOrCopy(
   try {
     return { fetched: await fetchContract(url, options), copy: null };
   } catch (error) {
-    const copy = error instanceof ContractError ? new ContractCopy(data).read(url) : null;
+    const copy = error instanceof ContractError ? readCopy(data, url) : null;
     if (copy === null) throw error;
     return { fetched: copy, copy: { url, at: copy.at, reason: (error as ContractError).problems[0]!.message } };
   }
@@ -116,39 +116,29 @@ function messageOf(error: unknown, timeout: number): string {
   return `cannot be fetched: ${code ?? inner ?? message}`;
 }
 
-/** For a start while the URL is unreachable. */
-export class ContractCopy {
-  readonly #folder: string;
+const COPY = 'contract-copy.json';
 
-  constructor(folder: string) {
-    this.#folder = folder;
+/**
+ * Call with a contract in force: a start uses the copy while the URL is unreachable. Durable once it resolves. A failure
+ * is only reported.
+ */
+export async function keepCopy(folder: string, fetched: Fetched, observe: Observe): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await replaceFile(join(folder, COPY), JSON.stringify(fetched), 0o600);
+  } catch (error) {
+    observe({ type: 'contract.copy_failed', url: fetched.url, error });
   }
+}
 
-  get #file(): string {
-    return join(this.#folder, 'contract-copy.json');
-  }
-
-  /**
-   * Call with a contract in force. Durable once it resolves. A failure is only reported: the copy is needed while the
-   * URL is unreachable.
-   */
-  async keep(fetched: Fetched, observe: Observe): Promise<void> {
-    try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await replaceFile(this.#file, JSON.stringify(fetched), 0o600);
-    } catch (error) {
-      observe({ type: 'contract.copy_failed', url: fetched.url, error });
-    }
-  }
-
-  read(url: string): Fetched | null {
-    try {
-      const copy: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));
-      if (!isObject(copy) || copy.url !== url) return null;
-      return typeof copy.at === 'number' && typeof copy.text === 'string' ? (copy as unknown as Fetched) : null;
-    } catch (error) {
-      if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
+/** `null`: none of this URL. */
+export function readCopy(folder: string, url: string): Fetched | null {
+  try {
+    const copy: unknown = JSON.parse(readFileSync(join(folder, COPY), 'utf8'));
+    if (!isObject(copy) || copy.url !== url) return null;
+    return typeof copy.at === 'number' && typeof copy.text === 'string' ? (copy as unknown as Fetched) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }

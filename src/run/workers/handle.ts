@@ -134,15 +134,11 @@ export class WorkerHandle {
   }
 
   async #finish(patience: number, options: DrainOptions): Promise<void> {
-    this.#noteLastReport(await this.#channel.call('drain', options, patience + LETTING_GO));
+    this.#lastReport = await this.#channel.call('drain', options, patience + LETTING_GO);
+    this.#figures = this.#lastReport.figures;
+    this.#phase = 'leaving';
     this.#worker.disconnect();
     await Promise.race([this.ended, setTimeout(LETTING_GO, undefined, { ref: false })]);
-  }
-
-  #noteLastReport(lastReport: LastReport): void {
-    this.#phase = 'leaving';
-    this.#lastReport = lastReport;
-    this.#figures = lastReport.figures;
   }
 
   giveUp(reason: string): void {

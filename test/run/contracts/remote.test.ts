@@ -8,7 +8,7 @@ import { ContractError } from '@storegate/openapi';
 import { done, head } from '../../../packages/openapi/test/documents.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
-import { ContractCopy, type Fetched, fetchContract, nextUrl } from '../../../src/run/contracts/remote.ts';
+import { type Fetched, fetchContract, keepCopy, nextUrl, readCopy } from '../../../src/run/contracts/remote.ts';
 import { temporaryFolders } from '../../support/temporary.ts';
 
 const temporary = temporaryFolders();
@@ -33,7 +33,7 @@ const problemOf = (work: Promise<unknown>) =>
 
 const keep = async (data: string, fetched: Fetched | undefined) => {
   const events: Event[] = [];
-  await new ContractCopy(data).keep(fetched!, (event) => void events.push(event));
+  await keepCopy(data, fetched!, (event) => void events.push(event));
   return events;
 };
 
@@ -58,7 +58,7 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
   expect(await problemOf(new ContractLoader().loadFirst({ ...request, data: temporary() }))).toContain(
     'cannot be fetched',
   );
-  expect(new ContractCopy(data).read('http://other.example/openapi.json')).toBeNull();
+  expect(readCopy(data, 'http://other.example/openapi.json')).toBeNull();
 });
 
 test('reports a copy that cannot be written, and ignores a damaged copy', async () => {
@@ -73,7 +73,7 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
   rmSync(file, { recursive: true });
   for (const text of ['', '{', 'null', '{"url":"http://api.example/"}']) {
     writeFileSync(file, text);
-    expect(new ContractCopy(data).read(fetched.url)).toBeNull();
+    expect(readCopy(data, fetched.url)).toBeNull();
   }
 });
 

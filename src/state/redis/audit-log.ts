@@ -8,36 +8,28 @@ export function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
   auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
 ): AuditLog {
-  /** Newest first. */
-  async function listDown({ below = Number.MAX_SAFE_INTEGER, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
+  /** Oldest first with `above`, else newest first. */
+  async function list({ above, below = Number.MAX_SAFE_INTEGER, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
     const found: AuditEntry[] = [];
-    let { oldest, newest: to } = await entries.read(1, 0);
-    to = Math.min(to, below - 1);
-    while (to >= oldest && found.length < limit) {
-      const part = await entries.read(to - PAGE + 1, to);
-      found.push(...part.entries.toReversed().filter((entry) => fits(entry, query)));
-      oldest = part.oldest;
-      to -= PAGE;
-    }
-    return found.slice(0, limit);
-  }
-
-  /** Oldest first. */
-  async function listUp(above: number, { below, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
-    const found: AuditEntry[] = [];
-    const last = below === undefined ? Number.MAX_SAFE_INTEGER : below - 1;
-    let from = Math.max(above + 1, (await entries.read(1, 0)).oldest);
-    for (let newest = from; from <= Math.min(newest, last) && found.length < limit; from += PAGE) {
-      const part = await entries.read(from, Math.min(from + PAGE - 1, last));
-      found.push(...part.entries.filter((entry) => fits(entry, query)));
-      newest = part.newest;
+    const isUp = above !== undefined;
+    let { oldest, newest } = await entries.read(1, 0);
+    let at = isUp ? Math.max(above + 1, oldest) : Math.min(newest, below - 1);
+    while (found.length < limit && at >= oldest && at <= Math.min(newest, below - 1)) {
+      const part = isUp
+        ? await entries.read(at, Math.min(at + PAGE, below) - 1)
+        : await entries.read(at - PAGE + 1, at);
+      const page = isUp ? part.entries : part.entries.toReversed();
+      found.push(...page.filter((entry) => fits(entry, query)));
+      if (isUp) newest = part.newest;
+      else oldest = part.oldest;
+      at += isUp ? PAGE : -PAGE;
     }
     return found.slice(0, limit);
   }
 
   return {
     append: (note) => auditedChanges.make({ note, locks: [], plan: async () => null }),
-    list: ({ above, ...query }) => (above === undefined ? listDown(query) : listUp(above, query)),
+    list,
     forget: (name) => auditedChanges.forget(name),
     answered: (name) => auditedChanges.answered(name),
   };

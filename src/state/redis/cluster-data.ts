@@ -1,8 +1,7 @@
 import type { Cluster } from 'ioredis';
 import { CountersError } from '../state.ts';
 import { type DataCheck, isPermissionError, LOST_AFTER } from './data-mark.ts';
-import { reconnect } from './reconnect.ts';
-import { isTextOrNull, UnexpectedReply } from './shapes.ts';
+import { lookedUp } from './shapes.ts';
 
 export interface ClusterDataOptions {
   readonly lost?: () => void;
@@ -33,13 +32,13 @@ export class ClusterData implements DataCheck {
   }
 
   readonly lookUp = async (name: string): Promise<string | null> => {
-    const text = this.#shaped(await this.#redis.get(name));
+    const text = await lookedUp(this.#redis, this.#redis.get(name));
     if (text !== null) return text;
     // One connection, so that the same master replies to both.
     const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
     const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
     if (failure !== null) throw failure;
-    const found = this.#shaped(again?.[1] ?? null);
+    const found = await lookedUp(this.#redis, again?.[1] ?? null);
     if (found === null && !isPermissionError(replication?.[0])) {
       if (replication?.[0]) throw replication[0];
       await this.#confirm(dataOf(replication?.[1]));
@@ -74,12 +73,6 @@ export class ClusterData implements DataCheck {
     if (this.#clock() - since < LOST_AFTER)
       throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
     this.#lost();
-  }
-
-  #shaped(answer: unknown): string | null {
-    if (isTextOrNull(answer)) return answer;
-    reconnect(this.#redis);
-    throw new UnexpectedReply('a look-up of a key');
   }
 }
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
-import { reconnect } from './reconnect.ts';
-import { isTextOrNull, UnexpectedReply } from './shapes.ts';
+import { lookedUp } from './shapes.ts';
 
 /**
  * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote a restarted master
@@ -74,7 +73,11 @@ export class DataMark implements DataCheck {
     if (failure) throw failure;
     const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
     const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
-    return { text: this.#shaped(text), mark: this.#shaped(mark), isMaster: roleName === null || roleName === 'master' };
+    return {
+      text: await lookedUp(this.#redis, text),
+      mark: await lookedUp(this.#redis, mark),
+      isMaster: roleName === null || roleName === 'master',
+    };
   }
 
   async #confirm(mark: string | null, isMaster: boolean): Promise<void> {
@@ -89,12 +92,6 @@ export class DataMark implements DataCheck {
       throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
     this.#lost();
     await this.learn();
-  }
-
-  #shaped(answer: unknown): string | null {
-    if (isTextOrNull(answer)) return answer;
-    reconnect(this.#redis);
-    throw new UnexpectedReply('a look-up of a key');
   }
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { keyChanged } from './messages.ts';
-import { changeOutcome } from './replies.ts';
+import { isChanged } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { allWithTimeout, withTimeout } from './timeouts.ts';
 
@@ -90,7 +90,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
   const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
   );
-  if (changeOutcome(answer) !== 'changed' && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
+  if (!isChanged(answer) && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
   if (record.hash !== at) {
     await take(redis, record);
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));

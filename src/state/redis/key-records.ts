@@ -1,14 +1,14 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { CountersError } from '../state.ts';
-import { getAll } from './bulk.ts';
+import { getAll, type TaggedKey } from './bulk.ts';
 import type { Connection } from './client.ts';
-import type { LookUp } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
-import { checkShape, isTextOrNull } from './shapes.ts';
+import { lookedUp } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 
-type Read = (name: string, text: string | null) => KeyRecord | null;
+/** `name` in Redis; `id`: the id that refers to the record, if known. */
+type Read = (name: string, text: string | null, id?: string) => KeyRecord | null;
 
 /** `null`: unknown id. */
 export function hashOf(redis: Connection, id: string): Promise<string | null> {
@@ -26,10 +26,11 @@ export async function recordsAt(
   redis: Connection,
   hashes: readonly string[],
   read: Read = recordIn,
+  ids: readonly string[] = [],
 ): Promise<(KeyRecord | null)[]> {
-  const named = hashes.map((hash) => ({ tag: hash, key: keyOf.apiKey(hash) }));
+  const named = hashes.map(recordNamed);
   const texts = await getAll(redis, named);
-  return texts.map((text, i) => read(named[i]!.key, text));
+  return texts.map((text, i) => read(named[i]!.key, text, ids[i]));
 }
 
 /** In the order of the hashes. */
@@ -48,19 +49,20 @@ export async function keysOf(
   ids: readonly string[],
   read: Read = recordIn,
 ): Promise<readonly KeyRecord[]> {
-  const hashes = await getAll(
-    redis,
-    ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
-  );
-  const begun = ids.flatMap((id, i) => (hashes[i] == null ? [] : [{ id, hash: hashes[i] }]));
+  const hashes = await getAll(redis, ids.map(idNamed));
+  const begun = ids.filter((_, i) => hashes[i] !== null);
   const records = await recordsAt(
     redis,
-    begun.map(({ hash }) => hash),
+    hashes.filter((hash) => hash !== null),
     read,
+    begun,
   );
   // The id of an incomplete key may point to a hash that now belongs to another key.
-  return records.filter((record, i): record is KeyRecord => record?.id === begun[i]!.id);
+  return records.filter((record, i): record is KeyRecord => record?.id === begun[i]);
 }
+
+export const idNamed = (id: string): TaggedKey => ({ tag: id, key: keyOf.apiKeyId(id) });
+export const recordNamed = (hash: string): TaggedKey => ({ tag: hash, key: keyOf.apiKey(hash) });
 
 /** Throws an Outage caused by a CountersError if the text is not a valid record. */
 export function recordIn(name: string, text: string | null): KeyRecord | null {
@@ -78,12 +80,7 @@ export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean 
   return hash === asked || previous?.hash === asked;
 }
 
-function textAt(redis: Connection, name: string): Promise<string | null> {
-  return checkShape(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
-}
-
 /** Does not check for lost data. */
-export const textIn =
-  (redis: Connection): LookUp =>
-  (name) =>
-    textAt(redis, name);
+export function textAt(redis: Connection, name: string): Promise<string | null> {
+  return lookedUp(redis, redis.get(name));
+}

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { MINUTE } from '../../common/time.ts';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
+import { throttle } from '../../observe/throttle.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
-import type { KeyCache } from '../shared/key-cache/key-cache.ts';
+import { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { keysWithCache, tokensWithCache } from '../shared/key-cache/keys-with-cache.ts';
-import type { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
+import { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
+import { lastKnownCountersIn } from '../shared/last-known-counters/folder.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
-import { textIn } from './key-records.ts';
-import { openKeyCache, openLastKnownCounters, startKeyCacheSync } from './local-copies.ts';
+import { textAt } from './key-records.ts';
+import { keySource, nameOf } from './key-source.ts';
 import { peersInRedis } from './peers.ts';
 import { disconnect } from './reconnect.ts';
 import { recordsInRedis } from './records.ts';
@@ -23,6 +26,7 @@ import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds. */
 const COMMAND_WAIT = 2_000;
+const WARNING_INTERVAL = MINUTE;
 
 interface Managed extends Records {
   readonly state: State;
@@ -65,7 +69,7 @@ function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSet
       deadline: COMMAND_WAIT,
       audit,
       isFit: () => true,
-      lookUp: textIn(redis),
+      lookUp: (name) => textAt(redis, name),
     }),
     state: new RedisState(redis, { deadline: COMMAND_WAIT }),
     close: () => breakers.close(),
@@ -99,21 +103,35 @@ interface Opened {
 async function open(settings: RedisSettings, options: OpenOptions, id: string | null): Promise<Opened> {
   const { observe, folder = null, workers = 1 } = options;
   const isWorker = workers > 1;
-  const cache = openKeyCache(settings, folder, observe);
+  const { enabled, maxAge, resyncInterval } = settings.keyCache;
+  const cache =
+    folder !== null && enabled
+      ? new KeyCache({
+          ...{ folder, source: nameOf(settings), maxAge },
+          failed: warn(observe, `cannot read the copy of keys in ${folder}`),
+        })
+      : null;
   const started = await startRedis(settings, { ...options, id, isWorker, copy: cache }).catch((error: unknown) => {
     cache?.close();
     throw error;
   });
-  const isSynchronizer = cache !== null && !isWorker;
-  const synchronizer = isSynchronizer ? startKeyCacheSync(started, settings, { folder: folder!, observe }) : null;
-  const { redis, subscriber } = started;
+  const { redis, subscriber, bus, checks, data } = started;
+  // Does nothing while another process maintains the copy.
+  const synchronizer =
+    cache && !isWorker
+      ? new KeyCacheSynchronizer({
+          ...{ folder: folder!, bus, sweep: resyncInterval },
+          source: keySource(redis, settings, { isFit: () => checks.passed, data }),
+          failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
+        })
+      : null;
   return {
     ...{ started, cache, synchronizer },
     parts: {
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
-      ...(isSynchronizer ? { keyCacheAge: () => cache.age } : {}),
+      ...(synchronizer && { keyCacheAge: () => cache!.age }),
     },
     async close() {
       synchronizer?.close();
@@ -158,7 +176,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   const lastKnown =
     folder === null || settings.onOutage !== 'local'
       ? null
-      : openLastKnownCounters(folder, { worker, workers, observe });
+      : lastKnownCountersIn({
+          ...{ folder, worker, workers },
+          failed: warn(observe, `cannot store last-known counters in ${folder}`),
+        });
   const backend = new RedisState(redis, { deadline });
   // After a failure, the first list of bans does this.
   if (!absence) await backend.prepareBans().catch(() => {});
@@ -189,6 +210,15 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
       breakers.close();
       await close();
     },
+  };
+}
+
+/** For errors of local copies. */
+function warn(observe: Observe, what: string): (error: unknown) => void {
+  const throttled = throttle(WARNING_INTERVAL);
+  return (error) => {
+    if (throttled(what) === null) return;
+    observe({ type: 'state.warning', warning: `${what}: ${error instanceof Error ? error.message : String(error)}` });
   };
 }
 

@@ -9,31 +9,27 @@ import { isInteger, isList, UnexpectedReply } from './shapes.ts';
 /** The Redis key holds another type of data, and the script has changed nothing. */
 const NO_COUNTERS = -1;
 
-type Names<N extends string> = Readonly<Record<number, N>>;
+/** 1: done; 0: the reconciliation was known. */
+const REPLIES = {
+  liftBan: [1],
+  reset: [1],
+  ban: [1, NO_COUNTERS],
+  grant: [1, NO_COUNTERS],
+  charge: [1, 0, NO_COUNTERS],
+};
 
-const DONE: Names<'done'> = { 1: 'done' };
-const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_COUNTERS]: 'foreign' };
-const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_COUNTERS]: 'foreign' };
-const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'missing', [-1]: 'outdated' };
-
-const OUTCOMES = { liftBan: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
-
-export type CounterScript = keyof typeof OUTCOMES;
+export type CounterScript = keyof typeof REPLIES;
 
 /** Throws CountersError if the key holds other data, and UnexpectedReply. */
 export function checkDone(script: CounterScript, answer: unknown, subject: string): void {
-  if (nameOf(script, OUTCOMES[script], answer) === 'foreign') throw foreignKey(subject);
+  if (!REPLIES[script].includes(answer as number)) throw new UnexpectedReply(script);
+  if (answer === NO_COUNTERS) throw foreignKey(subject);
 }
 
-/** Throws UnexpectedReply. */
-export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdated' {
-  return nameOf('change', CHANGED, answer);
-}
-
-function nameOf<N extends string>(script: string, names: Names<N>, answer: unknown): N {
-  const name = typeof answer === 'number' ? names[answer] : undefined;
-  if (name === undefined) throw new UnexpectedReply(script);
-  return name;
+/** Whether the record was changed; otherwise it is missing (0) or has another version (-1). Throws UnexpectedReply. */
+export function isChanged(answer: unknown): boolean {
+  if (![1, 0, -1].includes(answer as number)) throw new UnexpectedReply('change');
+  return answer === 1;
 }
 
 /** `error` is a CountersError, or an error of Redis or the connection. */

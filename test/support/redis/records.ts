@@ -1,7 +1,7 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { createBus } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
-import { textIn } from '../../../src/state/redis/key-records.ts';
+import { textAt } from '../../../src/state/redis/key-records.ts';
 import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
@@ -20,7 +20,14 @@ export async function openRecords(
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
     records: (audit) =>
-      recordsInRedis(redis, { bus, breakers, deadline: 60_000, audit, isFit: () => true, lookUp: textIn(redis) }),
+      recordsInRedis(redis, {
+        bus,
+        breakers,
+        deadline: 60_000,
+        audit,
+        isFit: () => true,
+        lookUp: (name) => textAt(redis, name),
+      }),
     close() {
       breakers.close();
       subscriber.close();

@@ -1,11 +1,12 @@
-import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import { decideKey, somethingElse } from '../../transfer/rules.ts';
-import { getAll, scriptOnAll, type TaggedKey } from '../bulk.ts';
+import { getAll, scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
+import { idNamed, ownsHash, recordAt, recordNamed, recordsAt } from '../key-records.ts';
 import { withLocks } from '../lock.ts';
-import { changeOutcome } from '../replies.ts';
+import { isChanged } from '../replies.ts';
 import { loadScript, runScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
 
@@ -40,17 +41,21 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
 }
 
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
-  const places = await getAll(
+  const leads = await getAll(
     redis,
     keys.map(({ id }) => idNamed(id)),
   );
-  const hashes = new Set(keys.flatMap(({ hash, previous }, i) => [hash, previous?.hash, places[i]].filter(isText)));
-  const records = await recordsAt(redis, [...hashes]);
+  const hashes = [...new Set([...keys.flatMap(places), ...leads.filter((hash) => hash !== null)])];
+  const found = await recordsAt(redis, hashes);
+  const records = new Map(hashes.map((hash, i) => [hash, found[i]!]));
   return keys.map((key, i) => {
-    const at = places[i] ?? null;
-    const found = at === null ? null : records.get(at)!;
-    const stored = found?.id === key.id ? found : null;
-    const owners = [key.hash, key.previous?.hash].filter(isText).map((hash) => owner(records.get(hash)!, hash));
+    const at = leads[i]!;
+    const record = at === null ? null : records.get(at)!;
+    const stored = record?.id === key.id ? record : null;
+    const owners = places(key).map((hash) => {
+      const owner = records.get(hash)!;
+      return owner && ownsHash(owner, hash) ? owner : null;
+    });
     // An id without its record is completed by this import.
     if (at !== null && stored === null && at !== key.hash)
       throw somethingElse(
@@ -58,16 +63,6 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
       );
     return { key, at, stored, taken: decideKey(key, stored, owners) };
   });
-}
-
-/** An incomplete change may have left a record under a secret that it does not list. */
-function owner(record: KeyRecord | null, hash: string): KeyRecord | null {
-  return record && (record.hash === hash || record.previous?.hash === hash) ? record : null;
-}
-
-async function recordsAt(redis: Connection, hashes: readonly string[]): Promise<Map<string, KeyRecord | null>> {
-  const texts = await getAll(redis, hashes.map(recordNamed));
-  return new Map(hashes.map((hash, i) => [hash, texts[i] ? readRecord(texts[i]) : null]));
 }
 
 /** Throws TransferError if another process has started to add different keys. */
@@ -100,7 +95,7 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void>
  */
 async function change(redis: Connection, { key, at }: KeyDecision): Promise<void> {
   await withLocks(redis, [key.id, key.hash], async () => {
-    const there = (await recordsAt(redis, [at!])).get(at!) ?? null;
+    const there = await recordAt(redis, at!);
     if (there?.id !== key.id || there.version >= key.version) throw newer(key);
     const text = JSON.stringify(key);
     const replace = (hash: string) => withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
@@ -110,7 +105,7 @@ async function change(redis: Connection, { key, at }: KeyDecision): Promise<void
     }
     const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
     for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
-    if (changeOutcome(await replace(at!)) !== 'changed') throw newer(key);
+    if (!isChanged(await replace(at!))) throw newer(key);
     await lead(redis, key, at!);
   });
 }
@@ -125,18 +120,6 @@ async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void
   if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
 }
 
-function idNamed(id: string): TaggedKey {
-  return { tag: id, key: keyOf.apiKeyId(id) };
-}
-
-function recordNamed(hash: string): TaggedKey {
-  return { tag: hash, key: keyOf.apiKey(hash) };
-}
-
 function places({ hash, previous }: KeyRecord): string[] {
   return previous ? [hash, previous.hash] : [hash];
-}
-
-function isText(text: string | null | undefined): text is string {
-  return typeof text === 'string';
 }

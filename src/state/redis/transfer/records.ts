@@ -10,7 +10,8 @@ import { keyOf } from '../key-names.ts';
 import { usesInRedis } from '../last-uses.ts';
 import { loadScript, runScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
-import { entriesIn, tokensIn } from './source.ts';
+import { tokensIn } from '../tokens.ts';
+import { entriesIn } from './source.ts';
 
 const NUMBER = loadScript('number-2.lua');
 
@@ -19,7 +20,7 @@ export async function takeTokens(
   given: readonly TokenRecord[],
   dryRun: boolean,
 ): Promise<Outcome[]> {
-  const stored = await tokensIn(redis);
+  const stored = await withTimeout(tokensIn(redis));
   const outcomes: Outcome[] = [];
   for (const token of given) {
     const taken = decideToken(token, stored);

@@ -1,16 +1,16 @@
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
-import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
 import type { Source } from '../../transfer/port.ts';
-import { BATCH, type Batch, type SubjectCounters } from '../../transfer/records.ts';
+import { BATCH, type Batch, type Counts, type SubjectCounters } from '../../transfer/records.ts';
 import { AuditEntries, type LogName } from '../audit-entries.ts';
-import { getAll, mastersOf, scriptOnAll, walk } from '../bulk.ts';
+import { mastersOf, scriptOnAll, walk } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { COUNTER_KEYS, keyOf, subjectIn } from '../key-names.ts';
+import { keysOf } from '../key-records.ts';
 import { loadScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
-import { countsIn } from './counts.ts';
+import { tokensIn } from '../tokens.ts';
 import { parseStoredCounters } from './stored-counters.ts';
 
 const SCAN_COUNT = 1_000;
@@ -33,9 +33,28 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
   };
 }
 
+/** Scans all names. */
+export async function countsIn(redis: Connection): Promise<Counts> {
+  let counters = 0;
+  for (const master of mastersOf(redis)) {
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
+      counters += names.length;
+  }
+  const [key, token, audit, ban, use] = await withTimeout(
+    Promise.all([
+      redis.zcard(keyOf.apiKeys),
+      redis.hlen(keyOf.tokens),
+      redis.llen(keyOf.audit),
+      redis.llen(keyOf.banLog),
+      redis.zcard(keyOf.used),
+    ]),
+  );
+  return { key, token, audit, ban, ledger: counters, use };
+}
+
 export async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   yield* keysIn(redis);
-  yield { type: 'token', values: await tokensIn(redis) };
+  yield { type: 'token', values: await withTimeout(tokensIn(redis)) };
   yield* entriesIn(redis, 'audit');
   yield* entriesIn(redis, 'bans');
 }
@@ -45,39 +64,20 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
   const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', SCAN_COUNT));
   for await (const found of members) {
-    const ids = found.filter((_, i) => i % 2 === 0).filter((id) => met.add(id));
-    const hashes = await getAll(
-      redis,
-      ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
-    );
-    const named = ids.flatMap((id, i) => (hashes[i] ? [{ id, hash: hashes[i] }] : []));
-    const texts = await getAll(
-      redis,
-      named.map(({ hash }) => ({ tag: hash, key: keyOf.apiKey(hash) })),
-    );
-    const values: KeyRecord[] = [];
-    for (const [i, text] of texts.entries()) {
-      const { id } = named[i]!;
-      const record = text === null ? null : recordIn(id, text);
-      if (record?.id === id) values.push(record);
-    }
+    const ids = found.filter((id, i) => i % 2 === 0 && met.add(id));
+    const values = await keysOf(redis, ids, recordOrId);
     if (values.length > 0) yield { type: 'key', values };
   }
 }
 
 /** Invalid JSON becomes a record with only an id, which is later skipped and reported. */
-function recordIn(id: string, text: string): KeyRecord {
+function recordOrId(_name: string, text: string | null, id?: string): KeyRecord | null {
   try {
-    return readRecord(text);
+    return text === null ? null : readRecord(text);
   } catch (error) {
     if (error instanceof SyntaxError) return { id } as KeyRecord;
     throw error;
   }
-}
-
-export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
-  const texts = Object.values(await withTimeout(redis.hgetall(keyOf.tokens)));
-  return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {

@@ -10,10 +10,9 @@ import { CHANNEL, keyOf } from '../key-names.ts';
 import { EVERYTHING_CHANGED } from '../messages.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
-import { countsIn } from './counts.ts';
 import { takeKeys } from './keys.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
-import { recordsIn } from './source.ts';
+import { countsIn, recordsIn } from './source.ts';
 
 /** Gateways may use the target meanwhile. At the end they are notified that anything may have changed. */
 export async function redisTarget(

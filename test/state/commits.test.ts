@@ -1,12 +1,9 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
-import { auditLogInFile, auditWriterIn } from '../../src/state/embedded/audit-log.ts';
 import { syncsCommitsOf } from '../../src/state/embedded/commits.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { keysInFile } from '../../src/state/embedded/keystore.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
-import { tokensInFile } from '../../src/state/embedded/tokens.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
@@ -20,16 +17,6 @@ beforeEach(() => {
   db = openStateFile(folder);
 });
 afterEach(() => db.close());
-
-/** The records on disk that syncs when a test says so. */
-function records(sync: () => Promise<void>): Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
-  const audit = auditWriterIn(db, KEPT);
-  return {
-    keys: keysInFile(db, audit, sync),
-    auditLog: auditLogInFile(db, 'audit', audit, sync),
-    tokens: tokensInFile(db, audit, sync),
-  };
-}
 
 const token = { name: 'ci', hash: 'hash', role: 'read', createdAt: 1 } as const;
 const first = keyRecord();
@@ -49,7 +36,7 @@ describe('a change in the state file', () => {
       synced = resolve;
     });
     let isDone = false;
-    const made = Promise.resolve(make(records(() => syncing))).then(() => {
+    const made = Promise.resolve(make(recordsInFile(db, KEPT, () => syncing))).then(() => {
       isDone = true;
     });
     // Another commit, with all its turns.
@@ -60,7 +47,7 @@ describe('a change in the state file', () => {
   });
 
   test('rejects where it cannot be synced', async () => {
-    const failing = records(() => Promise.reject(new Error('the disk is gone')));
+    const failing = recordsInFile(db, KEPT, () => Promise.reject(new Error('the disk is gone')));
     await expect(failing.keys.add(keyRecord(), note())).rejects.toThrow('the disk is gone');
     await expect(failing.tokens.add(token, note())).rejects.toThrow('the disk is gone');
     await expect(failing.auditLog.append(note())).rejects.toThrow('the disk is gone');

@@ -30,42 +30,44 @@ export interface LogRetention {
 /** Maximum number of entries dropped in one step, so a lowered limit is reached gradually. */
 const DROP_BATCH = 1_000;
 
-/** Writes audit entries. Call both methods inside the transaction of the change. */
-export interface AuditWriter {
-  /** Throws IdempotencyConflict if the call already has a response. Call it first. */
-  refuseAnswered(note: AuditNote): void;
-  write(note: AuditNote): void;
-}
+/**
+ * Makes a change with its audit entry in one transaction, then calls `committed`. Resolves when the change survives
+ * power loss. If `work` returns `false`, nothing has changed, and there is no entry. Throws IdempotencyConflict first.
+ */
+export type MakeChange = (note: AuditNote, work?: () => unknown, committed?: () => void) => Promise<boolean>;
 
 /** Writes to the audit log, and entries about bans also to the ban log. */
-export function auditWriterIn(db: DatabaseSync, settings: AuditSettings): AuditWriter {
+export function auditedChangesIn(db: DatabaseSync, settings: AuditSettings, sync: SyncCommits): MakeChange {
   const toAudit = appenderIn(db, 'audit', settings);
   const toBans = appenderIn(db, 'bans', settings.bans);
-  return writerWith(db, (entry) => {
+  return changesIn(db, sync, (entry) => {
     toAudit(entry);
     if (isOfBans(entry)) toBans(entry);
   });
 }
 
-export function banWriterIn(db: DatabaseSync, { bans }: AuditSettings): AuditWriter {
-  return writerWith(db, appenderIn(db, 'bans', bans));
+/** Writes to the ban log only. */
+export function loggedBansIn(db: DatabaseSync, { bans }: AuditSettings, sync: SyncCommits): MakeChange {
+  return changesIn(db, sync, appenderIn(db, 'bans', bans));
 }
 
-function writerWith(db: DatabaseSync, append: (entry: AuditDraft) => void): AuditWriter {
+function changesIn(db: DatabaseSync, sync: SyncCommits, append: (entry: AuditDraft) => void): MakeChange {
   const forget = db.prepare('DELETE FROM answers WHERE at < ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
   const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
-  return {
-    refuseAnswered({ entry, idempotent }) {
+  return async ({ entry, idempotent }, work, committed) => {
+    const hasChanged = inChange(db, () => {
       forget.run(entry.at - IDEMPOTENCY_LIFETIME);
-      if (idempotent && answered.get(idempotent.name) !== undefined) {
+      if (idempotent && answered.get(idempotent.name) !== undefined)
         throw new IdempotencyConflict('this call was answered before');
-      }
-    },
-    write({ entry, idempotent }) {
+      if (work?.() === false) return false;
       if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
       append(entry);
-    },
+      return true;
+    });
+    committed?.();
+    await sync();
+    return hasChanged;
   };
 }
 
@@ -90,7 +92,7 @@ function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogR
 }
 
 /** A log in the embedded state file. The file itself rejects changes of entries and early deletion. */
-export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWriter, sync: SyncCommits): AuditLog {
+export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChange, sync: SyncCommits): AuditLog {
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = (order: 'ASC' | 'DESC') =>
@@ -102,11 +104,7 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWrit
   const [up, down] = [entries('ASC'), entries('DESC')];
   return {
     async append(note) {
-      inChange(db, () => {
-        writer.refuseAnswered(note);
-        writer.write(note);
-      });
-      await sync();
+      await change(note);
     },
     list({ actor = null, action = null, target = null, since = 0, below = Number.MAX_SAFE_INTEGER, above, limit }) {
       const query = { actor, action, target, since, below, above: above ?? 0, limit };

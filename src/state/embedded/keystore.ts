@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import { KeyConflict, type KeyQuery, type KeyStore, KeyTaken } from '../../keys/store.ts';
-import type { AuditWriter } from './audit-log.ts';
-import { inChange, type SyncCommits } from './commits.ts';
+import type { MakeChange } from './audit-log.ts';
 
 /** Keys per read; one page takes about 2 ms. */
 const PAGE_SIZE = 500;
@@ -12,7 +11,7 @@ const PAGE_SIZE = 500;
 const POLL_INTERVAL = 800;
 
 /** Keys in the embedded state file. Commands may change them while a gateway runs. */
-export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): KeyStore {
+export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
@@ -40,14 +39,11 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     }
   }
 
-  async function change(note: AuditNote, work: () => void): Promise<void> {
-    inChange(db, () => {
-      audit.refuseAnswered(note);
-      work();
-      audit.write(note);
-    });
-    for (const listener of listeners) listener();
-    await sync();
+  async function change(note: AuditNote, work: () => unknown): Promise<void> {
+    const notify = () => {
+      for (const listener of listeners) listener();
+    };
+    await make(note, work, notify);
   }
 
   function addInside(record: KeyRecord): void {
@@ -63,22 +59,17 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     read,
     list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: () => any.get() === undefined,
-    add(record, note) {
-      return change(note, () => addInside(record));
-    },
-    addMany(records, note) {
-      return change(note, () => records.forEach(addInside));
-    },
-    replace(record, note) {
-      return change(note, () => {
+    add: (record, note) => change(note, () => addInside(record)),
+    addMany: (records, note) => change(note, () => records.forEach(addInside)),
+    replace: (record, note) =>
+      change(note, () => {
         const stored = get(record.id);
         if (!stored) throw new Error(`the key ${record.id} does not exist`);
         if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);
         const owner = find(record.hash);
         if (owner && owner.id !== record.id) throw new KeyTaken('the hash of the key is taken');
         update.run(record.hash, record.previous?.hash ?? null, JSON.stringify(record), record.id);
-      });
-    },
+      }),
     hasImported: () => imported.get() !== undefined,
     watch(changed) {
       listeners.add(changed);

@@ -4,7 +4,7 @@ import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
 import { formatDamage } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
-import { auditLogInFile, auditWriterIn, banWriterIn } from './audit-log.ts';
+import { auditedChangesIn, auditLogInFile, loggedBansIn } from './audit-log.ts';
 import { syncsCommitsOf } from './commits.ts';
 import { type CounterStoreEvents, countersInFolder } from './counter-store.ts';
 import { EmbeddedState } from './counters.ts';
@@ -14,14 +14,13 @@ import { usesInFile } from './last-uses.ts';
 import { lockFolder } from './lock.ts';
 import { tokensInFile } from './tokens.ts';
 
-export function recordsInFile(db: DatabaseSync, settings: AuditSettings): Records {
-  const audit = auditWriterIn(db, settings);
-  const sync = syncsCommitsOf(db);
+export function recordsInFile(db: DatabaseSync, settings: AuditSettings, sync = syncsCommitsOf(db)): Records {
+  const change = auditedChangesIn(db, settings, sync);
   return {
-    keys: keysInFile(db, audit, sync),
-    auditLog: auditLogInFile(db, 'audit', audit, sync),
-    banLog: auditLogInFile(db, 'bans', banWriterIn(db, settings), sync),
-    tokens: tokensInFile(db, audit, sync),
+    keys: keysInFile(db, change),
+    auditLog: auditLogInFile(db, 'audit', change, sync),
+    banLog: auditLogInFile(db, 'bans', loggedBansIn(db, settings, sync), sync),
+    tokens: tokensInFile(db, change),
     uses: usesInFile(db),
   };
 }

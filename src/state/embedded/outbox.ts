@@ -54,6 +54,15 @@ const TABLES = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
 
+/** A `Row`. */
+const FIRST_DUE = `SELECT number, id, type, body, at, attempts + 1 AS attempts FROM jobs WHERE endpoint = ? AND due <= ?
+  ORDER BY due, number LIMIT 1`;
+
+/** An `EndpointState`. */
+const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint = $endpoint ORDER BY number LIMIT 1) AS oldest,
+  failing AS failingSince, failures, error, delivered AS deliveredAt, paused AS pausedUntil, gone AS isGone, lost
+  FROM endpoints WHERE endpoint = $endpoint`;
+
 /** Opens the outbox in a folder, or in memory (`null`). Several processes may open it. Throws StateFileError. */
 export function openOutbox(folder: string | null): Outbox {
   if (folder !== null) makeFolder(folder);
@@ -90,14 +99,15 @@ function outboxIn(db: DatabaseSync): Outbox {
     'INSERT INTO endpoints (endpoint, waiting) VALUES (?, 1) ON CONFLICT (endpoint) DO UPDATE SET waiting = waiting + 1',
   );
   const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
-  const first = db.prepare('SELECT * FROM jobs WHERE endpoint = ? AND due <= ? ORDER BY due, number LIMIT 1');
+  const first = db.prepare(FIRST_DUE);
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
   const moreDue = db.prepare(
     `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_BATCH})`,
   );
-  const one = db.prepare('SELECT * FROM endpoints WHERE endpoint = ?');
+  const one = db.prepare('SELECT failures, paused, gone, late, waiting FROM endpoints WHERE endpoint = ?');
+  const rowOf = (endpoint: string) => one.get(endpoint) as EndpointRow | undefined;
   const well = db.prepare(
     `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
      DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0, late = $late`,
@@ -106,7 +116,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     `INSERT INTO endpoints (endpoint, failures, failing, error, paused, gone) VALUES ($endpoint, 1, $now, $error, $paused, $gone)
      ON CONFLICT (endpoint) DO UPDATE SET failures = failures + 1, failing = coalesce(failing, $now), error = $error, paused = $paused, gone = $gone`,
   );
-  const oldest = db.prepare('SELECT at FROM jobs WHERE endpoint = ? ORDER BY number LIMIT 1');
+  const state = db.prepare(ENDPOINT_STATE);
   const mark = db.prepare('SELECT value FROM marks WHERE name = ?');
   const setMark = db.prepare(
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -117,7 +127,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     forgetOld.run(now);
     // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
-      forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MAX_NAMES));
+      forgetFirst.run(Math.max(0, (countNames.get() as { count: number }).count - MAX_NAMES));
       if (abandon.run(now - RETENTION).changes > 0) recount.run();
     }
     if (once.ends !== undefined) forget.run(once.ends);
@@ -126,7 +136,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     for (const endpoint of endpoints) {
       insert.run(endpoint, id, type, body, now, now);
       came.run(endpoint);
-      const over = rowOf(one.get(endpoint)).waiting - most;
+      const over = rowOf(endpoint)!.waiting - most;
       if (over <= 0) continue;
       drop.run(endpoint, over);
       went.run(over, over, endpoint);
@@ -136,35 +146,24 @@ function outboxIn(db: DatabaseSync): Outbox {
   }
 
   function take(endpoint: string, now: number): Job | null {
-    const { paused, gone, failures } = rowOf(one.get(endpoint));
+    const { paused, gone, failures } = rowOf(endpoint) ?? NEVER_TRIED;
     if (gone || paused > now) return null;
-    const row = first.get(endpoint, now) as unknown as Row | undefined;
+    const row = first.get(endpoint, now) as Row | undefined;
     if (row === undefined) return null;
     lease.run(now + LEASE, row.number);
-    const { number, id, type, body, at, attempts } = row;
-    return { endpoint, number: `${number}`, id, type, body, at, attempts: attempts + 1, failures };
+    return { ...row, endpoint, number: `${row.number}`, failures };
   }
 
   /** Leaves jobs held by other processes untouched. */
   function isWell(endpoint: string, now: number): void {
-    const { failures, late } = rowOf(one.get(endpoint));
+    const { failures, late } = rowOf(endpoint) ?? NEVER_TRIED;
     const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
     well.run({ $endpoint: endpoint, $now: now, $late: Number(moved === DUE_BATCH) });
   }
 
   function stateOf(endpoint: string): EndpointState {
-    const { waiting, failing, failures, error, delivered, paused, gone, lost } = rowOf(one.get(endpoint));
-    return {
-      waiting,
-      oldest: (oldest.get(endpoint) as { at: number } | undefined)?.at ?? null,
-      failingSince: failing,
-      failures,
-      error,
-      deliveredAt: delivered,
-      pausedUntil: paused,
-      isGone: gone === 1,
-      lost,
-    };
+    const row = state.get({ endpoint }) as (Omit<EndpointState, 'isGone'> & { isGone: number }) | undefined;
+    return row ? { ...row, isGone: row.isGone === 1 } : NEW_ENDPOINT_STATE;
   }
 
   const markOf = (name: string) => (mark.get(name) as { value: number } | undefined)?.value ?? null;
@@ -206,42 +205,9 @@ function outboxIn(db: DatabaseSync): Outbox {
   };
 }
 
-interface Count {
-  readonly count: number;
-}
+type Row = Pick<Job, 'id' | 'type' | 'body' | 'at' | 'attempts'> & { readonly number: number };
 
-interface Row {
-  readonly number: number;
-  readonly id: string;
-  readonly type: string;
-  readonly body: string;
-  readonly at: number;
-  readonly attempts: number;
-}
+/** `late` 1: more jobs are due later. */
+type EndpointRow = Readonly<Record<'failures' | 'paused' | 'gone' | 'late' | 'waiting', number>>;
 
-interface EndpointRow {
-  readonly failures: number;
-  readonly failing: number | null;
-  readonly error: string | null;
-  readonly delivered: number | null;
-  readonly paused: number;
-  readonly gone: number;
-  /** 1: more jobs are due later. */
-  readonly late: number;
-  readonly waiting: number;
-  readonly lost: number;
-}
-
-const NEW_ENDPOINT_ROW: EndpointRow = {
-  failures: NEW_ENDPOINT_STATE.failures,
-  failing: null,
-  error: null,
-  delivered: null,
-  paused: 0,
-  gone: 0,
-  late: 0,
-  waiting: 0,
-  lost: 0,
-};
-
-const rowOf = (row: unknown): EndpointRow => (row as EndpointRow | undefined) ?? NEW_ENDPOINT_ROW;
+const NEVER_TRIED: EndpointRow = { failures: 0, paused: 0, gone: 0, late: 0, waiting: 0 };

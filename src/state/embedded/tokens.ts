@@ -1,27 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
-import type { AuditWriter } from './audit-log.ts';
-import { inChange, type SyncCommits } from './commits.ts';
+import type { MakeChange } from './audit-log.ts';
 
-export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): TokenStore {
+export function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
   const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
   const insert = db.prepare(
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
   );
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
-
-  /** `work` returns whether it changed anything. */
-  async function change(note: AuditNote, work: () => boolean): Promise<boolean> {
-    const isDone = inChange(db, () => {
-      audit.refuseAnswered(note);
-      const done = work();
-      if (done) audit.write(note);
-      return done;
-    });
-    await sync();
-    return isDone;
-  }
 
   return {
     list: () => all.all() as unknown as TokenRecord[],

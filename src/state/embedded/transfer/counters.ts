@@ -11,7 +11,7 @@ import { decideCounters } from '../../transfer/rules.ts';
 import { readEachSubject, replaceCounters } from '../counter-store.ts';
 import { countersOf } from '../file.ts';
 import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
-import type { Taking } from './records.ts';
+import type { Take } from './records.ts';
 
 /**
  * The latest counters of each subject of a folder, in a temporary file that `close` deletes: a million would not fit
@@ -96,14 +96,12 @@ export class StagedCounters {
 export function counterImport(
   staged: StagedCounters,
   { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,
-): Taking<SubjectCounters> {
+): Take<SubjectCounters> {
   const now = clock();
-  return {
-    take({ subject, counters }) {
-      const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
-      if (write) staged.put(subject, write);
-      return taken;
-    },
+  return ({ subject, counters }) => {
+    const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
+    if (write) staged.put(subject, write);
+    return taken;
   };
 }
 
@@ -111,10 +109,9 @@ export function counterImport(
 export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
   if (!staged.hasChanged) return;
   db.exec('DELETE FROM ledgers');
-  replaceCounters(folder, pairs(staged));
+  replaceCounters(
+    folder,
+    staged.all().map(({ subject, counters }) => [subject, counters]),
+  );
   nameGenerations(db, generationsIn(folder, COUNTER_FILES));
-}
-
-function* pairs(staged: StagedCounters): Generator<readonly [string, Counters]> {
-  for (const { subject, counters } of staged.all()) yield [subject, counters];
 }

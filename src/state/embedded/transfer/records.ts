@@ -5,12 +5,10 @@ import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { decideKey, decideToken } from '../../transfer/rules.ts';
 
-/** Call it inside a transaction. */
-export interface Taking<V> {
-  take(value: V): Outcome;
-}
+/** Imports one record. Call it inside a transaction. */
+export type Take<V> = (value: V) => Outcome;
 
-export function keyTaking(db: DatabaseSync): Taking<KeyRecord> {
+export function keyTaking(db: DatabaseSync): Take<KeyRecord> {
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
   const bySecret = db.prepare(
     'SELECT record FROM keys WHERE hash = $hash UNION ALL SELECT record FROM keys WHERE previous = $hash',
@@ -19,38 +17,32 @@ export function keyTaking(db: DatabaseSync): Taking<KeyRecord> {
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
   const parse = (row: unknown) => (row === undefined ? null : readRecord((row as { record: string }).record));
   const owner = (hash: string | undefined) => (hash === undefined ? null : parse(bySecret.get({ hash })));
-  return {
-    take(key) {
-      const { id, hash, previous } = key;
-      const taken = decideKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
-      if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
-      else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
-      return taken;
-    },
+  return (key) => {
+    const { id, hash, previous } = key;
+    const taken = decideKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
+    if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
+    else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
+    return taken;
   };
 }
 
-export function tokenTaking(db: DatabaseSync): Taking<TokenRecord> {
+export function tokenTaking(db: DatabaseSync): Take<TokenRecord> {
   const near = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens WHERE name = ? OR hash = ?');
   const insert = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
-  return {
-    take(token) {
-      const taken = decideToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
-      if (taken === 'added') insert.run(token.name, token.hash, token.role, token.createdAt);
-      return taken;
-    },
+  return (token) => {
+    const taken = decideToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
+    if (taken === 'added') insert.run(token.name, token.hash, token.role, token.createdAt);
+    return taken;
   };
 }
 
-export function useTaking(db: DatabaseSync): Taking<LastUse> {
+export function useTaking(db: DatabaseSync): Take<LastUse> {
   const one = db.prepare('SELECT at FROM uses WHERE id = ?');
   const put = db.prepare('INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at');
-  return {
-    take({ id, at }) {
-      const known = one.get(id) as { at: number } | undefined;
-      if (known && known.at >= at) return known.at === at ? 'same' : 'kept';
-      put.run(id, at);
-      return known ? 'changed' : 'added';
-    },
+  return ({ id, at }) => {
+    const known = one.get(id) as { at: number } | undefined;
+    if (known && known.at >= at) return known.at === at ? 'same' : 'kept';
+    put.run(id, at);
+    return known ? 'changed' : 'added';
   };
 }

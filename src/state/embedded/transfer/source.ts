@@ -40,7 +40,11 @@ export async function folderSource(folder: string, clock: () => number = Date.no
       async *read() {
         yield* rowsIn(db);
         yield* batches('ledger', loaded.all());
-        yield* batches('use', usesIn(db));
+        const uses = db.prepare('SELECT id, at FROM uses ORDER BY rowid').iterate();
+        yield* batches(
+          'use',
+          uses.map((row) => ({ ...row }) as unknown as ValueOf['use']),
+        );
       },
       close,
     };
@@ -90,34 +94,34 @@ function orReported<T>(folder: string, work: () => T): T {
   }
 }
 
-function countsIn(db: DatabaseSync, loaded: StagedCounters): Counts {
-  const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+export function rowCount(db: DatabaseSync, table: string): number {
+  return (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+}
+
+export function countsIn(db: DatabaseSync, staged: StagedCounters): Counts {
+  const count = (table: string) => rowCount(db, table);
   return {
     key: count('keys'),
     token: count('tokens'),
     audit: count('audit'),
     ban: hasBans(db) ? count('bans') : 0,
-    ledger: loaded.count,
+    ledger: staged.count,
     use: count('uses'),
   };
 }
 
 /** Keys, tokens and entries. */
 export function* rowsIn(db: DatabaseSync): Generator<Batch> {
-  yield* batches('key', keysIn(db));
-  yield* batches('token', tokensIn(db));
+  const keys = db.prepare('SELECT record FROM keys ORDER BY rowid').iterate();
+  const keyRecords = keys.map(({ record }) => readRecord(String(record)));
+  yield* batches('key', keyRecords);
+  const tokens = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name').all();
+  yield* batches(
+    'token',
+    tokens.map((row) => ({ ...row }) as unknown as TokenRecord),
+  );
   yield* batches('audit', entriesIn(db, 'audit'));
   if (hasBans(db)) yield* batches('ban', entriesIn(db, 'bans'));
-}
-
-function* keysIn(db: DatabaseSync): Generator<ValueOf['key']> {
-  for (const row of db.prepare('SELECT record FROM keys ORDER BY rowid').iterate())
-    yield readRecord((row as { record: string }).record);
-}
-
-function tokensIn(db: DatabaseSync): Iterable<TokenRecord> {
-  const rows = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name').all();
-  return rows.map((row) => ({ ...row }) as unknown as TokenRecord);
 }
 
 /** A file that only older versions have opened has no ban log, and this function never writes. */
@@ -125,15 +129,8 @@ function hasBans(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'bans'").get() !== undefined;
 }
 
-function* entriesIn(db: DatabaseSync, log: LogName): Generator<AuditEntry> {
-  for (const row of db.prepare(`SELECT * FROM ${log} ORDER BY number`).iterate()) yield auditEntryOf(row);
-}
-
-function* usesIn(db: DatabaseSync): Generator<ValueOf['use']> {
-  for (const row of db.prepare('SELECT id, at FROM uses ORDER BY rowid').iterate()) {
-    const { id, at } = row as unknown as ValueOf['use'];
-    yield { id, at };
-  }
+export function entriesIn(db: DatabaseSync, log: LogName): Iterable<AuditEntry> {
+  return db.prepare(`SELECT * FROM ${log} ORDER BY number`).iterate().map(auditEntryOf);
 }
 
 function* batches<T extends RecordType>(type: T, values: Iterable<ValueOf[T]>): Generator<Batch> {

@@ -2,16 +2,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { AuditDraft } from '../../../keys/operators/audit-log.ts';
-import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
-import type { Batch, Counts } from '../../transfer/records.ts';
+import type { Target, TargetOptions } from '../../transfer/port.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { refuseMissingCounterFiles } from '../inventory.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { auditTaking } from './audit.ts';
 import { counterImport, StagedCounters, storeCounters } from './counters.ts';
-import { keyTaking, tokenTaking, useTaking } from './records.ts';
-import { rowsIn } from './source.ts';
+import { keyTaking, type Take, tokenTaking, useTaking } from './records.ts';
+import { countsIn, rowCount, rowsIn } from './source.ts';
 
 /**
  * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
@@ -55,26 +53,24 @@ function targetIn(
   options: TargetOptions,
   close: () => void,
 ): Target {
+  const audit = auditTaking(db, 'audit', options.audit.maxEntries);
+  const bans = auditTaking(db, 'bans', options.audit.bans.maxEntries);
   const taking = {
     key: keyTaking(db),
     token: tokenTaking(db),
-    audit: auditTaking(db, 'audit', options.audit.maxEntries),
-    ban: auditTaking(db, 'bans', options.audit.bans.maxEntries),
+    audit: audit.take,
+    ban: bans.take,
     ledger: counterImport(staged, options),
     use: useTaking(db),
   };
-  const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
     name: folder,
-    isUsed: () => count('keys') + count('tokens') + count('audit') > 0,
+    isUsed: () => ['keys', 'tokens', 'audit'].some((table) => rowCount(db, table) > 0),
     held: () => rowsIn(db),
-    take({ type, values }: Batch): Outcome[] {
-      const take = taking[type].take as (value: unknown) => Outcome;
-      return values.map((value) => take(value));
-    },
-    finish(entry: AuditDraft | null): Counts {
-      taking.audit.finish(entry);
-      taking.ban.finish(null);
+    take: ({ type, values }) => values.map((value) => (taking[type] as Take<typeof value>)(value)),
+    finish(entry) {
+      audit.finish(entry);
+      bans.finish(null);
       if (options.dryRun) {
         db.exec('ROLLBACK');
       } else {
@@ -82,14 +78,7 @@ function targetIn(
         storeCounters(folder, db, staged);
         db.exec('COMMIT');
       }
-      return {
-        key: count('keys'),
-        token: count('tokens'),
-        audit: count('audit'),
-        ban: count('bans'),
-        ledger: staged.count,
-        use: count('uses'),
-      };
+      return countsIn(db, staged);
     },
     close,
   };

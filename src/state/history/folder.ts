@@ -1,9 +1,7 @@
 import type { History } from '../../observe/history/history.ts';
 import { NotPacked, Packing, Unpacking } from '../../observe/history/packing.ts';
 import { Compactor, type Packer } from '../journal/compactor.ts';
-import { Journal } from '../journal/journal.ts';
-import { formatDamage, readJournal } from '../journal/read.ts';
-import { closeSlot, type JournalSlot, openInSlot } from '../journal/slot.ts';
+import { openSlot } from '../journal/slot.ts';
 
 /** Includes gateways that are stopping. */
 const MAX_SLOTS = 8;
@@ -19,29 +17,16 @@ export interface StoredHistory {
  */
 export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
   const numbers = { first: 1, step: 1, most: MAX_SLOTS };
-  return openInSlot({ folder, kind: 'history', numbers }, (slot) => storeInSlot(folder, slot, history, failed), failed);
-}
-
-function storeInSlot(
-  folder: string,
-  slot: JournalSlot,
-  history: History,
-  failed: (error: unknown) => void,
-): StoredHistory {
-  const { reader, generations } = readJournal(folder, slot.name, () => {
+  const slot = openSlot({ folder, kind: 'history', numbers, failed }, () => {
     const minutes = new Map<number, Uint8Array>();
-    return {
-      minutes,
-      batch: (payload: Buffer, file: string) => readBatch(payload, file, minutes, failed),
-      damaged: (damage: Parameters<typeof formatDamage>[0]) => failed(new Error(formatDamage(damage))),
-    };
+    return { minutes, batch: (payload: Buffer, file: string) => readBatch(payload, file, minutes, failed) };
   });
-  for (const minute of reader.minutes.values()) addTo(history, minute, slot.name, failed);
-  const journal = new Journal({ folder, name: slot.name, older: generations, unsaved: failed });
-  const compactor = new Compactor<Buffer>(journal, entriesOf(history), new MinutePacker());
+  if (!slot) return null;
+  for (const minute of slot.reader.minutes.values()) addTo(history, minute, slot.name, failed);
+  const compactor = new Compactor<Buffer>(slot.journal, entriesOf(history), new MinutePacker());
   return {
     mark: (start) => compactor.mark(String(start)),
-    close: () => closeSlot(slot, compactor),
+    close: () => slot.close(compactor),
   };
 }
 

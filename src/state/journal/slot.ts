@@ -1,54 +1,60 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked, lockFile } from '../../common/lock.ts';
-import { JournalWriteError } from './journal.ts';
+import { Journal, JournalWriteError } from './journal.ts';
+import { type Damage, formatDamage, type JournalReader, readJournal } from './read.ts';
 
-export interface JournalSlot {
-  readonly name: string;
-  release(): void;
+export interface SlotOptions {
+  readonly folder: string;
+  readonly kind: string;
+  readonly numbers: { readonly first: number; readonly step: number; readonly most: number };
+  readonly failed: (error: unknown) => void;
 }
 
-export interface SlotNumbers {
-  readonly first: number;
-  readonly step: number;
-  readonly most: number;
+export interface JournalSlot<R> {
+  readonly name: string;
+  readonly reader: R;
+  /** Continues the journal that `reader` has read. */
+  readonly journal: Journal;
+  close(compactor: { close(): Promise<void> } | null): Promise<void>;
 }
 
 /**
- * The result of `make` in a free slot of `folder`; `null` without a free slot or after an error, which `failed`
- * receives.
+ * Reads the journal in a free slot of `folder` with the reader that `begin` creates, again for each restart. `null`
+ * without a free slot or after an error, which `failed` receives.
  */
-export function openInSlot<T>(
-  { folder, kind, numbers }: { readonly folder: string; readonly kind: string; readonly numbers: SlotNumbers },
-  make: (slot: JournalSlot) => T,
-  failed: (error: unknown) => void,
-): T | null {
-  let slot: JournalSlot | null = null;
+export function openSlot<R extends Pick<JournalReader, 'batch'>>(
+  { folder, kind, numbers, failed }: SlotOptions,
+  begin: () => R,
+): JournalSlot<R> | null {
+  let slot: ReturnType<typeof takeSlot> = null;
+  const damaged = (damage: Damage) => failed(new Error(formatDamage(damage)));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     slot = takeSlot(folder, kind, numbers);
-    if (slot) return make(slot);
-    failed(new Error('too many processes keep theirs there'));
+    if (!slot) throw new Error('too many processes keep theirs there');
+    const { name, release } = slot;
+    const { reader, generations } = readJournal(folder, name, () => ({ ...begin(), damaged }));
+    const journal = new Journal({ folder, name, older: generations, unsaved: failed });
+    return { name, reader, journal, close: (compactor) => close(compactor).finally(release) };
   } catch (error) {
     slot?.release();
     failed(error);
+    return null;
   }
-  return null;
 }
 
-export async function closeSlot(slot: JournalSlot, compactor: { close(): Promise<void> } | null): Promise<void> {
+async function close(compactor: { close(): Promise<void> } | null): Promise<void> {
   try {
     await compactor?.close();
   } catch (error) {
     // The journal has reported it.
     if (!(error instanceof JournalWriteError)) throw error;
-  } finally {
-    slot.release();
   }
 }
 
 /** `null`: all slots are in use. Throws if the folder is not writable. */
-function takeSlot(folder: string, kind: string, { first, step, most }: SlotNumbers): JournalSlot | null {
+function takeSlot(folder: string, kind: string, { first, step, most }: SlotOptions['numbers']) {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;
     try {

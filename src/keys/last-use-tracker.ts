@@ -25,24 +25,20 @@ export interface LastUseTrackerOptions {
 }
 
 export class LastUseTracker {
+  readonly #options: LastUseTrackerOptions;
   readonly #store: LastUseStore;
-  readonly #clock: () => number;
-  readonly #failed: LastUseTrackerOptions['failed'];
-  readonly #first: LastUseTrackerOptions['onFirstUse'] | null;
   readonly #deprecated = new Map<string, Map<string, number>>();
   readonly #next = new DelayedRun(() => this.#flushNext(), FLUSH_INTERVAL);
   #unsaved = new Map<string, number>();
   #flushing = Promise.resolve();
 
-  constructor(store: LastUseStore, { clock, failed, onFirstUse: first = null }: LastUseTrackerOptions) {
+  constructor(store: LastUseStore, options: LastUseTrackerOptions) {
     this.#store = store;
-    this.#clock = clock;
-    this.#failed = failed;
-    this.#first = first;
+    this.#options = options;
   }
 
   note(keyId: string): void {
-    this.#unsaved.set(keyId, this.#clock());
+    this.#unsaved.set(keyId, this.#options.clock());
     this.#next.plan();
   }
 
@@ -53,7 +49,7 @@ export class LastUseTracker {
       calls = new Map();
       this.#deprecated.set(keyId, calls);
     }
-    if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
+    if (calls.size < MAX_OPERATIONS || calls.has(operation)) calls.set(operation, this.#options.clock());
   }
 
   deprecatedBy(keyId: string): DeprecatedCalls {
@@ -76,11 +72,11 @@ export class LastUseTracker {
     for (let at = 0; at < uses.length; at += BATCH_SIZE) {
       try {
         const part = new Map(uses.slice(at, at + BATCH_SIZE));
-        if (this.#first) await this.#reportFirst(part, this.#first);
+        if (this.#options.onFirstUse) await this.#reportFirst(part, this.#options.onFirstUse);
         await this.#store.save(part);
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
-        this.#failed(error);
+        this.#options.failed(error);
         this.#next.plan();
         return;
       }

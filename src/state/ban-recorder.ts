@@ -49,13 +49,10 @@ export class BanRecorder {
 
   constructor(options: BanRecorderOptions) {
     this.#options = options;
-    const { dropped: lost } = options;
     this.#queue = new WriteBehind({
       write: (one) => this.#take(one),
-      maxItems: MAX_QUEUE,
-      batchSize: 1,
-      pause: WRITE_INTERVAL,
-      onDropped: lost,
+      ...{ maxItems: MAX_QUEUE, batchSize: 1, pause: WRITE_INTERVAL },
+      onDropped: options.dropped,
     });
   }
 
@@ -79,22 +76,16 @@ export class BanRecorder {
     const { log, clock, failed } = this.#options;
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
-      await log.append({ entry, idempotent: { name, question: '', sealed: '' } });
+      try {
+        await log.append({ entry, idempotent: { name, question: '', sealed: '' } });
+      } catch (error) {
+        if (!(error instanceof IdempotencyConflict)) throw error;
+        // Completes the entry of a writer that crashed half-way.
+        await log.answered(name, clock());
+      }
     } catch (error) {
       if (error instanceof Outage) return false;
-      if (!(error instanceof IdempotencyConflict)) failed(error);
-      // Completes the entry of a writer that crashed half-way.
-      else return await this.#finish(() => log.answered(name, clock()));
-    }
-    return true;
-  }
-
-  async #finish(ask: () => unknown): Promise<boolean> {
-    try {
-      await ask();
-    } catch (error) {
-      if (error instanceof Outage) return false;
-      this.#options.failed(error);
+      failed(error);
     }
     return true;
   }
@@ -105,13 +96,13 @@ function nameOf({ subject, until }: StartedBan): string {
 }
 
 function entryOf({ subject, limits, until, level, violated }: StartedBan, strike: LastStrike | null): AuditDraft {
-  const escalation = limits.escalation!;
+  const { strikes, window } = limits.escalation!;
   const { target, plan: planOfAccount } = targetIn(subject);
   const plan = planOfAccount ?? strike?.plan ?? null;
   const limit = violated && formatLimit(violated);
   const operation = strike?.operation ?? null;
   const reason = [
-    `sent ${escalation.strikes} more requests within ${formatDuration(escalation.window)} after ${limit ?? 'a limit'} was used up`,
+    `sent ${strikes} more requests within ${formatDuration(window)} after ${limit ?? 'a limit'} was used up`,
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {
@@ -120,15 +111,7 @@ function entryOf({ subject, limits, until, level, violated }: StartedBan, strike
     action: 'bans.start',
     target,
     before: { plan, until: null },
-    after: {
-      plan,
-      until: new Date(until).toISOString(),
-      reason,
-      limit,
-      strikes: escalation.strikes,
-      operation,
-      rung: level,
-    },
+    after: { plan, until: new Date(until).toISOString(), reason, limit, strikes, operation, rung: level },
     requestId: strike?.requestId ?? '',
   };
 }

@@ -1,3 +1,4 @@
+import type { RedisSettings } from '../../config/config.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
@@ -44,16 +45,8 @@ export interface Reconciliation {
   readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
 }
 
-/** Times are milliseconds. */
-export interface OutageSettings {
-  /** Response timeout; `OutageGrace` extends it once for a short outage. */
-  readonly deadline: number;
-  /** Consecutive timeouts after which requests stop waiting for a shard. */
-  readonly failureThreshold: number;
-  /** `local`: count in this process; `deny`: respond with 503; `allow`: admit without counting. */
-  readonly onOutage: 'local' | 'deny' | 'allow';
-  /** With `local`: divide the remaining quota by the number of gateways. */
-  readonly shareRemaining: boolean;
-  /** Maximum time that a refusal is repeated without asking the backend. */
-  readonly refusalCacheTtl: number;
-}
+/** config/gateway.yaml describes them. */
+export type OutageSettings = Pick<
+  RedisSettings,
+  'deadline' | 'failureThreshold' | 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'
+>;

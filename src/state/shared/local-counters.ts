@@ -39,22 +39,14 @@ export interface LocalCountersOptions {
 
 /** Counts during an outage from the last known values, and collects what the backend must add. */
 export class LocalCounters {
-  readonly #gateway: string;
-  readonly #clock: () => number;
-  readonly #gateways: () => number;
+  readonly #options: LocalCountersOptions;
   readonly #known = new Cache<LastAdmission>(MAX_LAST_KNOWN);
   readonly #counts = new Map<string, LocalCount>();
   readonly #inDoubt = new Map<string, number>();
-  readonly #changed: (subject: string) => void;
-  readonly #superseded: (subject: string, due: PendingReconciliation) => void;
   #reconciliations = 0;
 
-  constructor({ gateway, clock, gateways, changed = () => {}, superseded = () => {} }: LocalCountersOptions) {
-    this.#changed = changed;
-    this.#superseded = superseded;
-    this.#gateway = gateway;
-    this.#clock = clock;
-    this.#gateways = gateways;
+  constructor(options: LocalCountersOptions) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -75,7 +67,7 @@ export class LocalCounters {
 
   note(subject: string, admission: Admission): void {
     this.restore(subject, { admission, divided: false });
-    this.#changed(subject);
+    this.#options.changed?.(subject);
   }
 
   restore(subject: string, known: LastAdmission): void {
@@ -88,7 +80,7 @@ export class LocalCounters {
   }
 
   bans(): BansAsOf['bans'] {
-    const now = this.#clock();
+    const now = this.#options.clock();
     const found: BansAsOf['bans'][number][] = [];
     for (const subject of this.#known.keys()) {
       const { bannedUntil, violated } = this.#known.peek(subject)!.admission;
@@ -105,12 +97,12 @@ export class LocalCounters {
 
   /** Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be bounded. */
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
-    const now = this.#clock();
+    const now = this.#options.clock();
     const count = this.#countOf(subject, limits, now);
     const decided = admit(count.counters, count.share, cost, now, scopes);
     const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
     this.#known.set(subject, { admission, divided: count.share !== limits });
-    this.#changed(subject);
+    this.#options.changed?.(subject);
     return admission;
   }
 
@@ -148,7 +140,7 @@ export class LocalCounters {
   due(subject: string): PendingReconciliation | null {
     const count = this.#counts.get(subject);
     if (!count) return null;
-    const now = this.#clock();
+    const now = this.#options.clock();
     const { number, counters, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(counters.windows, (window, at, meter) => {
@@ -158,12 +150,12 @@ export class LocalCounters {
     });
     const ban = banIn(counters, bannedBefore, limits);
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
-    return { limits, reconciliation: { gateway: this.#gateway, number, ban, windows } };
+    return { limits, reconciliation: { gateway: this.#options.gateway, number, ban, windows } };
   }
 
   forget(subject: string): void {
     this.#known.delete(subject);
-    this.#changed(subject);
+    this.#options.changed?.(subject);
   }
 
   #countOf(subject: string, limits: Limits, now: number): LocalCount {
@@ -172,8 +164,8 @@ export class LocalCounters {
     if (!counted && this.#counts.size >= MAX_SUBJECTS)
       throw new Outage('state_unavailable', { cause: 'too many subjects to count here' });
     const past = counted ? this.due(subject) : null;
-    if (past) this.#superseded(subject, past);
-    const gateways = Math.max(1, this.#gateways());
+    if (past) this.#options.superseded?.(subject, past);
+    const gateways = Math.max(1, this.#options.gateways());
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);
     const sharers = known?.divided ? 1 : gateways;

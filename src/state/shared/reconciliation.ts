@@ -12,7 +12,7 @@ export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
   readonly local: LocalCounters;
   readonly breakers: CircuitBreakers;
-  readonly changed?: (subject: string) => void;
+  readonly changed: (subject: string) => void;
 }
 
 /**
@@ -20,26 +20,20 @@ export interface ReconcilerOptions {
  * subject's next one. The backend adds each number once.
  */
 export class Reconciler {
-  readonly #backend: ReconcilerOptions['backend'];
-  readonly #local: LocalCounters;
-  readonly #breakers: CircuitBreakers;
-  readonly #changed: (subject: string) => void;
+  readonly #options: ReconcilerOptions;
   /** In sending order. */
   readonly #due = new Map<string, PendingReconciliation[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor({ backend, local, breakers, changed = () => {} }: ReconcilerOptions) {
-    this.#changed = changed;
-    this.#backend = backend;
-    this.#local = local;
-    this.#breakers = breakers;
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
   }
 
   /** Includes those that still grow. */
   get size(): number {
-    return this.#due.size + this.#local.size;
+    return this.#due.size + this.#options.local.size;
   }
 
   /** Adds reconciliations of an earlier process or of earlier limits. */
@@ -49,7 +43,7 @@ export class Reconciler {
 
   /** Includes current counts. */
   dues(subject: string): readonly PendingReconciliation[] {
-    const own = this.#local.due(subject);
+    const own = this.#options.local.due(subject);
     return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
   }
 
@@ -58,7 +52,7 @@ export class Reconciler {
   }
 
   has(subject: string): boolean {
-    return this.#local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
+    return this.#options.local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
   }
 
   /** Returns whether the backend accepted any. */
@@ -70,15 +64,15 @@ export class Reconciler {
   async sendAll(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const subjects = [...new Set([...this.#due.keys(), ...this.#local.subjects()])];
+    const subjects = [...new Set([...this.#due.keys(), ...this.#options.local.subjects()])];
     for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
         subjects.slice(at, at + MAX_IN_FLIGHT).map(async (subject) => {
-          while (!this.#breakers.of(subject).isOpen && (await this.sendOne(subject)));
+          while (!this.#options.breakers.of(subject).isOpen && (await this.sendOne(subject)));
         }),
       );
     }
-    const isLeft = (subject: string) => this.has(subject) && !this.#breakers.of(subject).isOpen;
+    const isLeft = (subject: string) => this.has(subject) && !this.#options.breakers.of(subject).isOpen;
     if (subjects.some(isLeft)) this.sendLater();
   }
 
@@ -94,12 +88,12 @@ export class Reconciler {
   }
 
   #send(subject: string): Promise<boolean> {
-    const taken = this.#due.has(subject) ? null : this.#local.take(subject);
+    const taken = this.#due.has(subject) ? null : this.#options.local.take(subject);
     if (taken) this.#due.set(subject, [taken]);
     const due = this.#due.get(subject)?.[0];
     if (!due) return Promise.resolve(false);
-    const breaker = this.#breakers.of(subject);
-    const sending = this.#backend.charge(subject, due.limits, due.reconciliation).then(
+    const breaker = this.#options.breakers.of(subject);
+    const sending = this.#options.backend.charge(subject, due.limits, due.reconciliation).then(
       () => {
         this.#sending.delete(subject);
         this.#taken(subject);
@@ -107,7 +101,7 @@ export class Reconciler {
       },
       (error) => {
         this.#sending.delete(subject);
-        this.#breakers.recordFailure(breaker, error);
+        this.#options.breakers.recordFailure(breaker, error);
         return false;
       },
     );
@@ -119,6 +113,6 @@ export class Reconciler {
     const left = this.#due.get(subject)!.slice(1);
     if (left.length === 0) this.#due.delete(subject);
     else this.#due.set(subject, left);
-    this.#changed(subject);
+    this.#options.changed(subject);
   }
 }

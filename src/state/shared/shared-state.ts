@@ -39,15 +39,11 @@ export interface SharedStateOptions {
  * `deny`.
  */
 export class SharedState implements State {
-  readonly #backend: SharedBackend;
-  readonly #breakers: CircuitBreakers;
-  readonly #policy: OutageSettings['onOutage'];
-  readonly #observe: Observe;
+  readonly #options: SharedStateOptions;
   readonly #clock: BackendClock;
   readonly #refused: RefusalCache;
   readonly #local: LocalCounters;
   readonly #reconciler: Reconciler;
-  readonly #lastKnown: LastKnownCounters | null;
   readonly #stopListening: () => void;
   #hearBan: (ban: StartedBan) => void = () => {};
   /** Backend time of its last response to a request; 0: none, in this process and the previous one. */
@@ -55,14 +51,10 @@ export class SharedState implements State {
   readonly #nextStrikes = new DelayedRun(() => void this.#sendStrikes(), STRIKE_FLUSH);
 
   constructor(options: SharedStateOptions) {
-    const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
+    const { backend, breakers, bus, settings, gateway, gateways, clock = new BackendClock() } = options;
     const { lastKnown = null } = options;
     const changed = (subject: string) => lastKnown?.mark(subject);
-    this.#lastKnown = lastKnown;
-    this.#backend = backend;
-    this.#breakers = breakers;
-    this.#policy = settings.onOutage;
-    this.#observe = observe;
+    this.#options = options;
     this.#clock = clock;
     this.#refused = new RefusalCache({ clock: clock.read, ttl: settings.refusalCacheTtl });
     this.#local = new LocalCounters({
@@ -101,33 +93,33 @@ export class SharedState implements State {
       this.#nextStrikes.plan();
       return refusal;
     }
-    const breaker = this.#breakers.of(subject);
+    const breaker = this.#options.breakers.of(subject);
     return breaker.isOpen
       ? this.#decideAlone(subject, limits, cost, scopes, null)
       : this.#ask(subject, limits, cost, scopes);
   }
 
   look(subject: string, limits: Limits): MaybePromise<Admission> {
-    return this.#backend.look(subject, limits);
+    return this.#options.backend.look(subject, limits);
   }
 
   async liftBan(subject: string): Promise<void> {
-    await this.#backend.liftBan(subject);
+    await this.#options.backend.liftBan(subject);
     this.#forget(subject);
   }
 
   async reset(subject: string): Promise<void> {
-    await this.#backend.reset(subject);
+    await this.#options.backend.reset(subject);
     this.#forget(subject);
   }
 
   async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
-    await this.#backend.grant(subject, limits, units, window);
+    await this.#options.backend.grant(subject, limits, units, window);
     this.#forget(subject);
   }
 
   bans(): MaybePromise<Ban[]> {
-    return this.#backend.bans();
+    return this.#options.backend.bans();
   }
 
   /** `null`: no subject is known. */
@@ -136,11 +128,11 @@ export class SharedState implements State {
   }
 
   banLevel(subject: string, limits: Limits): MaybePromise<number> {
-    return this.#backend.banLevel(subject, limits);
+    return this.#options.backend.banLevel(subject, limits);
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
-    await this.#backend.ban(subject, limits, length);
+    await this.#options.backend.ban(subject, limits, length);
     this.#forget(subject, true);
   }
 
@@ -149,8 +141,8 @@ export class SharedState implements State {
     this.#stopListening();
     await this.#sendStrikes();
     await this.#reconciler.close();
-    await this.#lastKnown?.close();
-    await this.#backend.close();
+    await this.#options.lastKnown?.close();
+    await this.#options.backend.close();
   }
 
   /** Restores the data of an earlier process of this gateway and sends its reconciliations. */
@@ -178,14 +170,14 @@ export class SharedState implements State {
   }
 
   async #ask(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
-    const breaker = this.#breakers.of(subject);
+    const breaker = this.#options.breakers.of(subject);
     const { changes } = this.#refused;
     // Local counts of an outage go first, on the same connection.
     if (this.#reconciler.has(subject)) void this.#reconciler.sendOne(subject);
     const askedAt = performance.now();
     try {
-      const admission = await this.#backend.admit(subject, limits, cost, scopes);
-      this.#observe({ type: 'state.answered', duration: performance.now() - askedAt });
+      const admission = await this.#options.backend.admit(subject, limits, cost, scopes);
+      this.#options.observe({ type: 'state.answered', duration: performance.now() - askedAt });
       breaker.recordSuccess();
       this.#clock.learn(admission.now);
       this.#answeredAt = admission.now;
@@ -195,7 +187,7 @@ export class SharedState implements State {
       return admission;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      this.#breakers.recordFailure(breaker, error);
+      this.#options.breakers.recordFailure(breaker, error);
       this.#reconciler.sendLater();
       return this.#decideAlone(subject, limits, cost, scopes, error.cause);
     }
@@ -208,13 +200,14 @@ export class SharedState implements State {
   }
 
   #decideAlone(subject: string, limits: Limits, cost: number, scopes: Scopes, cause: unknown): Admission {
-    this.#observe({ type: 'state.local_mode', policy: this.#policy });
-    if (this.#policy === 'deny')
+    const { onOutage: policy } = this.#options.settings;
+    this.#options.observe({ type: 'state.local_mode', policy });
+    if (policy === 'deny')
       throw new Outage('state_unavailable', {
         cause: cause ?? 'the shared state is down',
         headers: ['Retry-After', '1'],
       });
-    if (this.#policy === 'allow') return unchecked(limits, this.#clock.read());
+    if (policy === 'allow') return unchecked(limits, this.#clock.read());
     return { ...this.#local.admit(subject, limits, cost, scopes), by: 'alone' };
   }
 
@@ -234,15 +227,15 @@ export class SharedState implements State {
   async #sendOn(strikes: Strikes): Promise<void> {
     const { subject, limits } = strikes;
     const { changes } = this.#refused;
-    const breaker = this.#breakers.of(subject);
+    const breaker = this.#options.breakers.of(subject);
     if (breaker.isOpen) return;
     try {
-      const admission = await this.#backend.strike(subject, limits, strikes);
+      const admission = await this.#options.backend.strike(subject, limits, strikes);
       const ban = startedBan(subject, limits, admission);
       if (ban) this.#hearBan({ ...ban, violated: strikes.violated });
       if (this.#refused.applyStrikes(strikes, admission, changes)) this.#local.note(subject, admission);
     } catch (error) {
-      this.#breakers.recordFailure(breaker, error);
+      this.#options.breakers.recordFailure(breaker, error);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { KeyCacheReader } from './reader.ts';
 
 const PAGE_SIZE = 100;
 
-type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
+type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
 
 /** The cache has no index by age or id, because requests need neither, so both read all rows in pages. */
 export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf: number): KeysAsOf {
@@ -27,9 +27,8 @@ export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf:
     },
     async *read({ account, newestFirst = false, after }: KeyQuery = {}) {
       const direction = newestFirst ? -1 : 1;
-      const compare = (one: Omit<KeyPosition, 'hash'>, other: Omit<KeyPosition, 'hash'>) =>
-        direction * byAge(one, other);
-      const places: KeyPosition[] = [];
+      const compare = (one: KeyPosition, other: KeyPosition) => direction * byAge(one, other);
+      const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
       for await (const { id, createdAt, hash, account: owner } of records()) {
         if (account !== undefined && owner !== account) continue;
         if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
@@ -44,6 +43,6 @@ export function cachedKeys(reader: Pick<KeyCacheReader, 'after' | 'find'>, asOf:
   };
 }
 
-function byAge(one: Omit<KeyPosition, 'hash'>, other: Omit<KeyPosition, 'hash'>): number {
+function byAge(one: KeyPosition, other: KeyPosition): number {
   return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

@@ -56,7 +56,7 @@ export class KeyCacheFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, KEY_CACHE_FILE);
     const kept = openAt(file);
-    if (isOf(kept, source)) return new KeyCacheFile(kept, file);
+    if (freshnessIn(kept)?.source === source) return new KeyCacheFile(kept, file);
     kept.close();
     KeyCacheFile.discard(folder);
     const db = openAt(file);
@@ -71,7 +71,7 @@ export class KeyCacheFile {
   }
 
   get freshness(): Freshness {
-    return freshnessIn(this.#db.prepare('SELECT * FROM standing').get());
+    return freshnessIn(this.#db)!;
   }
 
   setFreshness({ swept, fresh, imported, gateways, tokens }: Omit<Freshness, 'source'>): void {
@@ -158,11 +158,4 @@ function openAt(file: string): DatabaseSync {
     db.close();
     throw error;
   }
-}
-
-function isOf(db: DatabaseSync, source: string): boolean {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (version !== FORMAT) return false;
-  const row = db.prepare('SELECT source FROM standing').get() as { source: string } | undefined;
-  return row?.source === source;
 }

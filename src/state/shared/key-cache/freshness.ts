@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
@@ -22,9 +23,11 @@ export interface Freshness {
 
 type FreshnessRow = Record<'source' | 'tokens', string> & Record<'swept' | 'fresh' | 'imported' | 'gateways', number>;
 
-export function freshnessIn(row: unknown): Freshness {
-  const { imported, tokens, ...rest } = row as FreshnessRow;
-  return { ...rest, imported: imported === 1, tokens: JSON.parse(tokens) as TokenRecord[] };
+/** `null`: a file of another format, or an incomplete one. */
+export function freshnessIn(db: DatabaseSync): Freshness | null {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  const row = version === FORMAT && (db.prepare('SELECT * FROM standing').get() as FreshnessRow | undefined);
+  return row ? { ...row, imported: row.imported === 1, tokens: JSON.parse(row.tokens) as TokenRecord[] } : null;
 }
 
 /** The shared backend as a source of keys. Calls reject with `Outage` while it is down. */

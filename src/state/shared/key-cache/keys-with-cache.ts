@@ -16,6 +16,7 @@ export interface KeysWithCacheOptions {
  */
 export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
   return {
+    ...keys,
     async find(hash, hasFallback = false) {
       let found: KeyRecord | null;
       try {
@@ -41,15 +42,6 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
         throw error;
       }
     },
-    get: (id) => keys.get(id),
-    findMany: (hashes) => keys.findMany(hashes),
-    read: (query) => keys.read(query),
-    list: () => keys.list(),
-    isEmpty: () => keys.isEmpty(),
-    add: (record, note) => keys.add(record, note),
-    addMany: (records, note) => keys.addMany(records, note),
-    replace: (record, note) => keys.replace(record, note),
-    watch: (changed) => keys.watch(changed),
   };
 }
 
@@ -60,6 +52,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
 export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'tokens'>): TokenStore {
   let last: readonly TokenRecord[] | null = null;
   return {
+    ...tokens,
     async list() {
       try {
         const listed = await tokens.list();
@@ -71,8 +64,6 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'token
         return [...cached];
       }
     },
-    add: (record, note) => tokens.add(record, note),
-    remove: (name, note) => tokens.remove(name, note),
   };
 }
 
@@ -80,6 +71,5 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'token
 function mayRefuse(found: KeyRecord | null): boolean {
   if (found === null) return true;
   const { version, revokedAt, disabledAt, expiresAt, addresses } = found;
-  if (version > 1) return true;
-  return revokedAt !== null || disabledAt !== null || expiresAt !== null || addresses !== null;
+  return version > 1 || [revokedAt, disabledAt, expiresAt, addresses].some((restriction) => restriction !== null);
 }

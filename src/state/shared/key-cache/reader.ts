@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { KeyRecord } from '../../../keys/key.ts';
-import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
+import { type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
 import { hashColumn, type PackedKey, unpack } from './packing.ts';
 
 /** Milliseconds before the metadata is read again. */
@@ -44,7 +44,7 @@ export class KeyCacheReader {
     const now = this.#clock();
     if (now < this.#lookAgainAt) return this.#freshness;
     this.#lookAgainAt = now + REREAD_INTERVAL;
-    this.#freshness = this.#read(({ db }) => freshnessOf(db));
+    this.#freshness = this.#read(({ db }) => freshnessIn(db));
     return this.#freshness;
   }
 
@@ -98,11 +98,4 @@ export class KeyCacheReader {
       throw error;
     }
   }
-}
-
-function freshnessOf(db: DatabaseSync): Freshness | null {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (version !== FORMAT) return null;
-  const row = db.prepare('SELECT * FROM standing').get();
-  return row ? freshnessIn(row) : null;
 }

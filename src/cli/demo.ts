@@ -1,7 +1,8 @@
 import { auditedKey } from '../admin/view.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
-import { type AuditNoteOf, createKey } from '../keys/manage.ts';
+import { createKey, type KeyChange, type KeyEdit } from '../keys/manage.ts';
+import type { KeyStore } from '../keys/store.ts';
 import { windowsOf } from '../keys/subjects.ts';
 import { withKeys } from './with-keystore.ts';
 
@@ -13,21 +14,15 @@ export interface DemoKey {
   readonly secret: string;
 }
 
-/** The audit entry of a key that no operator created. */
-export const auditNoteBy =
-  (actor: string): AuditNoteOf =>
-  ({ after }) => ({
-    entry: {
-      at: after.createdAt,
-      actor,
-      action: 'keys.create',
-      target: after.id,
-      before: null,
-      after: auditedKey(after, after.createdAt),
-      requestId: '',
-    },
-    idempotent: null,
-  });
+/** Logs a key that no operator created. */
+export function editBy(actor: string, store: KeyStore): KeyEdit {
+  const now = Date.now();
+  const entryOf = ({ after }: KeyChange) => {
+    const action = 'keys.create';
+    return { at: now, actor, action, target: after.id, before: null, after: auditedKey(after, now), requestId: '' };
+  };
+  return { store, now, auditNoteOf: (change) => ({ entry: entryOf(change), idempotent: null }) };
+}
 
 /** `null` if a key exists. */
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
@@ -45,7 +40,7 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
         env: 'demo',
         windows: windows ? null : CUSTOM,
       };
-      const { secret } = await createKey(store, plans, draft, Date.now(), auditNoteBy('first start'));
+      const { secret } = await createKey(editBy('first start', store), plans, draft);
       made.push({ plan: plan.name, limits: formatWindows(windows ?? CUSTOM), secret });
     }
     return made;

@@ -15,7 +15,7 @@ import { createKey } from '../keys/manage.ts';
 import { fetchContract } from '../run/contracts/remote.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { CallError } from './connect/api.ts';
-import { auditNoteBy } from './demo.ts';
+import { editBy } from './demo.ts';
 import { type GatewayFile, gatewayFile, plansFile } from './init-files.ts';
 import { withOrigin } from './origin.ts';
 import { sampleRequests } from './sample-requests.ts';
@@ -189,7 +189,7 @@ async function writeFiles(folder: string, load: () => Config, settings: GatewayF
 function makeKey(config: Config): Promise<string> {
   const draft = { account: 'me', plan: 'free', label: 'made by storegate init', env: 'live' };
   return withKeys(config, async (store) => {
-    const { secret } = await createKey(store, config.plans, draft, Date.now(), auditNoteBy('storegate init'));
+    const { secret } = await createKey(editBy('storegate init', store), config.plans, draft);
     return secret;
   });
 }

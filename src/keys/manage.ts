@@ -13,18 +13,24 @@ export interface KeyChange {
   readonly secret: string | null;
 }
 
-export type AuditNoteOf = (change: KeyChange) => AuditNote;
+/** `now` in Unix milliseconds. */
+export interface KeyEdit {
+  readonly store: KeyStore;
+  readonly now: number;
+  readonly auditNoteOf: (change: KeyChange) => AuditNote;
+}
+
+/** The secret is stored nowhere else. */
+export interface IssuedSecret {
+  readonly secret: string;
+  readonly record: KeyRecord;
+}
 
 const MAX_ATTEMPTS = 5;
 
-/** The secret is only in the result. Throws KeyError; then no key was issued. */
-export async function createKey(
-  store: KeyStore,
-  plans: Plans,
-  draft: KeyDraft,
-  now: number,
-  auditNoteOf: AuditNoteOf,
-): Promise<{ secret: string; record: KeyRecord }> {
+/** Throws KeyError; then no key was issued. */
+export async function createKey(edit: KeyEdit, plans: Plans, draft: KeyDraft): Promise<IssuedSecret> {
+  const { store, now, auditNoteOf } = edit;
   checkDraft(plans, draft, now);
   const secret = makeSecret(draft.env ?? 'live');
   const record = newRecord(draft, hashSecret(secret), false, now);
@@ -34,11 +40,9 @@ export async function createKey(
 
 /** `hash`: SHA-256 of the secret, 43 characters of base64url. Throws KeyError. */
 export async function importKey(
-  store: KeyStore,
+  { store, now, auditNoteOf }: KeyEdit,
   plans: Plans,
   draft: KeyDraft & { readonly hash: string },
-  now: number,
-  auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   checkDraft(plans, draft, now);
   const record = newRecord(draft, draft.hash, true, now);
@@ -53,41 +57,33 @@ export async function importKey(
 
 /** Throws KeyError; then nothing was changed. */
 export function updateKey(
-  store: KeyStore,
+  edit: KeyEdit,
   plans: Plans,
   id: string,
   patch: Partial<Omit<KeyDraft, 'account' | 'env'>>,
-  now: number,
-  auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
-  return change(store, id, auditNoteOf, (record) => {
+  return change(edit, id, (record) => {
     rejectRevoked(record);
     const changed = { ...record, ...patch };
     // A past expiry may stay, but cannot be set.
-    checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, now);
+    checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, edit.now);
     return { after: changed, secret: null };
   });
 }
 
 /** Idempotent. Throws KeyError. */
-export function setDisabled(
-  store: KeyStore,
-  id: string,
-  disabled: boolean,
-  now: number,
-  auditNoteOf: AuditNoteOf,
-): Promise<KeyRecord> {
-  return change(store, id, auditNoteOf, (record) => {
+export function setDisabled(edit: KeyEdit, id: string, disabled: boolean): Promise<KeyRecord> {
+  return change(edit, id, (record) => {
     rejectRevoked(record);
     if ((record.disabledAt !== null) === disabled) return null;
-    return { after: { ...record, disabledAt: disabled ? now : null }, secret: null };
+    return { after: { ...record, disabledAt: disabled ? edit.now : null }, secret: null };
   });
 }
 
 /** The record stays. Idempotent. Throws KeyError for an unknown id. */
-export function revokeKey(store: KeyStore, id: string, now: number, auditNoteOf: AuditNoteOf): Promise<KeyRecord> {
-  return change(store, id, auditNoteOf, (record) =>
-    record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
+export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
+  return change(edit, id, (record) =>
+    record.revokedAt === null ? { after: { ...record, revokedAt: edit.now, previous: null }, secret: null } : null,
   );
 }
 
@@ -103,15 +99,11 @@ export interface Rotation {
  * Refuses another rotation during the overlap, because a repeated call would lock out clients that still use the first
  * secret. Throws KeyError.
  */
-export async function rotateKey(
-  store: KeyStore,
-  id: string,
-  { overlap, env = 'live', force = false }: Rotation,
-  now: number,
-  auditNoteOf: AuditNoteOf,
-): Promise<{ secret: string; record: KeyRecord }> {
+export async function rotateKey(edit: KeyEdit, id: string, rotation: Rotation): Promise<IssuedSecret> {
+  const { now } = edit;
+  const { overlap, env = 'live', force = false } = rotation;
   let secret = '';
-  const record = await change(store, id, auditNoteOf, (before) => {
+  const record = await change(edit, id, (before) => {
     rejectRevoked(before);
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
@@ -125,9 +117,8 @@ export async function rotateKey(
 }
 
 async function change(
-  store: KeyStore,
+  { store, auditNoteOf }: KeyEdit,
   id: string,
-  auditNoteOf: AuditNoteOf,
   work: (before: KeyRecord) => { after: KeyRecord; secret: string | null } | null,
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {

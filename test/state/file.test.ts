@@ -11,7 +11,7 @@ import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
-import { note } from '../support/records.ts';
+import { editOf } from '../support/records.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -84,9 +84,7 @@ describe('keys in the file', () => {
 
   test('leave their secret nowhere in the folder', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now(), () =>
-      note(),
-    );
+    const { secret, record } = await createKey(editOf(opened.keys), plans, { account: 'acme', plan: 'pro' });
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
     expect([file.includes(record.id), file.includes(secret)]).toEqual([true, false]);
@@ -94,12 +92,10 @@ describe('keys in the file', () => {
 
   test('are revoked once and for all', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000, () => note());
-    expect(await revokeKey(opened.keys, record.id, 2000, () => note())).toMatchObject({ revokedAt: 2000 });
-    expect(await revokeKey(opened.keys, record.id, 3000, () => note())).toMatchObject({ revokedAt: 2000 });
-    await expect(revokeKey(opened.keys, 'key_unknown', 1, () => note())).rejects.toThrow(
-      'the key "key_unknown" does not exist',
-    );
+    const { record } = await createKey(editOf(opened.keys, 1000), plans, { account: 'acme', plan: 'pro' });
+    expect(await revokeKey(editOf(opened.keys, 2000), record.id)).toMatchObject({ revokedAt: 2000 });
+    expect(await revokeKey(editOf(opened.keys, 3000), record.id)).toMatchObject({ revokedAt: 2000 });
+    await expect(revokeKey(editOf(opened.keys), 'key_unknown')).rejects.toThrow('the key "key_unknown" does not exist');
     await opened.close();
   });
 });

@@ -6,7 +6,7 @@ import { hashSecret } from '../../src/keys/secret.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
-import { keyRecord, note } from '../support/records.ts';
+import { editOf, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -417,9 +417,7 @@ describe('a hiccup of Redis', () => {
   });
 
   test('leaves no key unknown', async () => {
-    const { record, secret } = await createKey(gateway.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now(), () =>
-      note(),
-    );
+    const { record, secret } = await createKey(editOf(gateway.keys), PLANS, { account: 'acme', plan: 'free' });
     await server.admin.client('PAUSE', 80, 'ALL');
     expect(await gateways[1]!.keys.find(hashSecret(secret))).toMatchObject({ id: record.id });
   });

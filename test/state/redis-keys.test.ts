@@ -7,7 +7,7 @@ import type { Connection } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { keysInRedis } from '../../src/state/redis/keystore.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
-import { keyRecord, note } from '../support/records.ts';
+import { editOf, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -42,7 +42,7 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-const create = () => createKey(one.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now(), () => note());
+const create = () => createKey(editOf(one.keys), PLANS, { account: 'acme', plan: 'free' });
 const found = async (secret: string) => await keyring.find(hashSecret(secret));
 
 test('a key made by one gateway is known to the other', async () => {
@@ -53,7 +53,7 @@ test('a key made by one gateway is known to the other', async () => {
 test('a revocation reaches every gateway', async () => {
   const { secret, record } = await create();
   await found(secret);
-  await revokeKey(one.keys, record.id, Date.now(), () => note());
+  await revokeKey(editOf(one.keys), record.id);
   await until('the other gateway knows', async () => (await found(secret))?.revoked === true);
 });
 
@@ -61,7 +61,7 @@ test('a revocation published while the listener was cut off is noticed after it 
   const { secret, record } = await create();
   await found(secret);
   proxy.shut();
-  await revokeKey(one.keys, record.id, Date.now(), () => note());
+  await revokeKey(editOf(one.keys), record.id);
   proxy.admit();
   await until('the other gateway knows', async () => (await found(secret).catch(() => null))?.revoked === true);
 });

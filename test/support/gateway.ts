@@ -13,7 +13,7 @@ import type { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { patientConfig } from './deadlines.ts';
 import { TestClock } from './limits.ts';
-import { note } from './records.ts';
+import { editOf } from './records.ts';
 import { RememberingLoader } from './remembering-loader.ts';
 
 export interface GatewayOptions {
@@ -110,7 +110,7 @@ export class TestGateway {
   async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
     const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
     const { secret, record } = await withKeys(this.config, (store) =>
-      createKey(store, this.config.plans, full, this.clock.now, () => note()),
+      createKey(editOf(store, this.clock.now), this.config.plans, full),
     );
     return { secret, id: record.id };
   }

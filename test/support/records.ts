@@ -1,6 +1,8 @@
 import type { AuditSettings } from '../../src/config/config.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
+import type { KeyEdit } from '../../src/keys/manage.ts';
 import type { AuditDraft, AuditEntry, AuditNote } from '../../src/keys/operators/audit-log.ts';
+import type { KeyStore } from '../../src/keys/store.ts';
 import type { Records } from '../../src/state/storage.ts';
 
 /** Empty records, as two processes with shared storage see them. The test that opened them closes them. */
@@ -55,6 +57,10 @@ export function note(entry: Partial<AuditDraft> = {}, name: string | null = null
 }
 
 /** Oldest first. */
+export function editOf(store: KeyStore, now = Date.now()): KeyEdit {
+  return { store, now, auditNoteOf: () => note() };
+}
+
 export async function entries({ auditLog }: Records): Promise<AuditEntry[]> {
   return (await auditLog.list({ limit: 10_000 })).toReversed();
 }

@@ -5,11 +5,11 @@ import { parseWindows } from '../../config/windows.ts';
 import { readHash } from '../../keys/imported-secret.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
-  type AuditNoteOf,
   createKey,
   importKey,
   type KeyChange,
   type KeyDraft,
+  type KeyEdit,
   type Rotation,
   revokeKey,
   rotateKey,
@@ -44,13 +44,27 @@ export function keyOperations(context: AdminContext, change: Change) {
   async function changed(
     task: Task,
     action: string,
-    work: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
+    work: (edit: KeyEdit) => Promise<KeyRecord>,
   ): Promise<AdminAnswer<Key>> {
     return await change(task, await turnOf(context, task.path.id!), async (audit) => {
       const used = await lastUsed(task.path.id!);
       const answer = (record: KeyRecord) => ok(keyView(record, task.now, used));
-      return answer(await work(auditNoteOf(audit, task, action, ({ after }) => answer(after))));
+      return answer(await work(editBy(audit, task, action, ({ after }) => answer(after))));
     });
+  }
+
+  function editBy(
+    { note }: ChangeAudit,
+    { now }: Task,
+    action: string,
+    answer: (change: KeyChange) => AdminAnswer,
+  ): KeyEdit {
+    const auditNoteOf = (change: KeyChange) => {
+      const { before, after } = change;
+      const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
+      return note({ action, target: after.id, ...entry }, answer(change));
+    };
+    return { store: keys, now, auditNoteOf };
   }
 
   return {
@@ -63,16 +77,16 @@ export function keyOperations(context: AdminContext, change: Change) {
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, task.now));
-        const note = auditNoteOf(audit, task, 'keys.create', ({ after, secret }) => answer(after, secret!));
-        const { record, secret } = await createKey(keys, context.plans(), draftOf(task), task.now, note);
+        const edit = editBy(audit, task, 'keys.create', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await createKey(edit, context.plans(), draftOf(task));
         return answer(record, secret);
       }),
     importKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const draft = { ...draftOf(task), hash: hashOf(task) };
         const answer = (record: KeyRecord) => created(keyView(record, task.now, null));
-        const note = auditNoteOf(audit, task, 'keys.import', ({ after }) => answer(after));
-        return answer(await importKey(keys, context.plans(), draft, task.now, note));
+        const edit = editBy(audit, task, 'keys.import', ({ after }) => answer(after));
+        return answer(await importKey(edit, context.plans(), draft));
       }),
     identifyKey: async ({ body, now }) => {
       const record = await keys.find(hashSecret(body.key));
@@ -91,35 +105,18 @@ export function keyOperations(context: AdminContext, change: Change) {
         async (copied) => keyView(await known({ keys: copied }, path.id!), now, null),
       ),
     updateKey: (task) =>
-      changed(task, 'keys.update', (note) =>
-        updateKey(keys, context.plans(), task.path.id!, patchOf(task), task.now, note),
-      ),
-    revokeKey: (task) => changed(task, 'keys.revoke', (note) => revokeKey(keys, task.path.id!, task.now, note)),
-    disableKey: (task) =>
-      changed(task, 'keys.disable', (note) => setDisabled(keys, task.path.id!, true, task.now, note)),
-    enableKey: (task) =>
-      changed(task, 'keys.enable', (note) => setDisabled(keys, task.path.id!, false, task.now, note)),
+      changed(task, 'keys.update', (edit) => updateKey(edit, context.plans(), task.path.id!, patchOf(task))),
+    revokeKey: (task) => changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id!)),
+    disableKey: (task) => changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id!, true)),
+    enableKey: (task) => changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id!, false)),
     rotateKey: async (task) =>
       await change(task, await turnOf(context, task.path.id!), async (audit) => {
         const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, task.now));
-        const note = auditNoteOf(audit, task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
-        const { record, secret } = await rotateKey(keys, task.path.id!, rotationOf(task), task.now, note);
+        const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await rotateKey(edit, task.path.id!, rotationOf(task));
         return answer(record, secret);
       }),
   } satisfies Partial<AdminOperations>;
-}
-
-function auditNoteOf(
-  { note }: ChangeAudit,
-  { now }: Task,
-  action: string,
-  answer: (change: KeyChange) => AdminAnswer,
-): AuditNoteOf {
-  return (change) => {
-    const { before, after } = change;
-    const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
-    return note({ action, target: after.id, ...entry }, answer(change));
-  };
 }
 
 function withSecret(record: KeyRecord, secret: string, now: number) {

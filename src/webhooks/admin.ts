@@ -46,17 +46,11 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
     const now = clock();
     const message = messageOf(uniqueEvent('test', now, randomUUID(), now, { gateway, by }));
     const { signal } = new AbortController();
-    const sent = await send({ url, ...message, secrets, timeout: settings.timeout, now, signal });
-    if (sent.delivered) await recordDelivery(id);
+    const sent = await send({ url, message, secrets, timeout: settings.timeout, now, signal });
+    const { delivered, status } = sent;
+    if (delivered) await recordDelivery(id);
     const duration = Math.round(performance.now() - began);
-    return {
-      id,
-      host,
-      delivered: sent.delivered,
-      status: sent.status,
-      error: sent.delivered ? null : sent.error,
-      duration,
-    };
+    return { id, host, delivered, status, error: sent.delivered ? null : sent.error, duration };
   }
 
   /** Pending events are sent at once. An outage of the state does not affect the test. */
@@ -72,12 +66,9 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
     async list() {
       if (endpoints.length === 0) return [];
       const states = await (await outbox()).states(endpoints.map(({ id }) => id));
-      return endpoints.map(({ id, host, wants }, i) => ({
-        id,
-        host,
-        events: WEBHOOK_TYPES.filter(wants),
-        state: states[i]!,
-      }));
+      return endpoints.map(({ id, host, wants }, i) => {
+        return { id, host, events: WEBHOOK_TYPES.filter(wants), state: states[i]! };
+      });
     },
     async test(by, id) {
       const chosen = endpoints.filter((one) => id === null || one.id === id);

@@ -62,9 +62,6 @@ function eventOf({ number, at, actor, action, after }: AuditEntry): WebhookEvent
   const key = { key: id, account, plan };
   const identity = `${number} ${id}`;
   if (isNew) return uniqueEvent('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
-  return uniqueEvent('key.rotated', at, identity, at + DAY, {
-    ...key,
-    overlapEnds: rotation?.overlapEnds ?? null,
-    by: actor,
-  });
+  const { overlapEnds = null } = rotation ?? {};
+  return uniqueEvent('key.rotated', at, identity, at + DAY, { ...key, overlapEnds, by: actor });
 }

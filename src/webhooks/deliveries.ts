@@ -9,7 +9,6 @@ import { type DeliveryResult, send } from './send.ts';
 
 /** Milliseconds. */
 const POLL_INTERVAL = 1_000;
-/** Milliseconds. */
 const CLOSE_TIMEOUT = 2_000;
 
 export interface DeliveriesOptions {
@@ -74,17 +73,9 @@ export class Deliveries {
       await outbox.giveUp(job, clock());
       return report('dropped');
     }
-    const { url } = endpoint;
-    const signal = this.#cut.signal;
-    const sent = await send({
-      url,
-      id: job.id,
-      body: job.body,
-      secrets,
-      timeout: settings.timeout,
-      now: clock(),
-      signal,
-    });
+    const { signal } = this.#cut;
+    const { timeout } = settings;
+    const sent = await send({ url: endpoint.url, message: job, secrets, timeout, now: clock(), signal });
     if (signal.aborted && !sent.delivered) return;
     const now = clock();
     if (sent.delivered) {

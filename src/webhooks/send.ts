@@ -1,5 +1,6 @@
 import { readVersion } from '../common/version.ts';
 import { retryAfterOf } from './backoff.ts';
+import type { Message } from './outbox.ts';
 import { signaturesOf } from './signature.ts';
 
 export type DeliveryResult =
@@ -17,8 +18,7 @@ export type DeliveryResult =
 
 export interface DeliveryRequest {
   readonly url: string;
-  readonly id: string;
-  readonly body: string;
+  readonly message: Pick<Message, 'id' | 'body'>;
   readonly secrets: readonly string[];
   readonly timeout: number;
   /** Unix milliseconds. */
@@ -30,7 +30,8 @@ const GONE_STATUS = 410;
 const AGENT = `storegate/${readVersion()}`;
 
 /** Follows no redirect, because only settings name addresses, and reads only the response head. */
-export async function send({ url, id, body, secrets, timeout, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
+export async function send({ url, message, secrets, timeout, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
+  const { id, body } = message;
   const timestamp = Math.floor(now / 1_000);
   try {
     const response = await fetch(url, {

@@ -24,7 +24,7 @@ afterEach(async () => {
 const sent = (more: Partial<Parameters<typeof send>[0]> = {}) =>
   send({
     url: receiver.url,
-    ...EVENT,
+    message: EVENT,
     secrets: [receiver.secret],
     timeout: 20_000,
     now: Date.now(),
@@ -89,7 +89,7 @@ describe('an attempt', () => {
     };
     expect(await sent({ timeout: 20 })).toMatchObject({ delivered: false, error: 'no answer within 0.02 s' });
     const cut = new AbortController();
-    const under = sent({ id: 'msg_2', signal: cut.signal });
+    const under = sent({ message: { ...EVENT, id: 'msg_2' }, signal: cut.signal });
     await until('it is there', () => arrived.includes('msg_2'));
     cut.abort();
     expect(await under).toMatchObject({ delivered: false, status: null, error: 'no answer' });

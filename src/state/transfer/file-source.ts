@@ -26,14 +26,10 @@ type Parsed = { readonly type: unknown } & Record<string, unknown>;
  */
 export async function checkFile(file: string, pass: (bytes: number) => void = () => {}): Promise<CheckedFile> {
   const checking = new Checking(file);
-  let read = 0;
-  const lines = linesOf(file, (bytes) => {
-    read = bytes;
-  });
-  for (const line of lines) {
+  for (const line of linesOf(file)) {
     checking.take(line);
     if (line.number % BATCH !== 0) continue;
-    pass(read);
+    pass(line.read);
     // Signals such as Ctrl-C are handled only between turns.
     await setImmediate();
   }
@@ -149,7 +145,7 @@ class Checking {
   }
 }
 
-function parse(file: string, { number, bytes }: Line): Parsed {
+function parse(file: string, { number, bytes }: Omit<Line, 'read'>): Parsed {
   let value: unknown;
   try {
     value = JSON.parse(UTF8.decode(bytes));

@@ -8,15 +8,15 @@ export interface Line {
   readonly number: number;
   /** Without the line feed; valid until the next line is read. */
   readonly bytes: Buffer;
+  /** Bytes of the file that were read before the part with this line. */
+  readonly read: number;
 }
 
 /**
  * The lines of a file. Throws TransferError if it cannot be read, a line is too long, or the last line has no line
  * feed.
- *
- * @param pass is called with the number of bytes read so far
  */
-export function* linesOf(file: string, pass: (bytes: number) => void = () => {}): Generator<Line> {
+export function* linesOf(file: string): Generator<Line> {
   const descriptor = open(file);
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -26,17 +26,16 @@ export function* linesOf(file: string, pass: (bytes: number) => void = () => {})
       const chunk = Buffer.allocUnsafe(CHUNK);
       const size = readSync(descriptor, chunk, 0, CHUNK, null);
       if (size === 0) break;
-      read += size;
       rest = rest.length === 0 ? chunk.subarray(0, size) : Buffer.concat([rest, chunk.subarray(0, size)]);
       let from = 0;
       for (let end = rest.indexOf(10, from); end !== -1; end = rest.indexOf(10, from)) {
-        yield { number: ++number, bytes: rest.subarray(from, end) };
+        yield { number: ++number, bytes: rest.subarray(from, end), read };
         from = end + 1;
       }
       rest = rest.subarray(from);
       if (rest.length > MAX_LINE)
         throw new TransferError(`${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`);
-      pass(read);
+      read += size;
     }
     if (rest.length > 0) throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
   } finally {

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
+import { faultIn } from './check.ts';
 import type { FileWriter } from './file-target.ts';
+import { lineOf } from './lines.ts';
 import { rejectMerge } from './merge-check.ts';
 import type { MissingPlans } from './missing-plans.ts';
 import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
 import { prefetch } from './prefetch.ts';
-import { type Batch, type Counts, noCounts, type RecordType, TYPES } from './records.ts';
-import { validIn } from './validate.ts';
+import { type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
 
 /** Maximum reported lines; further ones are only counted. */
 const MAX_REPORTED = 100;
@@ -42,7 +43,7 @@ export async function writeFile(
   const leftOut = new ReportCollector();
   let through = 0;
   for await (const batch of prefetch(source.read())) {
-    file.take(source.isChecked ? batch : validIn(batch, leftOut.add));
+    file.take(source.isChecked ? batch : leftOut.validIn(batch));
     through += batch.values.length;
     pass(through);
     await setImmediate();
@@ -55,7 +56,7 @@ export async function transferState(source: Source, target: Target, options: Tra
   await rejectMerge(source, target);
   const progress = new TransferProgress(options);
   for await (const batch of prefetch(source.read())) {
-    const valid = source.isChecked ? batch : validIn(batch, progress.leftOut.add);
+    const valid = source.isChecked ? batch : progress.leftOut.validIn(batch);
     progress.note(valid, await target.take(valid));
     // File and folder access is synchronous, and signals are handled only between turns.
     await setImmediate();
@@ -105,24 +106,28 @@ class TransferProgress {
   entry({ kind }: Source) {
     const { actor, requestId, clock } = this.#options;
     const of = (outcome: Outcome) => Object.fromEntries(TYPES.map((type) => [type, this.outcomes[type][outcome]]));
-    const after = {
-      from: kind,
-      given: this.given,
-      added: of('added'),
-      changed: of('changed'),
-    };
+    const after = { from: kind, given: this.given, added: of('added'), changed: of('changed') };
     return { at: clock(), actor, action: 'state.import', target: 'state', before: null, after, requestId };
   }
 }
 
+/** The skipped records. */
 class ReportCollector implements ReportLines {
   readonly first: string[] = [];
   count = 0;
 
-  readonly add = (sentence: string): void => {
-    this.count += 1;
-    if (this.first.length < MAX_REPORTED) this.first.push(sentence);
-  };
+  /** The valid records of a batch. */
+  validIn({ type, values }: Batch): Batch {
+    const valid = (values as readonly ValueOf[typeof type][]).filter((value) => {
+      const fault = faultIn(type, lineOf(type, value));
+      if (fault === null) return true;
+      this.count += 1;
+      if (this.first.length < MAX_REPORTED)
+        this.first.push(`${type} ${String(nameIn(type, value)).slice(0, 100)}: ${fault}`);
+      return false;
+    });
+    return { type, values: valid } as Batch;
+  }
 }
 
 function noOutcomes(): Record<Outcome, number> {

@@ -94,7 +94,7 @@ describe('a mark of the data', () => {
   test('is made once, and shared', async () => {
     await mark.learn();
     const made = await server.admin.get(keyOf.dataMark);
-    const other = new DataMark(redis);
+    const other = new DataMark(redis, { lost() {} });
     expect(await other.lookUp('sg:none')).toBeNull();
     await mark.confirm();
     expect(await server.admin.get(keyOf.dataMark)).toBe(made);

@@ -4,6 +4,8 @@ import { lockFile } from '../../common/lock.ts';
 import type { Announcement } from '../storage.ts';
 import { StateFileError } from './file.ts';
 
+const FILE = 'gateway.json';
+
 export interface FolderLock {
   /** Publishes the address of this gateway for commands while the lock is held. */
   announce(announcement: Announcement): void;
@@ -15,8 +17,13 @@ export interface FolderLock {
  * with the process, even after a crash. Throws StateFileError.
  */
 export function lockFolder(folder: string): FolderLock {
-  const lock = lockIn(folder);
-  const file = fileIn(folder);
+  let lock: ReturnType<typeof lockFile>;
+  try {
+    lock = lockFile(join(folder, 'gateway.lock'));
+  } catch (error) {
+    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
+  }
+  const file = join(folder, FILE);
   // Left by a crashed gateway.
   rmSync(file, { force: true });
   return {
@@ -28,22 +35,12 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
-function lockIn(folder: string): { release(): void } {
-  try {
-    return lockFile(join(folder, 'gateway.lock'));
-  } catch (error) {
-    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
-  }
-}
-
 /** The announcement of the gateway that holds the lock; `null`: no gateway, or not announced yet. */
 export function announcedIn(folder: string): Announcement | null {
   try {
-    const { url, token } = JSON.parse(readFileSync(fileIn(folder), 'utf8')) as Partial<Announcement>;
+    const { url, token } = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Partial<Announcement>;
     return typeof url === 'string' && typeof token === 'string' ? { url, token } : null;
   } catch {
     return null;
   }
 }
-
-const fileIn = (folder: string): string => join(folder, 'gateway.json');

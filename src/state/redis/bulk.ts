@@ -22,13 +22,9 @@ export interface TaggedKey {
  */
 export function scriptOnAll(redis: Connection, script: Script, all: readonly TaggedKey[]): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
+    const keys = group.map(({ key }) => key);
     const args = group.flatMap((one) => one.args ?? []);
-    return runScript(
-      redis,
-      script,
-      group.map(({ key }) => key),
-      args,
-    ) as Promise<unknown[]>;
+    return runScript(redis, script, keys, args) as Promise<unknown[]>;
   });
 }
 
@@ -42,13 +38,8 @@ async function inGroups(
   all: readonly TaggedKey[],
   ask: (group: readonly TaggedKey[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
-  const groups = new Map<number, number[]>();
-  for (const [i, { tag }] of all.entries()) {
-    const place = redis instanceof Cluster ? slotOf(tag) : Math.floor(i / MAX_KEYS);
-    const group = groups.get(place);
-    if (group) group.push(i);
-    else groups.set(place, [i]);
-  }
+  const placeOf = (i: number) => (redis instanceof Cluster ? slotOf(all[i]!.tag) : Math.floor(i / MAX_KEYS));
+  const groups = Map.groupBy(all.keys(), placeOf);
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
     const work = ask(group.map((i) => all[i]!));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { MINUTE } from '../../common/time.ts';
+import type { Observe } from '../../observe/events.ts';
 import type { Connection } from './client.ts';
 import { messages } from './connection-errors.ts';
 import { RedisError } from './error.ts';
@@ -12,8 +13,6 @@ const MIN_VERSION = '6.2';
 /** Milliseconds. Operators change settings at run time. */
 const CHECK_INTERVAL = MINUTE;
 
-type Report = (warning: string) => void;
-
 /** Returns warnings. Throws RedisError if Redis lacks what the gateway needs. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
   const infos = await infosOf(redis);
@@ -22,24 +21,22 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
   return warningsIn(infos);
 }
 
-/** Reports each new warning. Returns a function that stops it. */
-export function watchWarnings(
+/** Reports `warnings`, and each new one. Returns a function that stops it. */
+export function reportWarnings(
   redis: Connection,
-  reported: readonly string[],
-  report: Report,
+  warnings: readonly string[],
+  observe: Observe,
   every = CHECK_INTERVAL,
 ): () => void {
-  let known = reported;
-  const timer = setInterval(() => {
-    const look = infosOf(redis).then((infos) => {
-      const warnings = warningsIn(infos);
-      for (const warning of warnings) if (!known.includes(warning)) report(warning);
-      known = warnings;
-    });
-    // During an outage, requests report it.
-    look.catch(() => {});
-  }, every);
-  timer.unref();
+  let known: readonly string[] = [];
+  const report = (found: readonly string[]) => {
+    for (const warning of found) if (!known.includes(warning)) observe({ type: 'state.warning', warning });
+    known = found;
+  };
+  report(warnings);
+  const look = async () => report(warningsIn(await infosOf(redis)));
+  // During an outage, requests report it.
+  const timer = setInterval(() => look().catch(() => {}), every).unref();
   return () => clearInterval(timer);
 }
 

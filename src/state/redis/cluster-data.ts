@@ -1,13 +1,7 @@
 import type { Cluster } from 'ioredis';
 import { CountersError } from '../state.ts';
-import { type DataCheck, isPermissionError, LOST_AFTER } from './data-mark.ts';
+import { type DataCheck, type DataCheckOptions, isPermissionError, LOST_AFTER } from './data-mark.ts';
 import { lookedUp } from './shapes.ts';
-
-export interface ClusterDataOptions {
-  readonly lost?: () => void;
-  /** Monotonic milliseconds. */
-  readonly clock?: () => number;
-}
 
 /**
  * Like DataMark, for each master: a missing key is unknown only if the master has the data of a known master. Redis
@@ -21,7 +15,7 @@ export class ClusterData implements DataCheck {
   readonly #known = new Set<string>();
   readonly #unknownSince = new Map<string, number>();
 
-  constructor(redis: Cluster, { lost = () => {}, clock = () => performance.now() }: ClusterDataOptions = {}) {
+  constructor(redis: Cluster, { lost, clock = () => performance.now() }: DataCheckOptions) {
     this.#redis = redis;
     this.#lost = lost;
     this.#clock = clock;

@@ -23,8 +23,8 @@ export interface DataCheck {
   confirm(): Promise<void>;
 }
 
-export interface DataMarkOptions {
-  readonly lost?: () => void;
+export interface DataCheckOptions {
+  readonly lost: () => void;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
@@ -40,7 +40,7 @@ export class DataMark implements DataCheck {
   #known: string | null = null;
   #missingSince: number | null = null;
 
-  constructor(redis: Redis, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
+  constructor(redis: Redis, { lost, clock = () => performance.now() }: DataCheckOptions) {
     this.#redis = redis;
     this.#lost = lost;
     this.#clock = clock;

@@ -6,7 +6,7 @@ import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { keyChanged } from './messages.ts';
 import { isChanged } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { allWithTimeout, withTimeout } from './timeouts.ts';
+import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
@@ -27,15 +27,10 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
   const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
     throw new KeyTaken('two of the keys have one id or one hash');
-  const taken = await allWithTimeout(
-    redis,
-    records.map(({ id }) => ['exists', keyOf.apiKeyId(id)]),
-  );
-  if (taken.some((answer) => answer === 1)) throw new KeyTaken('the id of a key is taken');
-  const owners = await recordsAt(
-    redis,
-    records.map(({ hash }) => hash),
-  );
+  const exist = records.map(({ id }): Command => ['exists', keyOf.apiKeyId(id)]);
+  if ((await allWithTimeout(redis, exist)).includes(1)) throw new KeyTaken('the id of a key is taken');
+  const hashes = records.map(({ hash }) => hash);
+  const owners = await recordsAt(redis, hashes);
   if (owners.some((owner, i) => owner && owner.id !== records[i]!.id)) throw new KeyTaken('the hash of a key is taken');
   return { records };
 }
@@ -44,21 +39,13 @@ export async function planNewKeys(redis: Connection, records: readonly KeyRecord
 export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
   if (records.length === 0) return;
   if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
-  await takeAll(
-    redis,
-    records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash]),
-    (there, i) => there === records[i]!.hash,
-  );
+  const ids = records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash] as const);
+  await takeAll(redis, ids, (there, i) => there === records[i]!.hash);
   await withTimeout(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
-  await takeAll(
-    redis,
-    records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)]),
-    (there, i) => there !== null && readRecord(there).id === records[i]!.id,
-  );
-  await allWithTimeout(
-    redis,
-    records.map(({ hash }) => ['publish', CHANNEL, keyChanged(hash)]),
-  );
+  const texts = records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)] as const);
+  await takeAll(redis, texts, (there, i) => there !== null && readRecord(there).id === records[i]!.id);
+  const messages = records.map(({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)]);
+  await allWithTimeout(redis, messages);
 }
 
 /** Throws KeyConflict, KeyTaken, and Error for an unknown key. */
@@ -87,9 +74,8 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
 
 /** Changes the record in place, which decides between concurrent changes, then moves it to its new hash. */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
-  const answer = await withTimeout(
-    runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
-  );
+  const text = JSON.stringify(record);
+  const answer = await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]));
   if (!isChanged(answer) && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
   if (record.hash !== at) {
     await take(redis, record);
@@ -97,7 +83,7 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
   }
   if (record.previous && record.previous.hash !== at) {
     // Must not overwrite the copy of a later change.
-    await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', JSON.stringify(record)]));
+    await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', text]));
   }
 }
 
@@ -127,10 +113,8 @@ async function takeAll(
   pairs: readonly (readonly [name: string, text: string])[],
   isOurs: (there: string | null, i: number) => boolean,
 ): Promise<void> {
-  const answers = await allWithTimeout(
-    redis,
-    pairs.map(([name, text]) => ['set', name, text, 'NX']),
-  );
+  const commands = pairs.map(([name, text]): Command => ['set', name, text, 'NX']);
+  const answers = await allWithTimeout(redis, commands);
   for (const [i, answer] of answers.entries()) {
     if (answer === null && !isOurs(await withTimeout(redis.get(pairs[i]![0])), i))
       throw new KeyTaken('the id or hash of a key is taken');

@@ -51,12 +51,8 @@ export async function keysOf(
 ): Promise<readonly KeyRecord[]> {
   const hashes = await getAll(redis, ids.map(idNamed));
   const begun = ids.filter((_, i) => hashes[i] !== null);
-  const records = await recordsAt(
-    redis,
-    hashes.filter((hash) => hash !== null),
-    read,
-    begun,
-  );
+  const found = hashes.filter((hash) => hash !== null);
+  const records = await recordsAt(redis, found, read, begun);
   // The id of an incomplete key may point to a hash that now belongs to another key.
   return records.filter((record, i): record is KeyRecord => record?.id === begun[i]);
 }

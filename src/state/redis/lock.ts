@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from '../../errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
-import { allWithTimeout } from './timeouts.ts';
+import { allWithTimeout, type Command } from './timeouts.ts';
 
 /** Milliseconds: maximum wait, and delay between attempts. */
 const LOCK_WAIT = 2_000;
@@ -28,11 +28,9 @@ export async function withLocks<T>(redis: Connection, names: readonly string[], 
 /** All or none: a waiting process holds no lock, which prevents deadlocks. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
+  const commands = keys.map((key): Command => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX']);
   for (;;) {
-    const answers = await allWithTimeout(
-      redis,
-      keys.map((key) => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX']),
-    );
+    const answers = await allWithTimeout(redis, commands);
     const held = keys.filter((_, i) => answers[i] !== null);
     if (held.length === keys.length) return;
     await release(redis, held);
@@ -46,11 +44,9 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
 
 /** Unreleased locks expire. */
 async function release(redis: Connection, keys: readonly string[]): Promise<void> {
+  const commands = keys.map((key): Command => ['del', key]);
   try {
-    await allWithTimeout(
-      redis,
-      keys.map((key) => ['del', key]),
-    );
+    await allWithTimeout(redis, commands);
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
   }

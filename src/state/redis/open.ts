@@ -20,7 +20,7 @@ import { peersInRedis } from './peers.ts';
 import { disconnect } from './reconnect.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
-import { type Started, startRedis } from './start.ts';
+import { startRedis } from './start.ts';
 import { shardsAfter } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
@@ -92,15 +92,7 @@ export interface OpenOptions {
   readonly lookAgain?: number;
 }
 
-interface Opened {
-  readonly started: Started;
-  readonly cache: KeyCache | null;
-  readonly synchronizer: KeyCacheSynchronizer | null;
-  readonly parts: Pick<Storage, 'kind' | 'join' | 'outbox' | 'keyCacheAge'>;
-  close(): Promise<void>;
-}
-
-async function open(settings: RedisSettings, options: OpenOptions, id: string | null): Promise<Opened> {
+async function open(settings: RedisSettings, options: OpenOptions, id: string | null) {
   const { observe, folder = null, workers = 1 } = options;
   const isWorker = workers > 1;
   const { enabled, maxAge, resyncInterval } = settings.keyCache;
@@ -132,7 +124,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
       ...(synchronizer && { keyCacheAge: () => cache!.age }),
-    },
+    } satisfies Partial<Storage>,
     async close() {
       synchronizer?.close();
       cache?.close();

@@ -1,15 +1,14 @@
 import { Cluster } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Bus } from '../shared/bus.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { createBus } from './bus.ts';
-import { checkRedis, watchWarnings } from './checks.ts';
+import { checkRedis, reportWarnings } from './checks.ts';
 import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { ClusterData } from './cluster-data.ts';
 import { type DataCheck, DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
-import { type Gateways, joinGateways } from './gateways.ts';
+import { joinGateways } from './gateways.ts';
 import { keyOf } from './key-names.ts';
 import { disconnect, onDisconnect } from './reconnect.ts';
 import { StartChecks } from './start-checks.ts';
@@ -18,18 +17,8 @@ import { Subscriber } from './subscriber.ts';
 /** Milliseconds, if the gateway can start without Redis. */
 const FIRST_CHECK_TIMEOUT = 2_000;
 
-export interface Started {
-  readonly redis: Connection;
-  readonly subscriber: Subscriber;
-  readonly bus: Bus;
-  readonly gateways: Pick<Gateways, 'count'>;
-  /** `null`: Redis was available at startup. */
-  readonly absence: RedisError | null;
-  readonly data: DataCheck;
-  /** A Redis that was down at startup is checked when it is up. */
-  readonly checks: { readonly passed: boolean };
-  close(): Promise<void>;
-}
+/** `absence` `null`: Redis was available at startup; otherwise it is checked when it is up. */
+export type Started = ReturnType<typeof open> & { readonly absence: RedisError | null };
 
 export interface StartOptions {
   readonly observe: Observe;
@@ -88,7 +77,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
       return warnings;
     },
     passed(warnings) {
-      if (!isWorker) stopReporting = reportWarnings(redis, observe, warnings, lookAgain);
+      if (!isWorker) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
     },
     unfit(reason) {
       if (!isWorker) observe({ type: 'state.incompatible', reason });
@@ -112,11 +101,4 @@ const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does no
 function dataIn(redis: Connection, observe: Observe): DataCheck {
   const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
-}
-
-/** Returns a function that stops the reports. */
-function reportWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {
-  const report = (warning: string) => observe({ type: 'state.warning', warning });
-  for (const warning of warnings) report(warning);
-  return watchWarnings(redis, warnings, report, lookAgain);
 }

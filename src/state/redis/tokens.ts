@@ -1,5 +1,6 @@
+import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
-import type { AuditedChange, AuditedChanges } from './audited-changes.ts';
+import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { checkShape, isHash } from './shapes.ts';
@@ -19,11 +20,13 @@ export function tokensInRedis(
   redis: Connection,
   auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
 ): TokenStore {
-  const isTaken = async (name: string) => (await withTimeout(redis.hexists(keyOf.tokens, name))) === 1;
-
-  async function make(change: AuditedChange<TokenChange>): Promise<boolean> {
+  async function make(name: string, exists: boolean, change: TokenChange, note: AuditNote): Promise<boolean> {
+    async function plan() {
+      if ((await withTimeout(redis.hexists(keyOf.tokens, name))) !== Number(exists)) throw new WrongName(name);
+      return change;
+    }
     try {
-      await auditedChanges.make(change);
+      await auditedChanges.make({ note, locks: [`token:${name}`], plan });
       return true;
     } catch (error) {
       if (error instanceof WrongName) return false;
@@ -33,28 +36,10 @@ export function tokensInRedis(
 
   return {
     list: () => withTimeout(tokensIn(redis)),
-    add: (token, note) =>
-      make({
-        note,
-        locks: [lockOf(token.name)],
-        async plan() {
-          if (await isTaken(token.name)) throw new WrongName(token.name);
-          return { token };
-        },
-      }),
-    remove: (name, note) =>
-      make({
-        note,
-        locks: [lockOf(name)],
-        async plan() {
-          if (!(await isTaken(name))) throw new WrongName(name);
-          return { ended: name };
-        },
-      }),
+    add: (token, note) => make(token.name, false, { token }, note),
+    remove: (name, note) => make(name, true, { ended: name }, note),
   };
 }
-
-const lockOf = (name: string): string => `token:${name}`;
 
 /** Idempotent. */
 export async function applyTokenChange(redis: Connection, change: TokenChange): Promise<void> {

@@ -42,25 +42,19 @@ export async function importCounters(
   };
   const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
   if (dryRun) {
-    const answers = await scriptOnAll(
-      redis,
-      READ,
-      given.map(({ subject }) => countersNamed(subject)),
-    );
+    const names = given.map(({ subject }) => countersNamed(subject));
+    const answers = await scriptOnAll(redis, READ, names);
     for (const [i, answer] of answers.entries()) judge(attempts[i]!, parseStoredCounters(answer));
     return attempts.map(({ taken }) => taken);
   }
   for (const attempt of attempts) judge(attempt, null);
   const written: { subject: string; until: number }[] = [];
   for (let open = attempts.filter(({ write }) => write); open.length > 0; open = open.filter(({ write }) => write)) {
-    const answers = await scriptOnAll(
-      redis,
-      PUT,
-      open.map(({ subject, stored, write }) => {
-        const args = [stored?.digest ?? '', staleAt(write!, escalation), ...formatCounters(write!)];
-        return { ...countersNamed(subject), args };
-      }),
-    );
+    const puts = open.map(({ subject, stored, write }) => {
+      const args = [stored?.digest ?? '', staleAt(write!, escalation), ...formatCounters(write!)];
+      return { ...countersNamed(subject), args };
+    });
+    const answers = await scriptOnAll(redis, PUT, puts);
     for (const [i, attempt] of open.entries()) {
       const { subject, write } = attempt;
       if (answers[i] !== DONE) {

@@ -41,10 +41,8 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
 }
 
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
-  const leads = await getAll(
-    redis,
-    keys.map(({ id }) => idNamed(id)),
-  );
+  const ids = keys.map(({ id }) => idNamed(id));
+  const leads = await getAll(redis, ids);
   const hashes = [...new Set([...keys.flatMap(places), ...leads.filter((hash) => hash !== null)])];
   const found = await recordsAt(redis, hashes);
   const records = new Map(hashes.map((hash, i) => [hash, found[i]!]));
@@ -69,11 +67,8 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
 async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void> {
   if (keys.length === 0) return;
   if (keys.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
-  const begun = await scriptOnAll(
-    redis,
-    NEW,
-    keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] })),
-  );
+  const ids = keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] }));
+  const begun = await scriptOnAll(redis, NEW, ids);
   await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
   // The record of the id comes last: it shows a repeated import that nothing remains to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));

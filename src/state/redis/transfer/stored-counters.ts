@@ -22,14 +22,12 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   if (windows === null || windows.length === 0) return 'foreign';
   const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
   const counted = ids === '' ? new Array<number>(size).fill(0) : numbersIn(cells);
-  if (strikeState === null) return { digest, counters: { windows, cells: counted, strikeState: null } };
+  if (strikeState === null) return { digest, counters: { windows, cells: counted, strikeState } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   if (isSame) return { digest, counters: { windows: refusedUnder, cells: counted, strikeState } };
   // Retry times for other limits become invalid with the next request.
-  return {
-    digest,
-    counters: { windows, cells: counted, strikeState: { ...strikeState, refusedAt: 0, refusedUntil: 0 } },
-  };
+  const valid = { ...strikeState, refusedAt: 0, refusedUntil: 0 };
+  return { digest, counters: { windows, cells: counted, strikeState: valid } };
 }
 
 /** Arguments 3 to 7 of lua/put-n.lua. */

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Cluster } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect } from '../../src/state/redis/client.ts';
-import { ClusterData } from '../../src/state/redis/cluster-data.ts';
+import { ClusterData } from '../../src/state/redis/data-checks.ts';
 import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { slotOf } from '../../src/state/redis/slots.ts';
 import { CountersError } from '../../src/state/state.ts';

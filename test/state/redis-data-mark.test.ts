@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect } from '../../src/state/redis/client.ts';
-import { DataMark } from '../../src/state/redis/data-mark.ts';
+import { DataMark } from '../../src/state/redis/data-checks.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { CountersError } from '../../src/state/state.ts';

@@ -4,7 +4,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { KeySource } from '../shared/key-cache/freshness.ts';
 import { walk } from './bulk.ts';
 import type { Connection } from './client.ts';
-import type { DataCheck } from './data-mark.ts';
+import type { DataCheck } from './data-checks.ts';
 import { keyOf } from './key-names.ts';
 import { keysAt, keysOf } from './key-records.ts';
 import { checkShape, isInteger } from './shapes.ts';

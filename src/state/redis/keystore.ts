@@ -6,7 +6,7 @@ import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
-import type { LookUp } from './data-mark.ts';
+import type { LookUp } from './data-checks.ts';
 import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
 import { keyOf } from './key-names.ts';
 import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';

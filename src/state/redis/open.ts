@@ -20,8 +20,7 @@ import { peersInRedis } from './peers.ts';
 import { disconnect } from './reconnect.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
-import { startRedis } from './start.ts';
-import { shardsAfter } from './start-checks.ts';
+import { shardsAfter, startRedis } from './start.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds. */

@@ -66,7 +66,7 @@ export function outboxInRedis(redis: Connection): Outbox {
       const answers = await allWithTimeout(
         redis,
         endpoints.flatMap((one) => [
-          ['hgetall', lastResult(one)],
+          ['hmget', lastResult(one), ...RESULT_FIELDS],
           ['zcard', came(one)],
           ['zrange', came(one), '0', '0', 'WITHSCORES'],
         ]),
@@ -85,26 +85,20 @@ export function outboxInRedis(redis: Connection): Outbox {
   };
 }
 
+const RESULT_FIELDS = ['failing', 'failures', 'error', 'delivered', 'paused', 'gone', 'lost'];
+
 function stateOf(lastResult: unknown, waiting: unknown, first: unknown): EndpointState {
-  const fields = fieldsIn(lastResult);
-  const numberIn = (name: string) => (fields.has(name) ? Number(fields.get(name)) : null);
+  const [failing, failures, error, delivered, paused, gone, lost] = lastResult as (string | null)[];
   const [, oldest] = first as [string?, string?];
   return {
     waiting: waiting as number,
     oldest: oldest === undefined ? null : Number(oldest),
-    failingSince: numberIn('failing'),
-    failures: numberIn('failures') ?? 0,
-    error: fields.get('error') ?? null,
-    deliveredAt: numberIn('delivered'),
-    pausedUntil: numberIn('paused') ?? 0,
-    isGone: fields.get('gone') === '1',
-    lost: numberIn('lost') ?? 0,
+    failingSince: failing ? Number(failing) : null,
+    failures: Number(failures),
+    error: error ?? null,
+    deliveredAt: delivered ? Number(delivered) : null,
+    pausedUntil: Number(paused),
+    isGone: gone === '1',
+    lost: Number(lost),
   };
-}
-
-/** A pipeline returns an object, a single call a list of names and values. */
-function fieldsIn(answer: unknown): ReadonlyMap<string, string> {
-  if (!Array.isArray(answer)) return new Map(Object.entries(answer as Record<string, string>));
-  const list = answer as readonly string[];
-  return new Map(list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1]!] as const] : [])));
 }

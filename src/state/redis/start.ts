@@ -1,21 +1,22 @@
 import { Cluster } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
+import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { createBus } from './bus.ts';
-import { checkRedis, reportWarnings } from './checks.ts';
+import { checkRedis, reportWarnings, unusable } from './checks.ts';
 import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
-import { ClusterData } from './cluster-data.ts';
-import { type DataCheck, DataMark } from './data-mark.ts';
+import { ClusterData, type DataCheck, DataMark } from './data-checks.ts';
 import { RedisError } from './error.ts';
 import { joinGateways } from './gateways.ts';
 import { keyOf } from './key-names.ts';
 import { disconnect, onDisconnect } from './reconnect.ts';
-import { StartChecks } from './start-checks.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds, if the gateway can start without Redis. */
 const FIRST_CHECK_TIMEOUT = 2_000;
+/** Milliseconds: timeout of a repeated check, and delay between checks. */
+const CHECK_INTERVAL = 200;
 
 /** `absence` `null`: Redis was available at startup; otherwise it is checked when it is up. */
 export type Started = ReturnType<typeof open> & { readonly absence: RedisError | null };
@@ -67,17 +68,14 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const data = dataIn(redis, observe);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.gateways);
   let stopReporting = () => {};
-  const checks = new StartChecks({
+  const checks: StartChecks = new StartChecks({
     async check(patience) {
       await untilReady(redis, settings, patience);
       const warnings = await checkRedis(redis);
       await bus.begun(patience);
       await data.learn();
       await gateways?.announce();
-      return warnings;
-    },
-    passed(warnings) {
-      if (!isWorker) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
+      if (!isWorker && !checks.isStopped) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
     },
     unfit(reason) {
       if (!isWorker) observe({ type: 'state.incompatible', reason });
@@ -101,4 +99,62 @@ const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does no
 function dataIn(redis: Connection, observe: Observe): DataCheck {
   const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
+}
+
+interface StartChecksOptions {
+  /** Waits at most `patience` milliseconds. */
+  readonly check: (patience: number) => Promise<void>;
+  /** Called with each new reason why a responding Redis cannot be used, except by the first check. */
+  readonly unfit: (reason: string) => void;
+}
+
+class StartChecks {
+  readonly #options: StartChecksOptions;
+  passed = false;
+  isStopped = false;
+  #reported: string | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: StartChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Throws RedisError. */
+  async first(patience: number): Promise<void> {
+    try {
+      await this.#options.check(patience);
+      this.passed = !this.isStopped;
+    } catch (error) {
+      throw error instanceof RedisError ? error : unusable(error);
+    }
+  }
+
+  async untilPassed(): Promise<void> {
+    try {
+      await this.first(CHECK_INTERVAL);
+    } catch (error) {
+      if (this.isStopped) return;
+      const { isUnreachable, message } = error as RedisError;
+      if (!isUnreachable && message !== this.#reported) this.#options.unfit(message);
+      if (!isUnreachable) this.#reported = message;
+      this.#timer = setTimeout(() => void this.untilPassed(), CHECK_INTERVAL).unref();
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Until Redis has passed the checks, it is one shard that is down. */
+export function shardsAfter(checks: Pick<StartChecks, 'passed'>, shards: Shards): Shards {
+  return {
+    shardOf: (name) => (checks.passed ? shards.shardOf(name) : ''),
+    async probe(name) {
+      if (!checks.passed) throw new Error('Redis has not passed the checks of a start yet');
+      await shards.probe(name);
+    },
+    reasonOf: shards.reasonOf,
+  };
 }

@@ -43,42 +43,29 @@ export async function takeUses(redis: Connection, given: readonly LastUse[], dry
   return outcomes;
 }
 
-/** An empty log keeps the entries' numbers, up to the first gap. */
-export class AuditTaking {
-  readonly #redis: Connection;
-  readonly #entries: AuditEntries;
-  readonly #keep: number;
-  readonly #log: LogName;
-  #known: KnownEntries | null = null;
+/** Imports entries into a log. An empty log keeps the entries' numbers, up to the first gap. */
+export function auditTaking(redis: Connection, settings: AuditSettings, log: LogName) {
+  const entries = new AuditEntries(redis, settings, log);
+  let known: KnownEntries | null = null;
 
-  constructor(redis: Connection, settings: AuditSettings, log: LogName) {
-    this.#redis = redis;
-    this.#entries = new AuditEntries(redis, settings, log);
-    this.#keep = log === 'audit' ? settings.maxEntries : settings.bans.maxEntries;
-    this.#log = log;
+  async function read(): Promise<KnownEntries> {
+    const found = new KnownEntries(log === 'audit' ? settings.maxEntries : settings.bans.maxEntries);
+    for await (const { values } of entriesIn(redis, log)) for (const entry of values) found.note(entry);
+    return found;
   }
 
-  async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Outcome[]> {
-    const isFirst = this.#known === null;
-    this.#known ??= await this.#read();
-    const known = this.#known;
-    const outcomes = given.map((entry) => known.decide(entry));
-    if (dryRun) return outcomes;
-    const [first] = given;
-    if (isFirst && first && known.isEmpty)
-      await withTimeout(runScript(this.#redis, NUMBER, LOGS[this.#log], [first.number - 1]));
-    const added = given.filter((_, i) => outcomes[i] === 'added');
-    await this.#entries.appendAll(added.map(({ number: _, ...entry }) => entry));
-    return outcomes;
-  }
-
-  append(entry: AuditDraft): Promise<void> {
-    return this.#entries.append(entry);
-  }
-
-  async #read(): Promise<KnownEntries> {
-    const known = new KnownEntries(this.#keep);
-    for await (const { values } of entriesIn(this.#redis, this.#log)) for (const entry of values) known.note(entry);
-    return known;
-  }
+  return {
+    async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Outcome[]> {
+      const isFirst = known === null;
+      known ??= await read();
+      const outcomes = given.map((entry) => known!.decide(entry));
+      if (dryRun) return outcomes;
+      const [first] = given;
+      if (isFirst && first && known.isEmpty) await withTimeout(runScript(redis, NUMBER, LOGS[log], [first.number - 1]));
+      const added = given.filter((_, i) => outcomes[i] === 'added');
+      await entries.appendAll(added.map(({ number: _, ...entry }) => entry));
+      return outcomes;
+    },
+    append: (entry: AuditDraft) => entries.append(entry),
+  };
 }

@@ -11,7 +11,7 @@ import { EVERYTHING_CHANGED } from '../messages.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
 import { takeKeys } from './keys.ts';
-import { AuditTaking, takeTokens, takeUses } from './records.ts';
+import { auditTaking, takeTokens, takeUses } from './records.ts';
 import { countsIn, recordsIn } from './source.ts';
 
 /** Gateways may use the target meanwhile. At the end they are notified that anything may have changed. */
@@ -20,8 +20,8 @@ export async function redisTarget(
   { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
 ): Promise<Target> {
   const { dryRun } = options;
-  const audit = new AuditTaking(redis, options.audit, 'audit');
-  const bans = new AuditTaking(redis, options.audit, 'bans');
+  const audit = auditTaking(redis, options.audit, 'audit');
+  const bans = auditTaking(redis, options.audit, 'bans');
   // While there is little data, if the index is missing.
   if (!dryRun) await new RedisState(redis).bans();
   // Only adds bans.

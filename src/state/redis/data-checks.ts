@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+import { CountersError } from '../state.ts';
+import { keyOf } from './key-names.ts';
+import { lookedUp } from './shapes.ts';
+
+/**
+ * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote a restarted master
+ * sooner.
+ */
+const LOST_AFTER = 30_000;
+
+/** `null`: missing, and Redis has its data. */
+export type LookUp = (name: string) => Promise<string | null>;
+
+/** Distinguishes unknown keys from keys that Redis has lost. */
+export interface DataCheck {
+  /** Accepts the current data as complete. */
+  learn(): Promise<void>;
+  /** Throws CountersError if the text is missing and Redis may have lost its data. */
+  readonly lookUp: LookUp;
+  /** Throws CountersError if Redis may have lost its data. */
+  confirm(): Promise<void>;
+}
+
+export interface DataCheckOptions {
+  readonly lost: () => void;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/**
+ * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
+ * still exist.
+ */
+export class DataMark implements DataCheck {
+  readonly #redis: Redis;
+  readonly #lost: () => void;
+  readonly #clock: () => number;
+  #known: string | null = null;
+  #missingSince: number | null = null;
+
+  constructor(redis: Redis, { lost, clock = () => performance.now() }: DataCheckOptions) {
+    this.#redis = redis;
+    this.#lost = lost;
+    this.#clock = clock;
+    redis.on('close', () => {
+      this.#missingSince = null;
+    });
+  }
+
+  async learn(): Promise<void> {
+    await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
+    this.#known = await this.#redis.get(keyOf.dataMark);
+    this.#missingSince = null;
+  }
+
+  readonly lookUp: LookUp = async (name) => {
+    const { text, mark, isMaster } = await this.#read(name);
+    if (text === null) await this.#confirm(mark, isMaster);
+    return text;
+  };
+
+  async confirm(): Promise<void> {
+    const { mark, isMaster } = await this.#read(keyOf.dataMark);
+    await this.#confirm(mark, isMaster);
+  }
+
+  async #read(name: string) {
+    // One connection, so that the same Redis replies to both.
+    const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
+    const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
+    if (failure) throw failure;
+    const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
+    const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
+    return {
+      text: await lookedUp(this.#redis, text),
+      mark: await lookedUp(this.#redis, mark),
+      isMaster: roleName === null || roleName === 'master',
+    };
+  }
+
+  async #confirm(mark: string | null, isMaster: boolean): Promise<void> {
+    rejectReplica(isMaster);
+    if (mark !== null && mark === this.#known) {
+      this.#missingSince = null;
+      return;
+    }
+    if (this.#known === null) return this.learn();
+    this.#missingSince ??= this.#clock();
+    rejectMissing(this.#clock() - this.#missingSince);
+    this.#lost();
+    await this.learn();
+  }
+}
+
+/**
+ * Like DataMark, for each master: a missing key is unknown only if the master has the data of a known master. Redis
+ * identifies data by `master_replid`. A promoted replica reports its former master's id in `master_replid2`, as does a
+ * master that loaded its data after a restart. A master that starts empty reports none.
+ */
+export class ClusterData implements DataCheck {
+  readonly #redis: Cluster;
+  readonly #lost: () => void;
+  readonly #clock: () => number;
+  readonly #known = new Set<string>();
+  readonly #unknownSince = new Map<string, number>();
+
+  constructor(redis: Cluster, { lost, clock = () => performance.now() }: DataCheckOptions) {
+    this.#redis = redis;
+    this.#lost = lost;
+    this.#clock = clock;
+  }
+
+  async learn(): Promise<void> {
+    for (const { id } of await this.#masters()) this.#known.add(id);
+  }
+
+  readonly lookUp = async (name: string): Promise<string | null> => {
+    const text = await lookedUp(this.#redis, this.#redis.get(name));
+    if (text !== null) return text;
+    // One connection, so that the same master replies to both.
+    const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
+    const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
+    if (failure !== null) throw failure;
+    const found = await lookedUp(this.#redis, again?.[1] ?? null);
+    if (found === null && !isPermissionError(replication?.[0])) {
+      if (replication?.[0]) throw replication[0];
+      await this.#confirm(dataOf(replication?.[1]));
+    }
+    return found;
+  };
+
+  async confirm(): Promise<void> {
+    for (const data of await this.#masters()) await this.#confirm(data);
+  }
+
+  async #masters(): Promise<ShardData[]> {
+    const asked = this.#redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
+    return await Promise.all(asked).catch((error: unknown) => {
+      if (isPermissionError(error)) return [];
+      throw error;
+    });
+  }
+
+  async #confirm({ isMaster, id, before }: ShardData): Promise<void> {
+    rejectReplica(isMaster);
+    if (this.#known.size === 0) await this.learn();
+    if (!this.#known.has(id) && !this.#known.has(before)) this.#await(id);
+    this.#known.add(id);
+    this.#unknownSince.delete(id);
+  }
+
+  /** Throws CountersError until this id was unknown for `LOST_AFTER`. */
+  #await(id: string): void {
+    const since = this.#unknownSince.get(id) ?? this.#clock();
+    this.#unknownSince.set(id, since);
+    rejectMissing(this.#clock() - since);
+    this.#lost();
+  }
+}
+
+interface ShardData {
+  readonly isMaster: boolean;
+  readonly id: string;
+  readonly before: string;
+}
+
+function dataOf(info: unknown): ShardData {
+  const field = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(String(info))?.[1] ?? '';
+  return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
+}
+
+/** The slot is migrating, and the first look-up was redirected to the new master. */
+function isMigrating(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('ASK ');
+}
+
+function rejectReplica(isMaster: boolean): void {
+  if (!isMaster) throw new CountersError('Redis is a replica: it may not have the newest keys');
+}
+
+function rejectMissing(duration: number): void {
+  if (duration < LOST_AFTER)
+    throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
+}
+
+/** A Redis user may lack the right to ROLE or INFO. */
+function isPermissionError(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM');
+}

@@ -12,6 +12,16 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** The content of a file survives power loss. */
+export async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
 export function syncFolderNow(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
-import { Bits } from '../../src/state/shared/key-cache/bits.ts';
+import { Bits } from '../../src/state/shared/key-cache/file.ts';
 import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/freshness.ts';
 import { KeysInDoubt } from '../../src/state/shared/key-cache/in-doubt.ts';
 import { keysWithCache, tokensWithCache } from '../../src/state/shared/key-cache/keys-with-cache.ts';

@@ -1,8 +1,7 @@
-import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
-import { syncFolder } from '../../common/folder.ts';
+import { syncFile, syncFolder } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
 import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
@@ -47,7 +46,10 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
 
   async function sync(): Promise<void> {
     const lastChange = db.isOpen ? lastChangeIn(db) : null;
-    await syncFile(wal);
+    await syncFile(wal).catch((error: NodeJS.ErrnoException) => {
+      // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and synced it.
+      if (error.code !== 'ENOENT') throw error;
+    });
     // Makes the directory entries of the files durable.
     if (!isFolderSynced) await syncFolder(dirname(file!));
     isFolderSynced = true;
@@ -65,20 +67,4 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
 /** `validData`: the data that is valid now. */
 function unsaved(validData: string, error: unknown): Outage {
   return new Outage('state_unavailable', { cause: new UnsavedError(validData, { cause: error }) });
-}
-
-async function syncFile(file: string): Promise<void> {
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(file, 'r');
-  } catch (error) {
-    // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and synced it.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  try {
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderNow } from '../../common/folder.ts';
 import { generationFile, headerOf, headOf } from './format.ts';
@@ -10,10 +10,10 @@ export function replaceJournal(folder: string, name: string, payloads: Iterable<
   const file = join(folder, generationFile(name, (older.at(-1) ?? 0) + 1));
   const fd = openSync(file, 'wx', 0o600);
   try {
-    writeAll(fd, headerOf(name));
+    writeFileSync(fd, headerOf(name));
     for (const payload of payloads) {
-      writeAll(fd, headOf(payload));
-      writeAll(fd, payload);
+      writeFileSync(fd, headOf(payload));
+      writeFileSync(fd, payload);
     }
     fsyncSync(fd);
   } catch (error) {
@@ -28,8 +28,4 @@ export function replaceJournal(folder: string, name: string, payloads: Iterable<
     rmSync(join(folder, generationFile(name, generation)));
     syncFolderNow(folder);
   }
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }

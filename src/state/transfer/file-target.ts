@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
 import { FORMAT, FORMAT_VERSION, TransferError } from './file-format.ts';
@@ -39,9 +39,7 @@ export function createFile(
   }
 
   function write(bytes: Buffer): void {
-    orReported(file, () => {
-      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
-    });
+    orReported(file, () => writeFileSync(descriptor, bytes));
   }
 
   function add(line: object): void {

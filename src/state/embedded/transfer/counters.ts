@@ -5,13 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { generationsIn } from '../../journal/read.ts';
-import type { TargetOptions } from '../../transfer/port.ts';
+import type { Outcome, TargetOptions } from '../../transfer/port.ts';
 import type { SubjectCounters } from '../../transfer/records.ts';
 import { decideCounters } from '../../transfer/rules.ts';
 import { readEachSubject, replaceCounters } from '../counter-store.ts';
 import { countersOf } from '../file.ts';
 import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
-import type { Take } from './records.ts';
 
 /**
  * The latest counters of each subject of a folder, in a temporary file that `close` deletes: a million would not fit
@@ -96,7 +95,7 @@ export class StagedCounters {
 export function counterImport(
   staged: StagedCounters,
   { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,
-): Take<SubjectCounters> {
+): (value: SubjectCounters) => Outcome {
   const now = clock();
   return ({ subject, counters }) => {
     const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });

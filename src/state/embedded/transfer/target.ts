@@ -6,9 +6,8 @@ import type { Target, TargetOptions } from '../../transfer/port.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { refuseMissingCounterFiles } from '../inventory.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
-import { auditTaking } from './audit.ts';
 import { counterImport, StagedCounters, storeCounters } from './counters.ts';
-import { keyTaking, type Take, tokenTaking, useTaking } from './records.ts';
+import { auditTaking, keyTaking, type Take, tokenTaking, useTaking } from './records.ts';
 import { countsIn, rowCount, rowsIn } from './source.ts';
 
 /**

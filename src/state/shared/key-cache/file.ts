@@ -1,10 +1,9 @@
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { syncFile } from '../../../common/folder.ts';
 import { transaction } from '../../../common/transaction.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
-import type { Bits } from './bits.ts';
 import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
 import { hashColumn, pack } from './packing.ts';
 
@@ -106,13 +105,8 @@ export class KeyCacheFile {
   }
 
   /** Makes writes survive power loss. */
-  async flush(): Promise<void> {
-    const log = await open(`${this.#file}-wal`, 'r');
-    try {
-      await log.datasync();
-    } finally {
-      await log.close();
-    }
+  flush(): Promise<void> {
+    return syncFile(`${this.#file}-wal`);
   }
 
   close(): void {
@@ -157,5 +151,24 @@ function openAt(file: string): DatabaseSync {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** A set of row numbers. */
+export class Bits {
+  #bits = new Uint8Array(1024);
+
+  add(number: number): void {
+    const at = number >> 3;
+    if (at >= this.#bits.length) {
+      const more = new Uint8Array(Math.max(at + 1, this.#bits.length * 2));
+      more.set(this.#bits);
+      this.#bits = more;
+    }
+    this.#bits[at]! |= 1 << (number & 7);
+  }
+
+  has(number: number): boolean {
+    return ((this.#bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
   }
 }

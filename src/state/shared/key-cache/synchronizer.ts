@@ -1,8 +1,7 @@
 import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
 import type { Bus } from '../bus.ts';
-import { Bits } from './bits.ts';
-import type { KeyCacheFile } from './file.ts';
+import { Bits, type KeyCacheFile } from './file.ts';
 import type { KeySource } from './freshness.ts';
 import { OwnedFile } from './owned-file.ts';
 

@@ -12,7 +12,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
     'state/shared/circuit-breakers.ts',
     'state/shared/shared-state.ts',
   ],
-  'redis.keyCache': ['state/redis/local-copies.ts'],
+  'redis.keyCache': ['state/redis/open.ts'],
   upstream: [
     'gateway/upstream/inner-proxy.ts',
     'gateway/upstream/store.ts',

@@ -24,11 +24,7 @@ export interface TestResult {
   readonly duration: number;
 }
 
-export interface WebhookAdmin {
-  list(): Promise<readonly EndpointView[]>;
-  /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
-  test(by: string, id: string | null): Promise<readonly TestResult[] | null>;
-}
+export type WebhookAdmin = ReturnType<typeof createWebhookAdmin>;
 
 export interface WebhookAdminOptions {
   readonly settings: WebhookSettings;
@@ -37,7 +33,7 @@ export interface WebhookAdminOptions {
   readonly clock: () => number;
 }
 
-export function createWebhookAdmin({ settings, gateway, outbox, clock }: WebhookAdminOptions): WebhookAdmin {
+export function createWebhookAdmin({ settings, gateway, outbox, clock }: WebhookAdminOptions) {
   const endpoints = endpointsOf(settings);
   const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
 
@@ -63,14 +59,15 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
   }
 
   return {
-    async list() {
+    async list(): Promise<readonly EndpointView[]> {
       if (endpoints.length === 0) return [];
       const states = await (await outbox()).states(endpoints.map(({ id }) => id));
       return endpoints.map(({ id, host, wants }, i) => {
         return { id, host, events: WEBHOOK_TYPES.filter(wants), state: states[i]! };
       });
     },
-    async test(by, id) {
+    /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
+    async test(by: string, id: string | null): Promise<readonly TestResult[] | null> {
       const chosen = endpoints.filter((one) => id === null || one.id === id);
       return chosen.length === 0 ? null : await Promise.all(chosen.map((one) => testOne(one, by)));
     },

@@ -17,17 +17,7 @@ export interface StoredCounters extends Counters {
   marked: number;
 }
 
-export interface CounterStore {
-  /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
-  load(): Iterable<readonly [subject: string, counters: Counters]>;
-  begin(bySubject: CurrentEntries<StoredCounters>): void;
-  /** Called for every request. */
-  mark(subject: string, counters: StoredCounters): void;
-  /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
-  write(subject: string): Promise<void>;
-  /** Rejects if the write fails. */
-  close(): Promise<void>;
-}
+export type CounterStore = ReturnType<typeof countersInFolder>;
 
 export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'saved'> {
   readonly damaged?: (damage: Damage) => void;
@@ -42,7 +32,7 @@ export function countersInFolder(
   db: DatabaseSync,
   { damaged, unsaved, saved }: CounterStoreEvents = {},
   packer = new CounterPacker(),
-): CounterStore {
+) {
   refuseMissingCounterFiles(folder, db);
   moveOutOfFile(folder, db);
   const { reader, generations } = readJournal(folder, NAME, () => new CounterReader(damaged));
@@ -59,20 +49,24 @@ export function countersInFolder(
   let loaded: Map<string, Counters> | null = reader.bySubject;
   let compactor: Compactor<StoredCounters>;
   return {
+    /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
     load() {
       const bySubject = loaded ?? new Map<string, Counters>();
       loaded = null;
       return bySubject;
     },
-    begin: (bySubject) => {
+    begin: (bySubject: CurrentEntries<StoredCounters>) => {
       compactor = new Compactor<StoredCounters>(journal, bySubject, packer);
     },
-    mark(subject, counters) {
+    /** Called for every request. */
+    mark(subject: string, counters: StoredCounters) {
       if (counters.marked === compactor.beat) return;
       counters.marked = compactor.beat;
       compactor.markEntry(subject, counters);
     },
-    write: (subject) => compactor.write(subject),
+    /** Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters are then marked. */
+    write: (subject: string) => compactor.write(subject),
+    /** Rejects if the write fails. */
     close: () => compactor.close(),
   };
 }

@@ -12,15 +12,8 @@ const LEAVE_TIMEOUT = 250;
 /** Running gateways, or gateways that accept queries; these are kept for a day unless they stop. */
 type List = typeof keyOf.gateways | typeof keyOf.peers;
 
-export interface Gateways {
-  /** At least 1. */
-  readonly count: () => number;
-  announce(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last known number. */
-export function joinGateways(redis: Connection, list: List, id: string, known = 1): Gateways {
+export function joinGateways(redis: Connection, list: List, id: string, known = 1) {
   const lives = list === keyOf.peers ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
@@ -29,6 +22,7 @@ export function joinGateways(redis: Connection, list: List, id: string, known = 
   // During an outage the last count is needed, so it remains.
   const timer = setInterval(() => announce().catch(() => {}), GATEWAY_TTL / 4).unref();
   return {
+    /** At least 1. */
     count: () => count,
     announce,
     async close() {

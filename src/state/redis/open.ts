@@ -32,20 +32,15 @@ interface Managed extends Records {
   close(): void;
 }
 
-export interface OfflineState extends Managed {
-  readonly peers: () => Peers;
-  readonly outbox: Storage['outbox'];
-}
-
 /** Throws RedisError after closing all connections. */
-export async function openOffline(settings: RedisSettings, audit: AuditSettings): Promise<OfflineState> {
+export async function openOffline(settings: RedisSettings, audit: AuditSettings) {
   const redis = await connect(settings);
   const managed = openManaged(redis, settings, audit);
   let subscriber: Subscriber | null = null;
   return {
     ...managed,
     outbox: outboxIn(redis),
-    peers() {
+    peers(): Peers {
       subscriber ??= new Subscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },

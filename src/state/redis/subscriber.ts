@@ -16,23 +16,13 @@ export interface Listener {
   readonly onDisconnect?: (isCut: boolean) => void;
 }
 
-/** Separate for each listener, so that a refused subscription does not delay others. */
-export interface Subscription {
-  /** As far as is known. */
-  readonly isLive: boolean;
-  /** Resolves when `isLive` is true. */
-  live(): Promise<void>;
-  /** Waits at most `patience` milliseconds. Throws the reason for a missing confirmation. */
-  begun(patience: number): Promise<void>;
-}
-
 /**
  * Redis requires a separate connection for subscriptions. It connects after the connection for requests is ready, then
  * reconnects and resubscribes. Messages during a disconnection are lost; listeners are notified.
  */
 export class Subscriber {
   readonly #connection: Connection;
-  readonly #all = new Set<ChannelSubscription>();
+  readonly #all = new Set<Subscription>();
   readonly #heartbeat: NodeJS.Timeout;
   readonly #notBegun: () => void;
   #failure: unknown;
@@ -65,7 +55,7 @@ export class Subscriber {
   }
 
   listen(listener: Listener): Subscription {
-    const one = new ChannelSubscription(listener, () => this.#failure);
+    const one = new Subscription(listener, () => this.#failure);
     this.#all.add(one);
     if (this.#isReady) void this.#subscribe(one);
     return one;
@@ -83,7 +73,7 @@ export class Subscriber {
     return this.#connection.status === 'ready';
   }
 
-  async #subscribe(one: ChannelSubscription): Promise<void> {
+  async #subscribe(one: Subscription): Promise<void> {
     try {
       await this.#connection.subscribe(...one.listener.channels);
       one.set(true);
@@ -102,10 +92,12 @@ export class Subscriber {
   }
 }
 
-class ChannelSubscription implements Subscription {
+/** Separate for each listener, so that a refused subscription does not delay others. */
+export class Subscription {
   readonly listener: Listener;
   readonly #failure: () => unknown;
   #live = Promise.withResolvers<void>();
+  /** As far as is known. */
   isLive = false;
 
   constructor(listener: Listener, failure: () => unknown) {
@@ -121,10 +113,12 @@ class ChannelSubscription implements Subscription {
     if (isLive) this.listener.onMissed?.();
   }
 
+  /** Resolves when `isLive` is true. */
   live(): Promise<void> {
     return this.#live.promise;
   }
 
+  /** Waits at most `patience` milliseconds. Throws the reason for a missing confirmation. */
   async begun(patience: number): Promise<void> {
     for (const giveUpAt = performance.now() + patience; !this.isLive; ) {
       if (this.#failure() !== undefined || performance.now() > giveUpAt)

@@ -9,22 +9,14 @@ import { withDeadline } from './deadline.ts';
 /** Milliseconds between two warnings about single subjects. */
 const WARNING_INTERVAL = MINUTE;
 
-export interface CircuitBreakers {
-  /** `name`: a subject, or the hash of a key. */
-  of(name: string): CircuitBreaker;
-  /** Records a failed call. An invalid record of one subject only logs a warning. */
-  recordFailure(breaker: CircuitBreaker, error: unknown): void;
-  open(reason: unknown): void;
-  readonly anyOpen: boolean;
-  onRecovery(listener: () => void): void;
-  close(): void;
-}
+export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>;
 
+/** One circuit breaker for each shard. */
 export function createCircuitBreakers(
   shards: Shards,
   { failureThreshold, deadline, onOutage }: Pick<OutageSettings, 'failureThreshold' | 'deadline' | 'onOutage'>,
   observe: Observe,
-): CircuitBreakers {
+) {
   const breakers = new Map<string, CircuitBreaker>();
   const listeners: (() => void)[] = [];
   let open = 0;
@@ -33,7 +25,7 @@ export function createCircuitBreakers(
 
   function create(name: string): CircuitBreaker {
     return new CircuitBreaker({
-      failureThreshold: failureThreshold,
+      failureThreshold,
       probe: () => withDeadline(shards.probe(name), deadline, 'the shard'),
       opened(reason) {
         if (open++ > 0) return;
@@ -54,6 +46,7 @@ export function createCircuitBreakers(
     observe({ type: 'state.warning', warning });
   }
 
+  /** `name`: a subject, or the hash of a key. */
   function of(name: string): CircuitBreaker {
     const shard = shards.shardOf(name);
     let breaker = breakers.get(shard);
@@ -66,8 +59,9 @@ export function createCircuitBreakers(
 
   return {
     of,
-    open: (reason) => of('start').open(reason),
-    recordFailure(breaker, error) {
+    open: (reason: unknown) => of('start').open(reason),
+    /** Records a failed call. An invalid record of one subject only logs a warning. */
+    recordFailure(breaker: CircuitBreaker, error: unknown) {
       const cause = error instanceof Outage ? error.cause : error;
       if (cause instanceof CountersError) warn(cause.message);
       else breaker.recordFailure(cause);
@@ -75,7 +69,7 @@ export function createCircuitBreakers(
     get anyOpen() {
       return open > 0;
     },
-    onRecovery: (listener) => void listeners.push(listener),
+    onRecovery: (listener: () => void) => void listeners.push(listener),
     close() {
       for (const breaker of breakers.values()) breaker.stop();
     },

@@ -10,7 +10,7 @@ import type { OutageSettings, SharedBackend } from './backend.ts';
 import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { BackendClock } from './clock.ts';
-import type { LastKnownCounters } from './last-known-counters/entries.ts';
+import type { LastKnownCounters } from './last-known-counters/folder.ts';
 import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache, type Strikes } from './refusal-cache.ts';

@@ -8,21 +8,13 @@ import { type Batch, type Counts, noCounts } from './records.ts';
 
 const CHUNK = 1024 * 1024;
 
-export interface FileWriter {
-  take(batch: Batch): void;
-  /** Writes the trailer and syncs the file before it gets its name. */
-  finish(): Promise<Counts>;
-  close(): void;
-}
+export type FileWriter = ReturnType<typeof createFile>;
 
 /**
  * Writes a file for its owner only, under a temporary name until it is complete. Throws TransferError if the name
  * exists or writing fails.
  */
-export function createFile(
-  file: string,
-  { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
-): FileWriter {
+export function createFile(file: string, { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>) {
   rejectExisting(file);
   const beside = `${file}.${randomUUID()}.part`;
   const descriptor = orReported(file, () => openSync(beside, 'wx', 0o600));
@@ -56,11 +48,12 @@ export function createFile(
 
   add({ type: 'header', format: FORMAT, version: FORMAT_VERSION, at, from, storegate });
   return {
-    take({ type, values }) {
+    take({ type, values }: Batch): void {
       for (const value of values) add({ type, ...(lineOf(type, value) as object) });
       counts[type] += values.length;
     },
-    async finish() {
+    /** Writes the trailer and syncs the file before it gets its name. */
+    async finish(): Promise<Counts> {
       flush();
       const { ban, ...others } = counts;
       const trailer = { type: 'trailer', counts: ban > 0 ? counts : others, sha256: digest.digest('hex') };

@@ -1,6 +1,5 @@
 import type { Admission } from '../../../limits/admission.ts';
 import type { Limits } from '../../../limits/limits.ts';
-import type { CurrentEntries } from '../../journal/compactor.ts';
 import type { Reconciliation } from '../backend.ts';
 
 export interface LastAdmission {
@@ -20,15 +19,6 @@ export interface LastKnownEntry {
   readonly known: LastAdmission | null;
   /** Local admissions that the backend may lack, in sending order. */
   readonly dues: readonly PendingReconciliation[];
-}
-
-export interface LastKnownCounters {
-  /** The stored entries; call it once. Then `begin` sets the source of the entries to store. */
-  load(): Iterable<readonly [subject: string, kept: LastKnownEntry]>;
-  begin(living: CurrentEntries<LastKnownEntry>): void;
-  /** Called for every request. */
-  mark(subject: string): void;
-  close(): Promise<void>;
 }
 
 /** `kept` without data expired at `now`; `null`: nothing remains. */

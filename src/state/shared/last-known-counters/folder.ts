@@ -1,6 +1,6 @@
-import { Compactor } from '../../journal/compactor.ts';
+import { Compactor, type CurrentEntries } from '../../journal/compactor.ts';
 import { openSlot } from '../../journal/slot.ts';
-import { type LastKnownCounters, type LastKnownEntry, withoutOutdated } from './entries.ts';
+import { type LastKnownEntry, withoutOutdated } from './entries.ts';
 import { LastKnownPacker, unpackLastKnown } from './packing.ts';
 
 /** Slots per worker in one folder, including those of ending processes. */
@@ -15,8 +15,10 @@ export interface LastKnownCountersOptions {
   readonly failed: (error: unknown) => void;
 }
 
+export type LastKnownCounters = NonNullable<ReturnType<typeof lastKnownCountersIn>>;
+
 /** Last-known counters in files of this process; `null`: no free slot. */
-export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Date.now()): LastKnownCounters | null {
+export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Date.now()) {
   const { folder, worker, workers, failed } = options;
   // An ending process may still hold this worker's slot.
   const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
@@ -29,17 +31,19 @@ export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Dat
   let compactor: Compactor<LastKnownEntry> | null = null;
   const { loaded } = slot.reader;
   return {
-    *load() {
+    /** The stored entries; call it once. Then `begin` sets the source of the entries to store. */
+    *load(): Iterable<readonly [subject: string, kept: LastKnownEntry]> {
       for (const [subject, entry] of loaded) {
         const left = withoutOutdated(entry, now);
         if (left) yield [subject, left] as const;
       }
       loaded.clear();
     },
-    begin: (living) => {
+    begin: (living: CurrentEntries<LastKnownEntry>) => {
       compactor = new Compactor(slot.journal, living, new LastKnownPacker());
     },
-    mark: (subject) => compactor?.mark(subject),
+    /** Called for every request. */
+    mark: (subject: string) => compactor?.mark(subject),
     close: () => slot.close(compactor),
   };
 }

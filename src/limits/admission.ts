@@ -42,6 +42,11 @@ export interface Reading {
   readonly resetAt: number;
 }
 
+/** The admission of a client without a ban. */
+export function admitted(now: number, readings: readonly Reading[], strikes: number): Admission {
+  return { verdict: 'admitted', now, readings, retryAt: 0, violated: null, strikes, bannedUntil: 0, banBegins: false };
+}
+
 /**
  * Decides and charges in one step, like its twin state/redis/lua/admit-n.lua. Charges `cost` to every window that the
  * request counts in (the client's own and those of `scopes`), or to none: a refused request is free. Other windows are

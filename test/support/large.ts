@@ -19,7 +19,6 @@ export const LARGE_FILES: Readonly<Record<string, Large>> = {
   'http1/server-connection.ts': large(486, 'one state machine: a connection of a client, with its deadlines'),
   'observe/events.ts': large(338, 'a list: the type of each event'),
   'observe/metric-table.ts': large(441, 'a table: one row for each metric'),
-  'state/shared/shared-state.ts': large(265, 'implements the port of counting: one method for each act'),
 };
 
 /** By path and name. */

@@ -1,5 +1,5 @@
 import { Outage } from '../../errors/outage.ts';
-import type { Admission, Reading } from '../../limits/admission.ts';
+import { type Admission, admitted, type Reading } from '../../limits/admission.ts';
 import { kindWithCode } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, CountersError } from '../state.ts';
@@ -102,16 +102,7 @@ export class ReplyReader {
     const readings = this.#readings(windows);
     if (verdict === ADMITTED || verdict === ADMITTED_WITH_STRIKES) {
       const strikes = verdict === ADMITTED_WITH_STRIKES ? this.#next() : 0;
-      return {
-        verdict: 'admitted',
-        now: this.now,
-        readings,
-        retryAt: 0,
-        violated: null,
-        strikes,
-        bannedUntil: 0,
-        banBegins: false,
-      };
+      return admitted(this.now, readings, strikes);
     }
     return this.#refused(VERDICTS[verdict]!, windows, readings);
   }

@@ -1,7 +1,7 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { Outage } from '../../errors/outage.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { type Admission, admitted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -243,15 +243,5 @@ export class SharedState implements State {
 /** Under `allow` nothing is counted: every window reads as unused. */
 function unchecked(limits: Limits, now: number): Admission {
   const readings = limits.windows.map((window) => ({ window, remaining: window.limit, resetAt: now + window.span }));
-  return {
-    verdict: 'admitted',
-    now,
-    readings,
-    retryAt: 0,
-    violated: null,
-    strikes: 0,
-    bannedUntil: 0,
-    banBegins: false,
-    by: 'alone',
-  };
+  return { ...admitted(now, readings, 0), by: 'alone' };
 }

@@ -21,12 +21,10 @@ const MAX_QUEUE = 10_000;
 const BATCH_SIZE = 10;
 /** Milliseconds. */
 const CHECK_INTERVAL = 2_000;
-/** Milliseconds. */
 const CHANGE_DELAY = 100;
+const RETRY_DELAY = 1_000;
 /** Milliseconds: other gateways may detect the same event later. */
 const DEDUPLICATION_TIME = HOUR;
-/** Milliseconds. */
-const RETRY_DELAY = 1_000;
 
 export interface WebhooksOptions {
   readonly settings: WebhookSettings;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -14,7 +13,6 @@ export interface KeySample {
  */
 export function peekKeys(folder: string, most: number): KeySample {
   const file = join(folder, 'state.db');
-  if (!existsSync(file)) return NONE;
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
     try {

@@ -4,7 +4,6 @@ import { disconnect, onDisconnect } from './reconnect.ts';
 
 /** Milliseconds. */
 const HEARTBEAT = 1_000;
-/** Milliseconds. */
 const RETRY_DELAY = 1_000;
 const POLL_INTERVAL = 10;
 

@@ -38,11 +38,17 @@ export class OutageGrace {
         if (rest <= 0) giveUp();
         else stop = onTimeout(rest, giveUp);
       });
-      const received = (answer: T) => {
-        if (!isLate && this.#hiccups.size > 0) this.#hiccups.delete(this.#options.shardOf(name));
-        resolve(answer);
-      };
-      work.then(received, reject).finally(() => stop());
+      work.then(
+        (answer) => {
+          stop();
+          if (!isLate && this.#hiccups.size > 0) this.#hiccups.delete(this.#options.shardOf(name));
+          resolve(answer);
+        },
+        (error) => {
+          stop();
+          reject(error);
+        },
+      );
     });
   }
 

@@ -8,7 +8,6 @@ export interface OwnedFileOptions {
   readonly folder: string;
   /** See `KeySource.name`. */
   readonly source: string;
-  readonly unforgotten: (error: unknown) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -40,8 +39,9 @@ export class OwnedFile {
     if (this.#changed.push(hash) === 1) setImmediate(() => this.#forget());
   }
 
-  /** Deletes a file that cannot be written, because it would miss changes. */
-  discard(): void {
+  /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
+  discard(error: unknown): void {
+    this.#options.failed(error);
     this.#file?.close();
     this.#file = null;
     this.#changed = [];
@@ -68,7 +68,7 @@ export class OwnedFile {
     try {
       this.#file.forget(hashes);
     } catch (error) {
-      this.#options.unforgotten(error);
+      this.discard(error);
     }
   }
 }

@@ -58,10 +58,7 @@ export class KeyCacheSynchronizer {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     const { folder, source, failed } = options;
-    this.#owned = new OwnedFile({
-      ...{ folder, source: source.name, failed },
-      unforgotten: (error) => this.#discard(error),
-    });
+    this.#owned = new OwnedFile({ folder, source: source.name, failed });
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.refresh(message.hash);
       else if (message.type === 'anything') this.#broken();
@@ -137,14 +134,9 @@ export class KeyCacheSynchronizer {
       if (this.#heard.size > 0) this.#giveUpHeard();
       return READ_RETRY_DELAY;
     }
-    this.#discard(error);
-    return WRITE_RETRY_DELAY;
-  }
-
-  #discard(error: unknown): void {
-    this.#options.failed(error);
     this.#heard.clear();
-    this.#owned.discard();
+    this.#owned.discard(error);
+    return WRITE_RETRY_DELAY;
   }
 
   async #readHeard(): Promise<void> {

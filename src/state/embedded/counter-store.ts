@@ -35,7 +35,7 @@ export function countersInFolder(
 ) {
   refuseMissingCounterFiles(folder, db);
   moveOutOfFile(folder, db);
-  const { reader, generations } = readJournal(folder, NAME, () => new CounterReader(damaged));
+  const { reader, generations } = readJournal(folder, NAME, () => counterReader(damaged));
   const sync = syncsCommitsOf(db);
   const journal = new Journal({
     ...{ folder, name: NAME, older: generations },
@@ -94,23 +94,16 @@ export function replaceCounters(
 function moveOutOfFile(folder: string, db: DatabaseSync): void {
   const older = new Map(countersInFile(db));
   if (older.size === 0) return;
-  const { reader } = readJournal(folder, NAME, () => new CounterReader());
+  const { reader } = readJournal(folder, NAME, () => counterReader());
   replaceJournal(folder, NAME, packed(new Map([...older, ...reader.bySubject])));
   dropCountersInFile(db);
 }
 
-class CounterReader {
-  readonly bySubject = new Map<string, Counters>();
-  readonly damaged: (damage: Damage) => void;
-  readonly #unpacker = new CounterUnpacker();
-
-  constructor(damaged: (damage: Damage) => void = () => {}) {
-    this.damaged = damaged;
-  }
-
-  batch(payload: Buffer, file: string): void {
-    this.#unpacker.read(payload, file, (subject, counters) => this.bySubject.set(subject, counters));
-  }
+function counterReader(damaged: (damage: Damage) => void = () => {}) {
+  const bySubject = new Map<string, Counters>();
+  const unpacker = new CounterUnpacker();
+  const put = (subject: string, counters: Counters) => bySubject.set(subject, counters);
+  return { bySubject, damaged, batch: (payload: Buffer, file: string) => unpacker.read(payload, file, put) };
 }
 
 function* packed(bySubject: Iterable<readonly [subject: string, counters: Counters]>): Iterable<Buffer> {

@@ -114,6 +114,6 @@ function watchOtherProcesses(db: DatabaseSync, changed: () => void): NodeJS.Time
   }, POLL_INTERVAL).unref();
 }
 
-function parse(row: unknown): KeyRecord | null {
+export function parse(row: unknown): KeyRecord | null {
   return row === undefined ? null : readRecord((row as { record: string }).record);
 }

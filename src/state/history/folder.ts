@@ -16,13 +16,27 @@ export interface StoredHistory {
  * it ends. Errors go to `failed` and do not stop the gateway.
  */
 export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
+  function orReported(what: string, work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof NotPacked)) throw error;
+      failed(new Error(`${what} not understood: ${error.message}`));
+    }
+  }
+
   const numbers = { first: 1, step: 1, most: MAX_SLOTS };
   const slot = openSlot({ folder, kind: 'history', numbers, failed }, () => {
     const minutes = new Map<number, Uint8Array>();
-    return { minutes, batch: (payload: Buffer, file: string) => readBatch(payload, file, minutes, failed) };
+    return {
+      minutes,
+      batch: (payload: Buffer, file: string) =>
+        orReported(`${file} has minutes that are`, () => readBatch(payload, minutes)),
+    };
   });
   if (!slot) return null;
-  for (const minute of slot.reader.minutes.values()) addTo(history, minute, slot.name, failed);
+  for (const minute of slot.reader.minutes.values())
+    orReported(`${slot.name} has a minute that is`, () => history.add(minute));
   const compactor = new Compactor<Buffer>(slot.journal, entriesOf(history), new MinutePacker());
   return {
     mark: (start) => compactor.mark(String(start)),
@@ -30,30 +44,11 @@ export function storeHistory(folder: string, history: History, failed: (error: u
   };
 }
 
-function readBatch(
-  payload: Buffer,
-  file: string,
-  minutes: Map<number, Uint8Array>,
-  failed: (error: unknown) => void,
-): void {
-  try {
-    const batch = new Unpacking(payload);
-    while (!batch.isAtEnd) {
-      const start = batch.number();
-      minutes.set(start, batch.part());
-    }
-  } catch (error) {
-    if (!(error instanceof NotPacked)) throw error;
-    failed(new Error(`${file} has minutes that are not understood: ${error.message}`));
-  }
-}
-
-function addTo(history: History, minute: Uint8Array, name: string, failed: (error: unknown) => void): void {
-  try {
-    history.add(minute);
-  } catch (error) {
-    if (!(error instanceof NotPacked)) throw error;
-    failed(new Error(`${name} has a minute that is not understood: ${error.message}`));
+function readBatch(payload: Buffer, minutes: Map<number, Uint8Array>): void {
+  const batch = new Unpacking(payload);
+  while (!batch.isAtEnd) {
+    const start = batch.number();
+    minutes.set(start, batch.part());
   }
 }
 

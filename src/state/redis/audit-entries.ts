@@ -1,5 +1,6 @@
 import type { AuditSettings } from '../../config/config.ts';
 import { type AuditDraft, type AuditEntry, isOfBans } from '../../keys/operators/audit-log.ts';
+import { BULK_TIMEOUT } from './bulk.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -19,8 +20,6 @@ export type LogName = keyof typeof LOGS;
 const RECENT = '10000';
 /** A longer step would delay requests. */
 const DROP_BATCH = 1_000;
-/** Milliseconds. */
-const BULK_TIMEOUT = 20_000;
 
 export interface EntriesPart {
   /** Numbers in the whole log, which is empty if `newest` is less than `oldest`. */

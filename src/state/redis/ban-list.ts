@@ -1,14 +1,14 @@
 import { Cache } from '../../common/cache.ts';
 import type { Ban } from '../state.ts';
-import { mastersOf, walk } from './bulk.ts';
+import { countedSubjects, mastersOf } from './bulk.ts';
 import type { Connection } from './client.ts';
-import { COUNTER_KEYS, keyOf, subjectIn } from './key-names.ts';
+import { keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('banned-1.lua');
 
-/** Names or bans in one step. */
-const SCAN_COUNT = 1_000;
+/** Bans in one step. */
+const BATCH = 1_000;
 /** Maximum bans remembered as indexed, and maximum queued bans. */
 const MAX_RECORDED = 20_000;
 /** Milliseconds. */
@@ -68,8 +68,8 @@ export class BanList {
 
   /** Rejects if Redis does not respond. */
   async add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
-    for (let at = 0; at < bans.length; at += SCAN_COUNT) {
-      const step = bans.slice(at, at + SCAN_COUNT).flatMap(({ subject, until }) => [until, subject]);
+    for (let at = 0; at < bans.length; at += BATCH) {
+      const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
       await runScript(this.#redis, SCRIPT, [keyOf.bans], [this.#options.clock(), ...step]);
     }
   }
@@ -78,7 +78,7 @@ export class BanList {
   async markWhole(): Promise<void> {
     if (await this.#redis.exists(keyOf.bansWhole)) return;
     const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
-    if (sizes.reduce((sum, size) => sum + size, 0) <= SCAN_COUNT) await this.list();
+    if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await this.list();
   }
 
   /** The first call scans all counters, for bans older than the index. */
@@ -86,8 +86,8 @@ export class BanList {
     if (await this.#redis.exists(keyOf.bansWhole)) {
       const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');
       const bans: Ban[] = [];
-      for (let at = 0; at < subjects.length; at += SCAN_COUNT)
-        bans.push(...(await this.#among(subjects.slice(at, at + SCAN_COUNT))));
+      for (let at = 0; at < subjects.length; at += BATCH)
+        bans.push(...(await this.#among(subjects.slice(at, at + BATCH))));
       return bans;
     }
     const bans = await this.#walk();
@@ -99,10 +99,8 @@ export class BanList {
   /** SCAN may return a name twice. */
   async #walk(): Promise<Ban[]> {
     const banned = new Map<string, Ban>();
-    for (const node of mastersOf(this.#redis)) {
-      for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
-        for (const ban of await this.#among(names.map(subjectIn))) banned.set(ban.subject, ban);
-    }
+    for await (const subjects of countedSubjects(this.#redis))
+      for (const ban of await this.#among(subjects)) banned.set(ban.subject, ban);
     return [...banned.values()];
   }
 

@@ -1,12 +1,14 @@
 import { Cluster } from 'ioredis';
 import type { Connection } from './client.ts';
+import { COUNTER_KEYS, subjectIn } from './key-names.ts';
 import { runScript, type Script } from './scripts.ts';
 import { checkShape, isList, UnexpectedReply } from './shapes.ts';
 import { slotOf } from './slots.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** Milliseconds. */
-const BULK_TIMEOUT = 20_000;
+export const BULK_TIMEOUT = 20_000;
+const SCAN_COUNT = 1_000;
 /** More keys would delay requests. */
 const MAX_KEYS = 100;
 
@@ -61,6 +63,14 @@ export async function* walk(
     cursor = next;
     yield found;
   } while (cursor !== '0');
+}
+
+/** All subjects with counters; one may occur twice. Throws `Outage`. */
+export async function* countedSubjects(redis: Connection): AsyncGenerator<string[]> {
+  for (const node of mastersOf(redis)) {
+    for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
+      yield names.map(subjectIn);
+  }
 }
 
 export function mastersOf(redis: Connection): Exclude<Connection, Cluster>[] {

@@ -60,16 +60,23 @@ export async function keysOf(
 export const idNamed = (id: string): TaggedKey => ({ tag: id, key: keyOf.apiKeyId(id) });
 export const recordNamed = (hash: string): TaggedKey => ({ tag: hash, key: keyOf.apiKey(hash) });
 
-/** Throws an Outage caused by a CountersError if the text is not a valid record. */
-export function recordIn(name: string, text: string | null): KeyRecord | null {
-  try {
-    return text === null ? null : readRecord(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const cause = new CountersError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
-    throw new Outage('state_unavailable', { cause });
-  }
+/** `broken` returns the record for a text that is not valid JSON. */
+export function readWith(broken: (name: string, id?: string) => KeyRecord | null): Read {
+  return (name, text, id) => {
+    try {
+      return text === null ? null : readRecord(text);
+    } catch (error) {
+      if (error instanceof SyntaxError) return broken(name, id);
+      throw error;
+    }
+  };
 }
+
+/** Throws an Outage caused by a CountersError if the text is not a valid record. */
+export const recordIn = readWith((name) => {
+  const cause = new CountersError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
+  throw new Outage('state_unavailable', { cause });
+});
 
 /** An incomplete change may have left a record under a secret that it does not list. */
 export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {

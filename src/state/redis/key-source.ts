@@ -1,12 +1,11 @@
 import type { RedisSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
-import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { KeySource } from '../shared/key-cache/freshness.ts';
 import { walk } from './bulk.ts';
 import type { Connection } from './client.ts';
 import type { DataCheck } from './data-checks.ts';
 import { keyOf } from './key-names.ts';
-import { keysAt, keysOf } from './key-records.ts';
+import { keysAt, keysOf, readWith } from './key-records.ts';
 import { checkShape, isInteger } from './shapes.ts';
 import { withTimeout } from './timeouts.ts';
 import { tokensIn } from './tokens.ts';
@@ -50,14 +49,7 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
 }
 
 /** Invalid records make a key unusable, as in Redis. */
-function lenient(_name: string, text: string | null): KeyRecord | null {
-  try {
-    return text === null ? null : readRecord(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
+const lenient = readWith(() => null);
 
 /** Identifies a Redis, without user and password. */
 export function nameOf({ topology, url, master }: RedisSettings): string {

@@ -39,18 +39,16 @@ export function noCounts(): Record<RecordType, number> {
   return { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
 }
 
+const NAMES: { readonly [T in RecordType]: (value: ValueOf[T]) => string } = {
+  key: ({ id }) => id,
+  token: ({ name }) => name,
+  audit: ({ number }) => String(number),
+  ban: ({ number }) => String(number),
+  ledger: ({ subject }) => subject,
+  use: ({ id }) => id,
+};
+
 /** Unique among records of the same type. */
 export function nameIn<T extends RecordType>(type: T, value: ValueOf[T]): string {
-  switch (type) {
-    case 'key':
-    case 'use':
-      return (value as LastUse).id;
-    case 'token':
-      return (value as TokenRecord).name;
-    case 'audit':
-    case 'ban':
-      return String((value as AuditEntry).number);
-    default:
-      return (value as SubjectCounters).subject;
-  }
+  return NAMES[type](value);
 }

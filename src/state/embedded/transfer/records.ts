@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { decideKey, decideToken, KnownEntries } from '../../transfer/rules.ts';
 import { type LogName, valuesOf } from '../audit-log.ts';
+import { parse } from '../keystore.ts';
 import { entriesIn } from './source.ts';
 
 /** Imports one record. Call it inside a transaction. */
@@ -18,7 +19,6 @@ export function keyTaking(db: DatabaseSync): Take<KeyRecord> {
   );
   const insert = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
-  const parse = (row: unknown) => (row === undefined ? null : readRecord((row as { record: string }).record));
   const owner = (hash: string | undefined) => (hash === undefined ? null : parse(bySecret.get({ hash })));
   return (key) => {
     const { id, hash, previous } = key;

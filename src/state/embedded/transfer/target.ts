@@ -38,7 +38,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     });
     const staged = new StagedCounters(place, db, options.clock());
     ends.push(() => staged.close());
-    return targetIn(db, staged, folder, options, close);
+    return { ...targetIn(db, staged, folder, options), close };
   } catch (error) {
     close();
     throw error;
@@ -50,8 +50,7 @@ function targetIn(
   staged: StagedCounters,
   folder: string,
   options: TargetOptions,
-  close: () => void,
-): Target {
+): Omit<Target, 'close'> {
   const audit = auditTaking(db, 'audit', options.audit.maxEntries);
   const bans = auditTaking(db, 'bans', options.audit.bans.maxEntries);
   const taking = {
@@ -79,7 +78,6 @@ function targetIn(
       }
       return countsIn(db, staged);
     },
-    close,
   };
 }
 

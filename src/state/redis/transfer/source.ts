@@ -1,13 +1,13 @@
-import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
 import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
 import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type Counts, type SubjectCounters } from '../../transfer/records.ts';
 import { AuditEntries, type LogName } from '../audit-entries.ts';
-import { mastersOf, scriptOnAll, walk } from '../bulk.ts';
+import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
 import type { Connection } from '../client.ts';
-import { COUNTER_KEYS, keyOf, subjectIn } from '../key-names.ts';
-import { keysOf } from '../key-records.ts';
+import { keyOf } from '../key-names.ts';
+import { keysOf, readWith } from '../key-records.ts';
 import { loadScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
 import { tokensIn } from '../tokens.ts';
@@ -36,10 +36,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
 /** Scans all names. */
 export async function countsIn(redis: Connection): Promise<Counts> {
   let counters = 0;
-  for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT)))
-      counters += names.length;
-  }
+  for await (const subjects of countedSubjects(redis)) counters += subjects.length;
   const [key, token, audit, ban, use] = await withTimeout(
     Promise.all([
       redis.zcard(keyOf.apiKeys),
@@ -71,14 +68,7 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
 }
 
 /** Invalid JSON becomes a record with only an id, which is later skipped and reported. */
-function recordOrId(_name: string, text: string | null, id?: string): KeyRecord | null {
-  try {
-    return text === null ? null : readRecord(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { id } as KeyRecord;
-    throw error;
-  }
-}
+const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
   // Nothing is appended, so bounds do not matter.
@@ -99,21 +89,18 @@ export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerat
 
 export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
   const met = new Fingerprints();
-  for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT))) {
-      const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
-      // Braces in a subject change the slot of its key.
-      const whole = subjects.filter((subject) => !/[{}]/.test(subject));
-      const named = whole.map((subject) => ({ tag: subject, key: keyOf.counters(subject) }));
-      const answers = await scriptOnAll(redis, COUNTERS_OF, named);
-      const values: SubjectCounters[] = whole.flatMap((subject, i) => {
-        const stored = parseStoredCounters(answers[i]);
-        if (stored === null) return [];
-        // Skipped and reported later.
-        return [{ subject, counters: stored === 'foreign' ? newCounters([]) : stored.counters }];
-      });
-      if (values.length > 0) yield { type: 'ledger', values };
-    }
+  for await (const subjects of countedSubjects(redis)) {
+    // Braces in a subject change the slot of its key.
+    const whole = subjects.filter((subject) => met.add(subject) && !/[{}]/.test(subject));
+    const named = whole.map((subject) => ({ tag: subject, key: keyOf.counters(subject) }));
+    const answers = await scriptOnAll(redis, COUNTERS_OF, named);
+    const values: SubjectCounters[] = whole.flatMap((subject, i) => {
+      const stored = parseStoredCounters(answers[i]);
+      if (stored === null) return [];
+      // Skipped and reported later.
+      return [{ subject, counters: stored === 'foreign' ? newCounters([]) : stored.counters }];
+    });
+    if (values.length > 0) yield { type: 'ledger', values };
   }
 }
 

@@ -1,8 +1,5 @@
-import type { KeyRecord } from '../../../keys/key.ts';
-import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
-import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
-import type { Batch, LastUse, SubjectCounters } from '../../transfer/records.ts';
+import type { Batch, RecordType, ValueOf } from '../../transfer/records.ts';
 import { BanList } from '../ban-list.ts';
 import type { Connection } from '../client.ts';
 import { RedisState } from '../counters.ts';
@@ -29,22 +26,14 @@ export async function redisTarget(
   const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;
 
-  function takeAll({ type, values }: Batch): Promise<Outcome[]> {
-    switch (type) {
-      case 'key':
-        return takeKeys(redis, values as readonly KeyRecord[], dryRun);
-      case 'token':
-        return takeTokens(redis, values as readonly TokenRecord[], dryRun);
-      case 'audit':
-        return audit.take(values as readonly AuditEntry[], dryRun);
-      case 'ban':
-        return bans.take(values as readonly AuditEntry[], dryRun);
-      case 'ledger':
-        return importCounters(redis, values as readonly SubjectCounters[], { ...options, note });
-      default:
-        return takeUses(redis, values as readonly LastUse[], dryRun);
-    }
-  }
+  const taking: { [T in RecordType]: (values: readonly ValueOf[T][]) => Promise<Outcome[]> } = {
+    key: (keys) => takeKeys(redis, keys, dryRun),
+    token: (tokens) => takeTokens(redis, tokens, dryRun),
+    audit: (entries) => audit.take(entries, dryRun),
+    ban: (entries) => bans.take(entries, dryRun),
+    ledger: (counters) => importCounters(redis, counters, { ...options, note }),
+    use: (uses) => takeUses(redis, uses, dryRun),
+  };
 
   async function notify(): Promise<void> {
     if (!hasChanged) return;
@@ -60,12 +49,12 @@ export async function redisTarget(
         (await withTimeout(redis.exists(keyOf.audit))) >
       0,
     held: () => recordsIn(redis),
-    async take(batch) {
+    take({ type, values }) {
       // A failed batch may have changed data too.
       hasChanged ||= !dryRun;
-      return takeAll(batch);
+      return (taking[type] as (values: Batch['values']) => Promise<Outcome[]>)(values);
     },
-    async finish(entry: AuditDraft | null) {
+    async finish(entry) {
       if (entry) await audit.append(entry);
       await notify();
       return countsIn(redis);

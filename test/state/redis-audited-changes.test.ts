@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { AuditEntries } from '../../src/state/redis/audit-entries.ts';
-import { AuditedChanges } from '../../src/state/redis/audited-changes.ts';
+import { auditedChangesIn } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KEPT } from '../support/audit.ts';
 import { note, outcomes } from '../support/records.ts';
@@ -22,7 +22,7 @@ const entries = () => server.admin.lrange(keyOf.audit, '0', '-1');
 /** Changes that are texts, made by noting them. */
 function open(redis: Redis = server.admin) {
   const made: string[] = [];
-  const changes = new AuditedChanges<string>(
+  const changes = auditedChangesIn<string>(
     redis,
     new AuditEntries(redis, KEPT),
     async (change) => void made.push(change),
@@ -57,7 +57,7 @@ describe('a change that must not be made twice', () => {
   test('and died after its entry was written is finished, with one entry', async () => {
     let isDown = true;
     const made: string[] = [];
-    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async (change) => {
+    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async (change) => {
       if (isDown) throw new Outage('state_unavailable');
       made.push(change);
     });
@@ -96,7 +96,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all may be asked for again', async () => {
-    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
+    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -105,7 +105,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all is reported as failed', async () => {
-    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
+    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };

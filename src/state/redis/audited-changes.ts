@@ -27,6 +27,8 @@ type StoredAnswer<C> = IdempotentAnswer & {
   readonly locks?: readonly string[];
 };
 
+export type AuditedChanges<C> = ReturnType<typeof auditedChangesIn<C>>;
+
 /**
  * Makes changes across slots of a Cluster, which Redis cannot apply in one step. The order:
  * 1. Plan the change. A refused change has written nothing.
@@ -34,87 +36,77 @@ type StoredAnswer<C> = IdempotentAnswer & {
  * 3. Write the audit entry first, so that every change is logged.
  * 4. Apply the change.
  *
- * A repeated call completes a change that failed after step 2.
+ * A repeated call completes a change that failed after step 2. `apply` must be idempotent.
  */
-export class AuditedChanges<C> {
-  readonly #redis: Connection;
-  readonly #entries: Pick<AuditEntries, 'append' | 'appendOnce'>;
-  readonly #apply: (change: C) => Promise<void>;
-
-  /** `apply` must be idempotent. */
-  constructor(
-    redis: Connection,
-    entries: Pick<AuditEntries, 'append' | 'appendOnce'>,
-    apply: (change: C) => Promise<void>,
-  ) {
-    this.#redis = redis;
-    this.#entries = entries;
-    this.#apply = apply;
-  }
-
-  /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
-  async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
-    const { entry, idempotent } = note;
-    const all = idempotent ? [...locks, idempotent.name] : locks;
-    await withLocks(this.#redis, all, async () => {
-      if (idempotent && (await this.#read(idempotent.name))) throw idempotencyConflict();
-      const change = await plan();
-      if (idempotent) await this.#claim({ ...idempotent, pending: change, entry, locks: all });
-      try {
-        await this.#entries.append(entry);
-        await this.#apply(change);
-      } catch (error) {
-        // The result is unknown. The change stays pending until the next call completes it.
-        if (!(error instanceof Outage)) await this.#takeBack(note);
-        throw error;
-      }
-      if (idempotent) await this.#settle(idempotent);
-    });
-  }
-
-  /** Completes a pending change first. */
-  async answered(name: string): Promise<IdempotentAnswer | null> {
-    const kept = await this.#read(name);
-    if (kept?.pending === undefined) return kept;
-    return withLocks(this.#redis, kept.locks ?? [name], async () => {
-      // The previous holder of the locks has finished or died.
-      const still = await this.#read(name);
-      if (still?.pending === undefined) return still;
-      return this.#finish(still);
-    });
-  }
-
-  async forget(name: string): Promise<void> {
-    await withTimeout(this.#redis.del(keyOf.idempotentAnswer(name)));
-  }
-
-  async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
-    await this.#entries.append(failedEntry(entry));
-    if (idempotent) await this.forget(idempotent.name);
-  }
-
-  async #finish({ pending, entry, locks: _, ...idempotent }: StoredAnswer<C>): Promise<IdempotentAnswer> {
-    await this.#apply(pending!);
-    if (entry) await this.#entries.appendOnce(entry);
-    await this.#settle(idempotent);
-    return idempotent;
-  }
-
-  async #read(name: string): Promise<StoredAnswer<C> | null> {
-    const text = await withTimeout(this.#redis.get(keyOf.idempotentAnswer(name)));
+export function auditedChangesIn<C>(
+  redis: Connection,
+  entries: Pick<AuditEntries, 'append' | 'appendOnce'>,
+  apply: (change: C) => Promise<void>,
+) {
+  async function read(name: string): Promise<StoredAnswer<C> | null> {
+    const text = await withTimeout(redis.get(keyOf.idempotentAnswer(name)));
     return text === null ? null : (JSON.parse(text) as StoredAnswer<C>);
   }
 
-  async #claim(kept: StoredAnswer<C>): Promise<void> {
-    const name = keyOf.idempotentAnswer(kept.name);
-    const taken = await withTimeout(this.#redis.set(name, JSON.stringify(kept), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
+  async function claim(answer: StoredAnswer<C>): Promise<void> {
+    const name = keyOf.idempotentAnswer(answer.name);
+    const taken = await withTimeout(redis.set(name, JSON.stringify(answer), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
     if (taken === null) throw idempotencyConflict();
   }
 
-  async #settle(idempotent: IdempotentAnswer): Promise<void> {
-    const name = keyOf.idempotentAnswer(idempotent.name);
-    await withTimeout(this.#redis.set(name, JSON.stringify(idempotent), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
+  async function settle(answer: IdempotentAnswer): Promise<void> {
+    const name = keyOf.idempotentAnswer(answer.name);
+    await withTimeout(redis.set(name, JSON.stringify(answer), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
   }
+
+  async function forget(name: string): Promise<void> {
+    await withTimeout(redis.del(keyOf.idempotentAnswer(name)));
+  }
+
+  async function takeBack({ entry, idempotent }: AuditNote): Promise<void> {
+    await entries.append(failedEntry(entry));
+    if (idempotent) await forget(idempotent.name);
+  }
+
+  async function finish({ pending, entry, locks: _, ...idempotent }: StoredAnswer<C>): Promise<IdempotentAnswer> {
+    await apply(pending!);
+    if (entry) await entries.appendOnce(entry);
+    await settle(idempotent);
+    return idempotent;
+  }
+
+  return {
+    /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
+    async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
+      const { entry, idempotent } = note;
+      const all = idempotent ? [...locks, idempotent.name] : locks;
+      await withLocks(redis, all, async () => {
+        if (idempotent && (await read(idempotent.name))) throw idempotencyConflict();
+        const change = await plan();
+        if (idempotent) await claim({ ...idempotent, pending: change, entry, locks: all });
+        try {
+          await entries.append(entry);
+          await apply(change);
+        } catch (error) {
+          // The result is unknown. The change stays pending until the next call completes it.
+          if (!(error instanceof Outage)) await takeBack(note);
+          throw error;
+        }
+        if (idempotent) await settle(idempotent);
+      });
+    },
+    /** Completes a pending change first. */
+    async answered(name: string): Promise<IdempotentAnswer | null> {
+      const kept = await read(name);
+      if (kept?.pending === undefined) return kept;
+      return withLocks(redis, kept.locks ?? [name], async () => {
+        // The previous holder of the locks has finished or died.
+        const still = await read(name);
+        return still?.pending === undefined ? still : finish(still);
+      });
+    },
+    forget,
+  };
 }
 
 function idempotencyConflict(): IdempotencyConflict {

@@ -2,7 +2,7 @@ import type { AuditSettings } from '../../config/config.ts';
 import type { Records } from '../storage.ts';
 import { AuditEntries } from './audit-entries.ts';
 import { auditLogInRedis } from './audit-log.ts';
-import { AuditedChanges } from './audited-changes.ts';
+import { auditedChangesIn } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { applyKeyChange, applyNewKeys, type KeyChange, type NewKeys } from './key-change.ts';
 import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
@@ -19,7 +19,7 @@ export interface RecordsInRedisOptions extends KeysInRedisOptions {
 export function recordsInRedis(redis: Connection, { audit, ...options }: RecordsInRedisOptions): Records {
   const entries = new AuditEntries(redis, audit);
   const banEntries = new AuditEntries(redis, audit, 'bans');
-  const auditedChanges = new AuditedChanges<Change>(redis, entries, async (change) => {
+  const auditedChanges = auditedChangesIn<Change>(redis, entries, async (change) => {
     if (change === null) return;
     if ('records' in change) await applyNewKeys(redis, change);
     else if ('record' in change) await applyKeyChange(redis, change);
@@ -28,7 +28,10 @@ export function recordsInRedis(redis: Connection, { audit, ...options }: Records
   return {
     keys: keysInRedis(redis, auditedChanges, options),
     auditLog: auditLogInRedis(entries, auditedChanges),
-    banLog: auditLogInRedis(banEntries, new AuditedChanges<null>(redis, banEntries, async () => {})),
+    banLog: auditLogInRedis(
+      banEntries,
+      auditedChangesIn<null>(redis, banEntries, async () => {}),
+    ),
     tokens: tokensInRedis(redis, auditedChanges),
     uses: usesInRedis(redis),
   };

@@ -39,12 +39,6 @@ export interface WebhooksOptions {
   readonly observe: Observe;
 }
 
-export interface Backlog {
-  readonly waiting: number;
-  readonly oldest: number;
-  readonly failing: number;
-}
-
 /** One per gateway. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
@@ -62,7 +56,7 @@ export class Webhooks {
   readonly #since: number;
   /** On the clock of `performance.now()`. */
   #trustAt = 0;
-  backlog: Backlog = { waiting: 0, oldest: 0, failing: 0 };
+  backlog = { waiting: 0, oldest: 0, failing: 0 };
 
   constructor(options: WebhooksOptions) {
     const { settings, gateway, outbox, localOutbox, clock, observe } = options;
@@ -199,7 +193,7 @@ export class Webhooks {
   }
 }
 
-function backlogOf(states: readonly EndpointState[], now: number): Backlog {
+function backlogOf(states: readonly EndpointState[], now: number) {
   const since = (times: readonly (number | null)[]) =>
     Math.max(0, ...times.filter((time) => time !== null).map((time) => (now - time) / 1_000));
   return {

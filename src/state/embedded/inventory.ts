@@ -67,22 +67,16 @@ export function recordedLastChange(folder: string): number {
 }
 
 /**
- * The values that `refuseMissingChanges` compares. Read them before opening `state.db`: other processes may make
- * changes meanwhile.
+ * The values that `refuseMissingChanges` compares; `file` is the missing file, or else `state.db`. Read them before
+ * opening `state.db`: other processes may make changes meanwhile.
  */
-export function expectedIn(folder: string): Expected {
+export function expectedIn(folder: string) {
   const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
   return { file: join(folder, missing ?? 'state.db'), lastChange: recordedLastChange(folder) };
 }
 
-interface Expected {
-  /** The missing file, or else `state.db`. */
-  readonly file: string;
-  readonly lastChange: number;
-}
-
 /** `has`: the last change in `state.db`. Throws IncompleteFolder. */
-export function refuseMissingChanges({ file, lastChange }: Expected, has: number): void {
+export function refuseMissingChanges({ file, lastChange }: ReturnType<typeof expectedIn>, has: number): void {
   const lost = lastChange - has;
   if (lost > 0) throw incomplete(`${file} is missing or too old, with keys and ${changesText(lost)}`);
 }

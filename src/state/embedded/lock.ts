@@ -6,17 +6,13 @@ import { StateFileError } from './file.ts';
 
 const FILE = 'gateway.json';
 
-export interface FolderLock {
-  /** Publishes the address of this gateway for commands while the lock is held. */
-  announce(announcement: Announcement): void;
-  release(): void;
-}
+export type FolderLock = ReturnType<typeof lockFolder>;
 
 /**
  * Makes this process the only counting gateway on `folder`: two gateways would admit twice the limits. The lock ends
  * with the process, even after a crash. Throws StateFileError.
  */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string) {
   let lock: ReturnType<typeof lockFile>;
   try {
     lock = lockFile(join(folder, 'gateway.lock'));
@@ -27,7 +23,8 @@ export function lockFolder(folder: string): FolderLock {
   // Left by a crashed gateway.
   rmSync(file, { force: true });
   return {
-    announce: (announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
+    /** Publishes the address of this gateway for commands while the lock is held. */
+    announce: (announcement: Announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
     release() {
       rmSync(file, { force: true });
       lock.release();

@@ -12,17 +12,11 @@ import {
 } from './inventory.ts';
 import { lockFolder } from './lock.ts';
 
-export interface MissingParts {
-  readonly files: readonly string[];
-  /** Number of recent operator changes missing in `state.db`. */
-  readonly changes: number;
-}
-
 /**
- * Lets gateways start with the remaining data of a folder. Throws StateFileError if the folder is missing or a gateway
- * runs on it.
+ * Lets gateways start with the remaining data of a folder. Returns the missing files, and the number of recent operator
+ * changes that `state.db` lacks. Throws StateFileError if the folder is missing or a gateway runs on it.
  */
-export async function repairFolder(folder: string): Promise<MissingParts> {
+export async function repairFolder(folder: string) {
   if (!existsSync(folder)) throw new StateFileError(`the data folder ${folder} does not exist`);
   const lock = lockFolder(folder);
   try {

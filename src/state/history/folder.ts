@@ -6,16 +6,13 @@ import { openSlot } from '../journal/slot.ts';
 /** Includes gateways that are stopping. */
 const MAX_SLOTS = 8;
 
-export interface StoredHistory {
-  mark(start: number): void;
-  close(): Promise<void>;
-}
+export type StoredHistory = NonNullable<ReturnType<typeof storeHistory>>;
 
 /**
  * Persists the history in the data folder, and loads the last day from there. The thread pool writes each minute after
  * it ends. Errors go to `failed` and do not stop the gateway.
  */
-export function storeHistory(folder: string, history: History, failed: (error: unknown) => void): StoredHistory | null {
+export function storeHistory(folder: string, history: History, failed: (error: unknown) => void) {
   function orReported(what: string, work: () => unknown): void {
     try {
       work();
@@ -39,7 +36,7 @@ export function storeHistory(folder: string, history: History, failed: (error: u
     orReported(`${slot.name} has a minute that is`, () => history.add(minute));
   const compactor = new Compactor<Buffer>(slot.journal, entriesOf(history), new MinutePacker());
   return {
-    mark: (start) => compactor.mark(String(start)),
+    mark: (start: number) => compactor.mark(String(start)),
     close: () => slot.close(compactor),
   };
 }

@@ -11,22 +11,14 @@ export interface SlotOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export interface JournalSlot<R> {
-  readonly name: string;
-  readonly reader: R;
-  /** Continues the journal that `reader` has read. */
-  readonly journal: Journal;
-  close(compactor: { close(): Promise<void> } | null): Promise<void>;
-}
-
 /**
- * Reads the journal in a free slot of `folder` with the reader that `begin` creates, again for each restart. `null`
- * without a free slot or after an error, which `failed` receives.
+ * Reads the journal in a free slot of `folder` with the reader that `begin` creates, again for each restart; `journal`
+ * continues it. `null` without a free slot or after an error, which `failed` receives.
  */
 export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   { folder, kind, numbers, failed }: SlotOptions,
   begin: () => R,
-): JournalSlot<R> | null {
+) {
   let slot: ReturnType<typeof takeSlot> = null;
   const damaged = (damage: Damage) => failed(new Error(formatDamage(damage)));
   try {
@@ -36,7 +28,7 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
     const { name, release } = slot;
     const { reader, generations } = readJournal(folder, name, () => ({ ...begin(), damaged }));
     const journal = new Journal({ folder, name, older: generations, unsaved: failed });
-    return { name, reader, journal, close: (compactor) => close(compactor).finally(release) };
+    return { name, reader, journal, close: (compactor: Closing | null) => close(compactor).finally(release) };
   } catch (error) {
     slot?.release();
     failed(error);
@@ -44,7 +36,9 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   }
 }
 
-async function close(compactor: { close(): Promise<void> } | null): Promise<void> {
+type Closing = { close(): Promise<void> };
+
+async function close(compactor: Closing | null): Promise<void> {
   try {
     await compactor?.close();
   } catch (error) {

@@ -21,14 +21,6 @@ const RECENT = '10000';
 /** A longer step would delay requests. */
 const DROP_BATCH = 1_000;
 
-export interface EntriesPart {
-  /** Numbers in the whole log, which is empty if `newest` is less than `oldest`. */
-  readonly oldest: number;
-  readonly newest: number;
-  /** Oldest first. */
-  readonly entries: readonly AuditEntry[];
-}
-
 /**
  * Bans in the audit log are appended to the log of bans in the same step. An entry's number is its list position plus
  * the number of dropped entries.
@@ -60,11 +52,14 @@ export class AuditEntries {
     if (at === null) await this.append(entry);
   }
 
-  /** Includes `from` and `to`. */
-  async read(from: number, to: number): Promise<EntriesPart> {
+  /**
+   * The entries from `from` to `to`, oldest first, and the oldest and newest number in the whole log, which is empty if
+   * `newest` is less than `oldest`.
+   */
+  async read(from: number, to: number) {
     const answer = await withTimeout(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
     const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
-    const entries = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
+    const entries: AuditEntry[] = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
     return { oldest, newest, entries };
   }
 

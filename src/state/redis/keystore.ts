@@ -103,12 +103,7 @@ export function keysInRedis(
   };
 }
 
-interface Part {
-  readonly ids: readonly string[];
-  readonly isLast: boolean;
-}
-
-async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<Part> {
+async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean) {
   const { apiKeys } = keyOf;
   const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
   for (;;) {

@@ -11,11 +11,6 @@ import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { fileVersion, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { StagedCounters } from './counters.ts';
 
-interface OpenedFolder {
-  readonly db: DatabaseSync;
-  readonly close: () => void;
-}
-
 /**
  * A consistent read-only snapshot of a data folder, even while a gateway uses it. Throws StateFileError if the state is
  * missing or of a newer version.
@@ -55,7 +50,7 @@ export async function folderSource(folder: string, clock: () => number = Date.no
 }
 
 /** A database of an older version is copied, and the copy is migrated. */
-async function openToRead(folder: string): Promise<OpenedFolder> {
+async function openToRead(folder: string) {
   const file = join(folder, 'state.db');
   if (!existsSync(file)) throw new StateFileError(`${folder} does not contain a state: state.db is missing`);
   const db = orReported(folder, () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));

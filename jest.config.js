@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 
 /** Tests are TypeScript modules that Node loads by itself, as it does when the product runs (test/runner/). */
 export default {
@@ -12,11 +12,11 @@ export default {
   injectGlobals: false,
   globalSetup: '<rootDir>/test/runner/setup.ts',
   globalTeardown: '<rootDir>/test/runner/teardown.ts',
-  // A fresh clone knows no durations: Jest would go by the size of files, and end with a long suite alone.
+  // A fresh clone knows no durations: Jest would go by the size of files, and start all suites that wait at once.
   testSequencer: '<rootDir>/test/runner/order.js',
-  // Twice the processors, because suites wait: for servers to start and stop, for deadlines, for bans. Not more, because each
-  // takes up to 1 GB with its browser, servers and gateways. A number, because Jest takes '150%' as 150.
-  maxWorkers: Math.min(2 * availableParallelism(), 8),
+  // Three for each processor, because suites wait: for servers to start and stop, for deadlines, for bans. Each takes up to 1 GB
+  // with its browser, servers and gateways. A number, because Jest takes '150%' as 150.
+  maxWorkers: Math.max(1, Math.min(3 * availableParallelism(), 8, Math.floor(totalmem() / 1e9))),
   // Modules stay in their worker, so its heap grows with the suites; a new worker costs a second. In bytes of the heap.
   workerIdleMemoryLimit: '500MB',
   // Only a guard against hanging: real servers on a busy machine take their time. A test that is over it fails with its name. There is

@@ -319,6 +319,9 @@ describe('the buffer', () => {
     const [{ secret, id }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
     for (let i = 0; i < 3; i++) await one.client.get('/pets').set('X-API-Key', secret);
     for (let i = 0; i < 2; i++) await one.client.get('/nowhere').set('X-API-Key', other.secret);
+    // Times are in whole milliseconds.
+    const ended = Date.now();
+    await until('the next request is newer', () => Date.now() > ended + 1);
     await one.client.get('/pets');
     const codes = async (query: string) =>
       listOf(await adminOf(one.adminUrl)('GET', `/requests${query}`)).map(({ code }) => code);

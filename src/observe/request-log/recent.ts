@@ -96,7 +96,7 @@ export class RecentRequests {
       const { keyId, account: of } = kept.event;
       if ((key === null || key === keyId) && (account === null || account === of)) fitting.push(kept);
     }
-    const newest = fitting.sort((one, other) => other.endedAt - one.endedAt).slice(0, limit);
+    const newest = fitting.sort((one, other) => other.number - one.number).slice(0, limit);
     return newest.map((kept) => listed(requestView(kept, this.#worker)));
   }
 

@@ -210,6 +210,13 @@ describe('refusals and failures', () => {
     expect(recent.explain(idOf(60_000)).request?.more).toBe(19_999);
   });
 
+  test('of one millisecond are newest first, whatever their codes are', () => {
+    const { recent } = keeping(100);
+    for (const [i, code] of ['not_found', 'not_found', 'missing_api_key', 'not_found'].entries())
+      recent.observe(refused(i, code));
+    expect(recent.refusals(ANY).map(({ id }) => id)).toEqual([3, 2, 1, 0].map(idOf));
+  });
+
   test('of one code are limited per second over all clients', () => {
     const { recent, pass, kept } = keeping(100_000);
     for (let i = 0; i < 5_000; i++) recent.observe(refused(i, 'invalid_api_key'));

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Redis, SentinelConnector } from 'ioredis';
+import { Cluster, Redis, SentinelConnector } from 'ioredis';
 
 /**
  * Milliseconds. A connection silent for this long with pending replies is dropped: a stopped machine sends no reset.
@@ -43,4 +43,27 @@ watched.setSocketTimeout = function () {
     this.socketTimeoutTimer = undefined;
     if (this.commandQueue.length > 0) this.setSocketTimeout();
   });
+};
+
+/**
+ * If `disconnect` comes while the client asks for the slots of a Cluster, it repeats the question forever, and the
+ * process does not end. With this patch a round that was stopped has no next one.
+ */
+const refreshed = Cluster.prototype as unknown as Refreshed;
+interface Refreshed {
+  readonly options: { readonly slotsRefreshInterval: number };
+  slotsTimer: NodeJS.Timeout | null | undefined;
+  refreshSlotsCache(done: () => void): void;
+  resetNodesRefreshInterval(): void;
+}
+refreshed.resetNodesRefreshInterval = function () {
+  if (this.slotsTimer) return;
+  const plan = () => {
+    const timer = setTimeout(
+      () => this.refreshSlotsCache(() => this.slotsTimer === timer && plan()),
+      this.options.slotsRefreshInterval,
+    );
+    this.slotsTimer = timer;
+  };
+  plan();
 };

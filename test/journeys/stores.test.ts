@@ -258,9 +258,10 @@ describe('of two stores', () => {
   test('with retries of timeouts, one that hangs only causes delays', async () => {
     const [one, two] = [await store(hangs), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`);
-    for (let i = 0; i < 10; i++) expect((await ask()).status).toBe(200);
-    expect(one.asked.length).toBeGreaterThan(0);
-    expect(lines('request').map(({ store }) => store)).toEqual(Array(10).fill(two.name));
+    // The first backend is chosen at random.
+    do expect((await ask()).status).toBe(200);
+    while (one.asked.length === 0);
+    expect(new Set(lines('request').map(({ store }) => store))).toEqual(new Set([two.name]));
     await until('its log says so', () => gateway.log.some(({ msg }) => String(msg).startsWith('retry')));
   });
 

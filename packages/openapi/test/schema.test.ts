@@ -580,3 +580,26 @@ test.each([0, 1, 2, 3, 4])('a length of %i counts code points, also without a ty
     expect(fitting).toEqual(words.flat().filter((word) => [...word].length === limit));
   }
 });
+
+describe.each(['anyOf', 'oneOf'])('alternatives of %s by name', (keyword) => {
+  const alternatives = [
+    { type: 'integer', minimum: 5 },
+    { type: 'number', nullable: true, maximum: 7 },
+    { type: 'object', required: ['a'], properties: { a: { type: 'string' } } },
+    { type: 'object', required: ['a', 'b'] },
+    { required: ['c'], maxProperties: 2 },
+    { type: 'array', items: { type: 'boolean' } },
+    { allOf: [{ type: 'string' }, { maxLength: 2 }] },
+  ];
+  const schemas = Object.fromEntries(alternatives.map((schema, i) => [`A${i}`, schema]));
+  const named = alternatives.map((_, i) => ({ $ref: `#/components/schemas/A${i}` }));
+  const inPlace = checker({ type: 'array', items: { [keyword]: alternatives } });
+  const byName = checker({ type: 'array', items: { [keyword]: named } }, schemas);
+
+  test.each([
+    ...['1', '5', '6.5', '9.5', '5.0', '12345678901234567890', 'null', 'true', '"ab"', '"abc"', '[]', '[true]', '[1]'],
+    ...['{}', '{"a":"x"}', '{"a":1}', '{"a":1,"b":2}', '{"c":1}', '{"c":1,"d":2,"e":3}', '{"a":"x","c":1}'],
+  ])('judge %s like those in place', (value) => {
+    expect(byName(`[${value}]`)).toEqual(inPlace(`[${value}]`));
+  });
+});

@@ -2,6 +2,7 @@ import { _, type Ajv, type CodeKeywordDefinition, Name, str } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { Patterns } from '../patterns/pattern.ts';
+import { withFirstLook } from './alternatives.ts';
 import { applied } from './applied.ts';
 import { cut } from './cut.ts';
 import type { Translated } from './definitions.ts';
@@ -31,6 +32,8 @@ const regExp = Object.assign(
 
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
+
+const PART = 'part ';
 
 export const NOT_COMPILED = Symbol('too much is not compiled yet');
 
@@ -95,8 +98,9 @@ export class Compiler {
 
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
-    const whole = cut(schema, (part) => {
-      const name = `part ${this.#parts++}`;
+    const find = (name: string) => (name.startsWith(PART) ? {} : this.#find(name));
+    const whole = cut(this.#thorough ? schema : withFirstLook(schema, find), (part) => {
+      const name = `${PART}${this.#parts++}`;
       this.#definitions.set(
         name,
         this.#unit(() => part),
@@ -125,8 +129,9 @@ export class Compiler {
       logger: false,
       code: { optimize: true, regExp },
     });
-    for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
+    // Before `endOfFaults`, which counts its errors.
     ajv.addKeyword(refers((name) => this.#referred(name)));
+    for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     const unit = (schema: Translated) => this.#inner(schema);
     for (const keyword of applied({ unit, evaluate: (schema) => this.#evaluations.of(schema) }))
       ajv.addKeyword(keyword);
@@ -161,6 +166,7 @@ const instancePath = new Name('instancePath');
 function refers(find: (name: string) => Unit): CodeKeywordDefinition {
   return {
     keyword: 'refers',
+    post: true,
     code(cxt) {
       const { data, gen, it } = cxt;
       const validate = _`${constant(cxt, find(cxt.schema as string))}.validate`;

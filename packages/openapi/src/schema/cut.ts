@@ -47,7 +47,7 @@ function insideOf(schema: Translated): Translated[] {
   return parts;
 }
 
-function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
+export function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
   const result = { ...schema };
   for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
   for (const key of LISTS) if (key in schema) result[key] = (schema[key] as Translated[]).map(change);

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
 import { startNginx } from './nginx.ts';
+import { SIZED, SIZES } from './work.ts';
 
 /** An nginx that is never the bottleneck. */
 export interface Backend {
@@ -16,13 +19,24 @@ export const BODY_LENGTH = 'x-body-length';
 
 export async function startBackend(children: Children): Promise<Backend> {
   const port = await freePort();
+  const sized = join(children.folder, 'sized');
+  mkdirSync(sized);
+  for (const size of SIZES) writeFileSync(join(sized, String(size)), sizedReply(size));
   const { pid } = await startNginx(children, {
     name: 'backend',
     port,
     place: 'beside',
     server: `add_header ${BODY_LENGTH} $content_length always;
-    if ($request_method = POST) { return 201 '${CREATED}'; }
-    return 200 '${PETS}';`,
+    location / {
+      if ($request_method = POST) { return 201 '${CREATED}'; }
+      return 200 '${PETS}';
+    }
+    location ${SIZED} { alias ${sized}/; }`,
   });
   return { url: `http://127.0.0.1:${port}`, port, pid };
+}
+
+export function sizedReply(bytes: number): string {
+  const reply = (name: string) => JSON.stringify({ id: 1, name });
+  return reply('x'.repeat(bytes - reply('').length));
 }

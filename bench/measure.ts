@@ -43,14 +43,18 @@ export async function measure({ target, running, work }: Subject, options: Measu
 
   const left = await probe(target, running, work);
   const before = await readUsage();
-  const result = await load(requestOf(work, running.url, running.keys), options);
+  const { seconds, connections, folder } = options;
+  const result = await load(requestOf(work, running.url, running.keys), {
+    ...{ seconds, connections, folder },
+    ...(work.script !== undefined && { script: work.script }),
+  });
   const after = await readUsage();
   const leftAfter = await probe(target, running, work);
 
   const decisions = after.decisions - before.decisions;
   const problem =
     wrongCounts(work, result, letsThrough(target, work)) ??
-    (isAdmitted(work) && left !== null ? wrongCharge(left - leftAfter!, result, options.connections) : null) ??
+    (isAdmitted(work) && left !== null ? wrongCharge(left - leftAfter!, result, connections) : null) ??
     (isAdmitted(work) && target.redis && decisions === 0 ? 'Redis was never asked' : null);
   if (problem !== null) throw new WrongAnswer(`${target.name}, ${work.title}: ${problem}`);
 

@@ -1,7 +1,7 @@
 import { request as send } from 'node:http';
-import { BODY_LENGTH, CREATED, PETS } from './backend.ts';
+import { BODY_LENGTH, CREATED, PETS, sizedReply } from './backend.ts';
 import type { Running, Target } from './targets/target.ts';
-import { isAdmitted, type Request, requestOf, type Work } from './work.ts';
+import { isAdmitted, type Request, requestOf, SIZED, type Work } from './work.ts';
 
 export class WrongAnswer extends Error {
   override name = 'WrongAnswer';
@@ -21,7 +21,7 @@ export async function probe(target: Target, running: Running, work: Work): Promi
   if (letsThrough(target, work) > 0 && answer.status < 400) answer = await asked();
   const expect = (holds: boolean, what: string) => {
     if (holds) return;
-    throw wrong(target, work, `${what}, but it answered ${answer.status} ${answer.body}`);
+    throw wrong(target, work, `${what}, but it answered ${answer.status} ${answer.body.slice(0, 200)}`);
   };
   expect(work.statuses.includes(answer.status), `expected ${work.statuses.join(' or ')}`);
   if (isAdmitted(work)) checkForwarded(work, answer, expect);
@@ -51,10 +51,15 @@ export async function prepare(target: Target, running: Running, work: Work): Pro
 }
 
 function checkForwarded(work: Work, answer: Answer, expect: (holds: boolean, what: string) => void): void {
-  expect(answer.body === (work.body === null ? PETS : CREATED), "expected the backend's body");
+  expect(answer.body === replyTo(work), "expected the backend's body");
   if (work.body === null) return;
   const sent = Buffer.byteLength(work.body);
   expect(Number(answer.headers[BODY_LENGTH]) === sent, `expected ${sent} bytes at the backend`);
+}
+
+function replyTo({ body, path }: Work): string {
+  if (body !== null) return CREATED;
+  return path === undefined ? PETS : sizedReply(Number(path.slice(SIZED.length)));
 }
 
 function ask({ method, url, headers, body }: Request): Promise<Answer> {

@@ -1,8 +1,21 @@
 export interface Work {
-  readonly name: 'get' | 'post' | 'post-10k' | 'post-1m' | 'refused' | 'unknown';
+  readonly name:
+    | 'get'
+    | 'get-varied'
+    | 'get-100k'
+    | 'get-10m'
+    | 'post'
+    | 'post-10k'
+    | 'post-1m'
+    | 'refused'
+    | 'unknown';
   readonly title: string;
   readonly method: 'GET' | 'POST';
+  /** Default: PATH. */
+  readonly path?: string;
   readonly body: string | null;
+  /** Lua for requests that differ. */
+  readonly script?: string;
   readonly key: keyof Keys;
   /** Every response must have one of these. */
   readonly statuses: readonly number[];
@@ -16,11 +29,31 @@ export interface Keys {
 
 export const PATH = '/pets';
 
+/** The backend's response at `SIZED` and a number has that many bytes. */
+export const SIZED = '/categories/';
+export const SIZES = [100_000, 10_000_000] as const;
+
+const JSON_TYPE = 'application/json';
+
 /** A pet of exactly 200 bytes: its name is as long as the contract allows, partly beyond ASCII. */
 const NEW_PET = newPet(200);
 
 export const works: readonly Work[] = [
   { name: 'get', title: 'admitted GET', method: 'GET', body: null, key: 'admitted', statuses: [200] },
+  {
+    name: 'get-varied',
+    title: 'admitted GET, a field differs each time',
+    method: 'GET',
+    body: null,
+    script: takeTurns(Array.from({ length: 61 }, (_, i) => spelled(JSON_TYPE, i))),
+    key: 'admitted',
+    statuses: [200],
+  },
+  ...SIZES.map((size, i): Work => {
+    const title = `admitted GET, ${['100 KB', '10 MB'][i]} of response`;
+    const name = i === 0 ? 'get-100k' : 'get-10m';
+    return { name, title, method: 'GET', path: `${SIZED}${size}`, body: null, key: 'admitted', statuses: [200] };
+  }),
   {
     name: 'post',
     title: 'admitted POST, 200-byte JSON',
@@ -92,17 +125,39 @@ export interface Request {
 }
 
 export function requestOf(work: Work, url: string, keys: Keys): Request {
-  const headers = { accept: 'application/json', 'x-api-key': keys[work.key] };
+  const headers = { accept: JSON_TYPE, 'x-api-key': keys[work.key] };
   return {
     method: work.method,
-    url: url + PATH,
-    headers: work.body === null ? headers : { ...headers, 'content-type': 'application/json' },
+    url: url + (work.path ?? PATH),
+    headers: work.body === null ? headers : { ...headers, 'content-type': JSON_TYPE },
     body: work.body,
   };
 }
 
 export function isAdmitted(work: Work): boolean {
   return work.key === 'admitted';
+}
+
+/** The same media type and as long. */
+function spelled(text: string, i: number): string {
+  return [...text].map((letter, bit) => ((i >> bit) & 1 ? letter.toUpperCase() : letter)).join('');
+}
+
+/** 61 is prime: with any usual number of connections, one sees another value each time. */
+function takeTurns(accepted: readonly string[]): string {
+  return `
+local texts, at = {}, 0
+function init()
+  for i, accept in ipairs({${accepted.map((accept) => `'${accept}'`).join()}}) do
+    wrk.headers['accept'] = accept
+    texts[i] = wrk.format()
+  end
+end
+function request()
+  at = at % #texts + 1
+  return texts[at]
+end
+`;
 }
 
 function newPet(bytes: number): string {

@@ -6,7 +6,7 @@ import { nothingMissing, type Target } from './target.ts';
 export const nginx: Target = {
   name: 'nginx',
   title: 'nginx proxy_pass',
-  works: ['get', 'post', 'post-10k', 'post-1m'],
+  works: ['get', 'get-varied', 'get-100k', 'get-10m', 'post', 'post-10k', 'post-1m'],
   counts: false,
   redis: false,
   missing: nothingMissing,

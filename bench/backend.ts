@@ -20,7 +20,7 @@ export const BODY_LENGTH = 'x-body-length';
 export async function startBackend(children: Children): Promise<Backend> {
   const port = await freePort();
   const sized = join(children.folder, 'sized');
-  mkdirSync(sized);
+  mkdirSync(sized, { recursive: true });
   for (const size of SIZES) writeFileSync(join(sized, String(size)), sizedReply(size));
   const { pid } = await startNginx(children, {
     name: 'backend',

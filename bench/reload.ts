@@ -3,7 +3,7 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/reload.ts --contract /tmp/documents/kubernetes.json
  *
- * `--workers 2` needs a Redis. The requested path is added to the large contract; backend and this program run on
+ * `--workers 2` needs a Redis, `--before main` measures a commit, too. The requested path is added to the large contract; backend and this program run on
  * another processor, if there is one.
  */
 
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeSecret } from '../src/keys/secret.ts';
+import { checkOut } from '../test/support/checkout.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
@@ -19,11 +20,12 @@ import { pace } from './pace.ts';
 import { stepAside } from './processors.ts';
 import { startRedis } from './redis-server.ts';
 import { percentile } from './statistics.ts';
-import { prepareStoregate } from './targets/storegate-process.ts';
+import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
 import type { Request } from './work.ts';
 
 const { values } = parseArgs({
   options: {
+    before: { type: 'string' },
     contract: { type: 'string' },
     rate: { type: 'string', default: '500' },
     reloads: { type: 'string', default: '3' },
@@ -63,11 +65,19 @@ async function run(): Promise<void> {
   const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
   const surroundings = { children, backend, redis, node: process.execPath, keys };
   const options = workers > 1 ? { redis: true, workers } : {};
-  const gateway = await prepareStoregate('storegate', surroundings, options);
+  const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
+  if (values.before !== undefined) projects.unshift(checkOut(values.before, children.folder));
+  for (const { name, folder } of projects) {
+    console.log(name);
+    await measure(await prepareStoregate(name, surroundings, { ...options, project: folder }));
+  }
+}
+
+async function measure(gateway: PreparedStoregate): Promise<void> {
   const file = join(children.folder, 'contract.json');
   put(file, 'small');
   const env = { ...gateway.command.env, STOREGATE_CONTRACT: file };
-  const { pid } = await children.start({ ...gateway.command, env, place: 'anywhere' });
+  const { pid, stop } = await children.start({ ...gateway.command, env, place: 'anywhere' });
   const headers = { 'x-api-key': gateway.keys.admitted };
   const request = { method: 'GET', url: `${gateway.url}/bench`, headers, body: null };
   await pace(request, { rate, seconds: WARM_UP });
@@ -80,6 +90,7 @@ async function run(): Promise<void> {
     put(file, 'small');
     await until(async () => !(await isThere(`${request.url}/large`, headers)), request);
   }
+  await stop();
 }
 
 function unchecked(item: unknown): unknown {

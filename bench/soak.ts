@@ -2,51 +2,65 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hashSecret, makeKeyId, makeSecret } from '../src/keys/secret.ts';
+import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 import { load } from './load.ts';
 import { withSurroundings } from './surroundings.ts';
 import { storegate } from './targets/storegate.ts';
-import { startStoregate } from './targets/storegate-process.ts';
+import { prepareStoregate } from './targets/storegate-process.ts';
+import type { Surroundings } from './targets/target.ts';
 import { prepare, WrongAnswer } from './verify.ts';
 import { requestOf, works } from './work.ts';
 
 const KEYS = 1_000_000;
 const SECONDS = 10;
 
-/** A million keys in turn at full speed against embedded state. */
+/** A million keys in turn at full speed against embedded state; the commit before, then today. */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
-  const get = works.find(({ name }) => name === 'get')!;
   await withSurroundings(options.node, async (surroundings) => {
-    const { folder } = surroundings.children;
-    const file = join(folder, 'keys');
-    say(`making ${KEYS} keys`);
-    const running = await startStoregate('storegate', surroundings, { prepare: (data) => makeKeys(data, file) });
-    await prepare(storegate, running, get);
-    const request = requestOf(get, running.url, running.keys);
-    console.log('seconds    requests  keys seen   RSS MiB  CPU us/request');
-    const started = performance.now();
-    let requests = 0;
-    while (performance.now() - started < options.soakMinutes * 60_000) {
-      const before = cpuTime(running.pid);
-      const script = takeTurns(file, requests % KEYS);
-      const result = await load(request, { seconds: SECONDS, connections: options.connections, folder, script });
-      if (result.refusals + result.failures > 0) {
-        throw new WrongAnswer(
-          `${result.refusals} of ${result.requests} requests were refused, ${result.failures} not answered, ${result.timeouts} of them in time`,
-        );
-      }
-      requests += result.requests;
-      const cells = [
-        ((performance.now() - started) / 1_000).toFixed(0).padStart(7),
-        String(requests).padStart(11),
-        String(Math.min(requests, KEYS)).padStart(10),
-        (residentMemory(running.pid) / 2 ** 20).toFixed(0).padStart(9),
-        ((cpuTime(running.pid) - before) / result.requests).toFixed(1).padStart(15),
-      ];
-      console.log(cells.join(' '));
+    const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
+    if (options.before !== null) projects.unshift(checkOut(options.before, surroundings.children.folder));
+    for (const { name, folder } of projects) {
+      say(`${name}: making ${KEYS} keys`);
+      await measure(name, folder, options, surroundings);
     }
   });
+}
+
+async function measure(name: string, project: string, options: Options, surroundings: Surroundings): Promise<void> {
+  const get = works.find((work) => work.name === 'get')!;
+  const { children } = surroundings;
+  const file = join(children.folder, 'keys');
+  const prepared = await prepareStoregate(name, surroundings, { project, prepare: (data) => makeKeys(data, file) });
+  const running = { ...prepared, ...(await children.start(prepared.command)) };
+  const { pid } = running;
+  await prepare(storegate, running, get);
+  const request = requestOf(get, running.url, running.keys);
+  console.log(`${name}\nseconds    requests  keys seen   RSS MiB  CPU us/request`);
+  const started = performance.now();
+  let requests = 0;
+  while (performance.now() - started < options.soakMinutes * 60_000) {
+    const before = cpuTime(pid);
+    const script = takeTurns(file, requests % KEYS);
+    const { connections } = options;
+    const result = await load(request, { seconds: SECONDS, connections, folder: children.folder, script });
+    if (result.refusals + result.failures > 0) {
+      throw new WrongAnswer(
+        `${result.refusals} of ${result.requests} requests were refused, ${result.failures} not answered, ${result.timeouts} of them in time`,
+      );
+    }
+    requests += result.requests;
+    const cells = [
+      ((performance.now() - started) / 1_000).toFixed(0).padStart(7),
+      String(requests).padStart(11),
+      String(Math.min(requests, KEYS)).padStart(10),
+      (residentMemory(pid) / 2 ** 20).toFixed(0).padStart(9),
+      ((cpuTime(pid) - before) / result.requests).toFixed(1).padStart(15),
+    ];
+    console.log(cells.join(' '));
+  }
+  await running.stop();
 }
 
 /** Writes copies of the admitted key directly into the gateway's file, because a million commands would take hours. */

@@ -1,10 +1,10 @@
 /**
  * CPU of TLS 1.3, for storegate and for nginx as a bare proxy:
  *
- *     node --disable-warning=ExperimentalWarning bench/tls.ts [seconds]
+ *     node --disable-warning=ExperimentalWarning bench/tls.ts --before main
  *
  * A GET on kept-alive connections, plain and with TLS; and a GET per connection: plain, full handshake, resumed
- * session.
+ * session. `--before` measures a commit, too.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -12,6 +12,8 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { parseArgs } from 'node:util';
+import { checkOut } from '../test/support/checkout.ts';
 import { freePort } from '../test/support/free-port.ts';
 import type { Child } from './children.ts';
 import { cpuTime } from './cpu.ts';
@@ -22,12 +24,14 @@ import { withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
 import type { Surroundings } from './targets/target.ts';
 
-const SECONDS = Number(process.argv[2] ?? 2);
+const SECONDS = 2;
 const ROUNDS = 5;
 const CONNECTIONS = 64;
 /** Connections of a round, and concurrent ones. */
 const NEW = 600;
 const AT_ONCE = 16;
+
+const { values } = parseArgs({ options: { before: { type: 'string' } } });
 
 interface Measured {
   readonly name: string;
@@ -52,11 +56,16 @@ async function startAll(surroundings: Surroundings): Promise<Measured[]> {
   const all: Measured[] = [];
   const add = (name: string, url: string, key: string, { pid }: Pick<Child, 'pid'>) =>
     all.push({ name, url, key, pid });
-  const plain = await startStoregate('plain', surroundings, {});
-  add('storegate', plain.url, plain.keys.admitted, plain);
   const env = { STOREGATE_TLS_CERT: pair.cert, STOREGATE_TLS_KEY: pair.key };
-  const secure = await startStoregate('tls', surroundings, { env });
-  add('storegate, TLS', secure.url.replace('http:', 'https:'), secure.keys.admitted, secure);
+  const start = async (name: string, project?: string) => {
+    const at = project === undefined ? {} : { project };
+    const plain = await startStoregate(`${name}-plain`, surroundings, at);
+    add(name, plain.url, plain.keys.admitted, plain);
+    const secure = await startStoregate(`${name}-tls`, surroundings, { ...at, env });
+    add(`${name}, TLS`, secure.url.replace('http:', 'https:'), secure.keys.admitted, secure);
+  };
+  await start('storegate');
+  if (values.before !== undefined) await start('storegate before', checkOut(values.before, children.folder).folder);
   for (const tls of [null, pair]) {
     const [name, port] = [tls === null ? 'nginx' : 'nginx-tls', await freePort()];
     const server = `location / { ${PROXY_PASS} }`;
@@ -124,13 +133,17 @@ async function fresh(one: Measured, resumes: boolean): Promise<number> {
 
 await withSurroundings(process.execPath, async (surroundings) => {
   const all = await startAll(surroundings);
-  const [plain, secure] = all as [Measured, Measured];
   const { folder } = surroundings.children;
+  const names = all.map(({ name }) => name).filter((name) => !name.endsWith(', TLS'));
+  const named = (name: string) => all.find((one) => one.name === name)!;
+  const projects = names.filter((name) => name !== 'nginx');
   const works = new Map<string, () => Promise<number>>([
     ...all.map((one) => [`${one.name}: GET, connection kept`, () => kept(one, folder)] as const),
-    ['storegate: GET, new connection', () => fresh(plain, false)],
-    ['storegate, TLS: GET, full handshake', () => fresh(secure, false)],
-    ['storegate, TLS: GET, resumed session', () => fresh(secure, true)],
+    ...projects.flatMap((name) => [
+      [`${name}: GET, new connection`, () => fresh(named(name), false)] as const,
+      [`${name}, TLS: GET, full handshake`, () => fresh(named(`${name}, TLS`), false)] as const,
+      [`${name}, TLS: GET, resumed session`, () => fresh(named(`${name}, TLS`), true)] as const,
+    ]),
   ]);
   const costs = new Map<string, number[]>([...works.keys()].map((name) => [name, []]));
   // The first round is a warm-up.
@@ -143,5 +156,5 @@ await withSurroundings(process.execPath, async (surroundings) => {
   for (const [name, found] of costs) console.log(`${name.padEnd(44)} ${spread(found).median.toFixed(1)} us of CPU`);
   const of = (name: string) => spread(costs.get(`${name}: GET, connection kept`)!).median;
   const ratio = (name: string) => (of(`${name}, TLS`) / of(name)).toFixed(2);
-  console.log(`TLS beside plain, connection kept: storegate ${ratio('storegate')}, nginx ${ratio('nginx')}`);
+  console.log(`TLS beside plain, connection kept: ${names.map((name) => `${name} ${ratio(name)}`).join(', ')}`);
 });

@@ -8,6 +8,15 @@ import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
 
 const returnedNames = new ReturnedNames();
 
+interface Peer {
+  readonly address: string;
+  readonly host: string | undefined;
+  readonly lines: CheckedLines;
+}
+
+/** By connection. */
+const lastPeers = new WeakMap<object, Peer>();
+
 const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
 
@@ -52,15 +61,15 @@ export function createRequestFields(identity: IdentityHeaders): RequestFields {
 }
 
 /** RFC 7239 and de-facto headers; a direct client's own are dropped. */
-function peerLines({ address, call, head }: Exchange): CheckedLines {
-  if (head.peer?.address === address) return head.peer.lines;
-  const { host } = head;
+function peerLines({ address, call, head: { host } }: Exchange): CheckedLines {
+  const last = lastPeers.get(call.connection);
+  if (last !== undefined && last.address === address && last.host === host) return last.lines;
   const proto = protoOf(call);
   const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', proto];
   if (host !== undefined) list.push('X-Forwarded-Host', host);
   list.push('Forwarded', `for=${node(address)};${origin(proto, host)}`);
   const lines = checkedLines(list);
-  head.peer = { address, lines };
+  lastPeers.set(call.connection, { address, host: host && oneByte(host), lines });
   return lines;
 }
 

@@ -30,7 +30,6 @@ export interface Head {
   /** Flat, spelt as received. */
   readonly forwardable: readonly string[];
   readonly lines: CheckedLines;
-  peer: { readonly address: string; readonly lines: CheckedLines } | null;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -71,7 +70,6 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     tracestate: undefined as string | undefined,
     forwardable: [] as string[],
     lines: '' as CheckedLines,
-    peer: null,
   };
   let connection = '';
   let traceparents = 0;

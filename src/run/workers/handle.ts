@@ -12,7 +12,7 @@ import { RemoteError, WorkersError } from './remote-error.ts';
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
-/** Milliseconds between two health checks. */
+/** Milliseconds between two health checks; those of all workers begin together. */
 const PULSE = 2_000;
 const PULSE_ANSWER = 5_000;
 /** Not one: after the machine slept, the first deadline is already over. */
@@ -154,7 +154,7 @@ export class WorkerHandle {
   async #watch(): Promise<void> {
     let missed = 0;
     while (this.serves && missed < PULSES_MISSED) {
-      await setTimeout(PULSE, undefined, { ref: false });
+      await setTimeout(PULSE - (performance.now() % PULSE), undefined, { ref: false });
       missed = (await this.#answers()) ? 0 : missed + 1;
     }
     if (this.serves) this.giveUp(`did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);

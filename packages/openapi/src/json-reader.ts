@@ -1,6 +1,7 @@
 import { Bag } from './bag.ts';
 import { codesOf } from './character-codes.ts';
 import type { JsonFault, Rule } from './fault.ts';
+import type { JsonResult } from './json.ts';
 import { printablePointer } from './names.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 import { unlikeIntegers } from './value-marks.ts';
@@ -11,13 +12,21 @@ const hasOwn = Object.prototype.hasOwnProperty;
 interface Names {
   readonly list: string[];
   size: number;
+  /** Where to go on in the object that is read. */
+  next: number;
+  repeats: boolean;
 }
+
+type Holder = unknown[] | Record<string, unknown>;
 
 /** Of names, and of characters of a name. */
 const MOST = 32;
 
 /** An Error costs a stack trace. */
-export const MISTAKE = Symbol('mistake in JSON');
+const MISTAKE = Symbol('mistake in JSON');
+
+/** No character code. */
+const OVER = -1;
 
 export class Reader {
   readonly text: string;
@@ -25,14 +34,20 @@ export class Reader {
   /** Two zeros follow the text: an escape at its end skips one. */
   readonly codes: Uint16Array;
   at = 0;
+  /** Where the step ends. */
+  pause = 0;
   depth = 0;
   /** Entries from `depth` on are stale. */
   readonly way: (string | number)[] = [];
   readonly names: Names[] = [];
+  /** By depth: what is not over yet. Entries behind `depth` are stale. */
+  readonly holders: [undefined, ...Holder[]] = [undefined];
+  value: unknown;
   message = '';
   rule: Rule = 'syntax';
   /** The last value is an integer in another notation, such as `1.0`. */
   unlikeInteger = false;
+  marked = false;
 
   constructor(text: string, maxDepth: number) {
     this.text = text;
@@ -40,7 +55,14 @@ export class Reader {
     this.codes = codesOf(text);
   }
 
-  fault(): JsonFault {
+  /** After `read` has returned `true`. Check the value before anything else is checked, because its marks are shared. */
+  get result(): JsonResult {
+    if (this.message !== '') return { fault: this.fault };
+    if (this.marked) unlikeIntegers.any = true;
+    return { value: this.value, fault: null, unlikeInteger: this.unlikeInteger };
+  }
+
+  get fault(): JsonFault {
     return {
       pointer: printablePointer(this.way.slice(0, this.depth)),
       offset: Buffer.byteLength(this.text.slice(0, this.at)),
@@ -56,12 +78,29 @@ export class Reader {
     throw MISTAKE;
   }
 
-  whole(): unknown {
-    if (this.codes[0] === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
-    const value = this.value(this.space());
+  /** Reads on. Returns `true` if there is a result, and `false` after `most` characters and the value they end in. */
+  read(most: number = Number.POSITIVE_INFINITY): boolean {
+    try {
+      return this.proceed(most);
+    } catch (error) {
+      if (error !== MISTAKE) throw error;
+      return true;
+    }
+  }
+
+  /** Without recursion, so that it can stop anywhere. */
+  proceed(most: number): boolean {
+    if (this.at === 0 && this.codes[0] === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
+    this.pause = this.at + most;
+    for (let c = this.space(); c !== OVER; ) {
+      if (this.at > this.pause) return false;
+      if (c === 123) c = this.object();
+      else if (c === 91) c = this.array();
+      else c = this.put(this.scalar(c));
+    }
     this.space();
     if (this.at !== this.text.length) this.fail('has something after its end');
-    return value;
+    return true;
   }
 
   /** Returns the next character code, 0 at the end. */
@@ -74,10 +113,8 @@ export class Reader {
     }
   }
 
-  value(c: number): unknown {
+  scalar(c: number): unknown {
     if (c === 34) return this.string();
-    if (c === 123) return this.object();
-    if (c === 91) return this.array();
     if (c === 116) return this.word('true', true);
     if (c === 102) return this.word('false', false);
     if (c === 110) return this.word('null', null);
@@ -90,29 +127,91 @@ export class Reader {
     return value;
   }
 
-  object(): Record<string, unknown> {
-    const { way } = this;
+  /** This and what follows return the code of the next value's first character, or OVER. */
+  object(): number {
     const object = new Bag();
-    let c = this.open();
-    if (c === 125) return this.close(object);
-    this.names[this.depth] ??= { list: [], size: 0 };
+    const c = this.open(object);
+    if (c === 125) return this.put(this.close(object));
+    this.names[this.depth] ??= { list: [], size: 0, next: 0, repeats: true };
     const names = this.names[this.depth]!;
-    let repeats = true;
-    for (let i = 0; ; i++) {
+    names.next = 0;
+    names.repeats = true;
+    return this.members(object, c);
+  }
+
+  array(): number {
+    const array: unknown[] = [];
+    const c = this.open(array);
+    return c === 93 ? this.put(this.close(array)) : this.entries(array, c);
+  }
+
+  /** Closes what ends after it, too. */
+  put(value: unknown): number {
+    for (let last = value; ; ) {
+      const holder = this.holders[this.depth];
+      if (holder === undefined) {
+        this.value = last;
+        return OVER;
+      }
+      if (Array.isArray(holder)) {
+        holder.push(last);
+        if (this.unlikeInteger) this.mark(holder, holder.length - 1);
+        const c = this.space();
+        if (c === 44) return this.entries(holder, this.next());
+        if (c !== 93) this.fail("is not valid JSON: ',' or ']' is expected");
+      } else {
+        const name = this.way[this.depth - 1]!;
+        holder[name] = last;
+        if (this.unlikeInteger) this.mark(holder, name);
+        const c = this.space();
+        if (c === 44) return this.members(holder, this.next());
+        if (c !== 125) this.fail("is not valid JSON: ',' or '}' is expected");
+      }
+      last = this.close(holder);
+    }
+  }
+
+  entries(array: unknown[], first: number): number {
+    const { way, depth } = this;
+    for (let c = first; ; c = this.next()) {
+      way[depth - 1] = array.length;
+      if (c === 123 || c === 91 || this.at > this.pause) return c;
+      array.push(this.scalar(c));
+      if (this.unlikeInteger) this.mark(array, array.length - 1);
+      c = this.space();
+      if (c === 93) return this.put(this.close(array));
+      if (c !== 44) this.fail("is not valid JSON: ',' or ']' is expected");
+    }
+  }
+
+  members(object: Record<string, unknown>, first: number): number {
+    const { way, depth } = this;
+    const names = this.names[depth]!;
+    let { next: i, repeats } = names;
+    for (let c = first; ; c = this.next()) {
       if (c !== 34) this.fail('is not valid JSON: a name in double quotes is expected');
       repeats &&= i < names.size && this.isNext(names.list[i]!);
       const name = repeats ? names.list[i]! : this.newName(object, names, i);
-      way[this.depth - 1] = name;
+      i++;
+      way[depth - 1] = name;
       if (this.space() !== 58) this.fail("is not valid JSON: ':' is expected");
-      this.at++;
-      object[name] = this.value(this.space());
+      c = this.next();
+      if (c === 123 || c === 91 || this.at > this.pause) {
+        names.next = i;
+        names.repeats = repeats;
+        return c;
+      }
+      object[name] = this.scalar(c);
       if (this.unlikeInteger) this.mark(object, name);
       c = this.space();
-      if (c === 125) return this.close(object);
+      if (c === 125) return this.put(this.close(object));
       if (c !== 44) this.fail("is not valid JSON: ',' or '}' is expected");
-      this.at++;
-      c = this.space();
     }
+  }
+
+  next(): number {
+    this.at++;
+    return this.space();
   }
 
   /** Comparing a name costs less than slicing and hashing it. */
@@ -141,33 +240,17 @@ export class Reader {
     return name;
   }
 
-  array(): unknown[] {
-    const { way } = this;
-    const array: unknown[] = [];
-    let c = this.open();
-    if (c === 93) return this.close(array);
-    for (;;) {
-      way[this.depth - 1] = array.length;
-      array.push(this.value(c));
-      if (this.unlikeInteger) this.mark(array, array.length - 1);
-      c = this.space();
-      if (c === 93) return this.close(array);
-      if (c !== 44) this.fail("is not valid JSON: ',' or ']' is expected");
-      this.at++;
-      c = this.space();
-    }
-  }
-
   mark(holder: object, key: string | number): void {
     this.unlikeInteger = false;
     unlikeIntegers.add(holder, key);
   }
 
-  open(): number {
+  open(holder: Holder): number {
     if (this.depth === this.maxDepth) this.fail(`is nested deeper than ${this.maxDepth} levels`, 'depth');
     this.at++;
     const c = this.space();
     this.way[this.depth++] = '';
+    this.holders[this.depth] = holder;
     return c;
   }
 
@@ -243,7 +326,7 @@ export class Reader {
     this.at += text.length;
     if (Number.isInteger(Number(value)) && !isInteger(text)) {
       this.unlikeInteger = true;
-      unlikeIntegers.any = true;
+      this.marked = true;
     }
     return value;
   }

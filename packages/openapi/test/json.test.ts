@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_DEPTH, readJson, readJsonText } from '../src/json.ts';
+import { MAX_DEPTH, readJson, readJsonInSteps, readJsonText } from '../src/json.ts';
+import { Reader } from '../src/json-reader.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -121,6 +122,53 @@ test('texts of all lengths end where they end', () => {
     expect(fault(`"${'a'.repeat(length)}`)).toBe(` ${length + 1} is not valid JSON: a string has no end`);
     expect(fault(`"${'a'.repeat(length)}\\`)).toBe(` ${length + 2} is not valid JSON: a string has no end`);
   }
+});
+
+describe('in steps', () => {
+  function inSteps(text: string, most: number) {
+    const reader = new Reader(text, MAX_DEPTH);
+    while (!reader.read(most));
+    return reader.result;
+  }
+
+  test('of any size it reads the same', () => {
+    const scrap = fc.array(fc.constantFrom(...'{}[],:" \t1', '1.0', '"a"', '{"a":', '[[', 'null'), { maxLength: 20 });
+    const json = fc.json({ maxDepth: 6 });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          json,
+          scrap.map((parts) => parts.join('')),
+        ),
+        fc.nat(10),
+        (text, most) => {
+          expect(inSteps(text, most)).toEqual(readJsonText(text));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a large text takes more than one, and others may be read between them', () => {
+    const name = 'n'.repeat(7);
+    const text = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ [name]: i })));
+    const steps = readJsonInSteps(bytes(text));
+    let step = steps.next();
+    let count = 1;
+    for (; !step.done; step = steps.next(), count++) expect(read('{"other":[1]}')).toEqual({ other: [1] });
+    expect(count).toBeGreaterThan(text.length / 8192);
+    expect(step.value).toEqual(readJson(bytes(text)));
+  });
+
+  test.each([' '.repeat(70_000), '日本'.repeat(12_000)])('a text of many bytes may be short: %.2s', (long) => {
+    const text = JSON.stringify([long]);
+    for (const body of [bytes(text), bytes(`${text}!`), Uint8Array.from([...bytes(text), 0xff])]) {
+      const steps = readJsonInSteps(body);
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      expect(step.value).toEqual(readJson(body));
+    }
+  });
 });
 
 describe('refuses', () => {

@@ -52,15 +52,16 @@ export function createContract({
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
     if (!media) {
-      refuseFaults(rule, faults, null, null);
+      refuse([...faults, ...withoutBody(rule)]);
       return checked({ client, target, operation, body: null });
     }
     return bodies.read(exchange, mostOf(operation), client.keyId).then((body) => {
-      const check = () => {
-        refuseFaults(rule, faults, media, body);
+      const end = (found: readonly Fault[]) => {
+        refuse([...faults, ...found]);
         return checked({ client, target, operation, body });
       };
-      return largeChecks.inTurn(exchange, client.keyId, body, check);
+      const found = body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.keyId, body, media);
+      return found instanceof Promise ? found.then(end) : end(found);
     });
   };
 
@@ -90,8 +91,12 @@ export function createContract({
     const body = await bodies.read(exchange, mostOf(operation), client.keyId);
     const rule = ruleOf(exchange, operation);
     try {
-      const check = () => refuseFaults(rule, faults, mediaOf(exchange, rule), body);
-      await largeChecks.inTurn(exchange, client.keyId, body, check);
+      const media = mediaOf(exchange, rule);
+      const found =
+        body === null || media === null
+          ? withoutBody(rule)
+          : await largeChecks.inTurn(exchange, client.keyId, body, media);
+      refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);
@@ -100,14 +105,8 @@ export function createContract({
   }
 }
 
-function refuseFaults(
-  rule: BodyRule | null,
-  faults: readonly Fault[],
-  media: MediaRule | null,
-  body: Buffer | null,
-): void {
-  const all = [...faults, ...bodyFaults(rule, media, body)];
-  if (all.length > 0) throw invalid(all);
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults);
 }
 
 function checked(request: CheckedRequest): Checked {
@@ -162,8 +161,7 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
   return media;
 }
 
-function bodyFaults(rule: BodyRule | null, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
-  if (body !== null && media !== null) return media.check(body);
+function withoutBody(rule: BodyRule | null): readonly Fault[] {
   return rule?.required ? [ofBody('request body is required', 'required')] : [];
 }
 

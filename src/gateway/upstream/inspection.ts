@@ -30,8 +30,9 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     if (exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
-    const whole = body instanceof BodyStream ? null : body;
-    const faults = await largeChecks.inTurn(exchange, client.keyId, whole, () => faultsIn(operation, stored, body));
+    const check = () => faultsIn(operation, stored, body);
+    const faults =
+      body instanceof BodyStream ? check() : await largeChecks.inTurn(exchange, client.keyId, body, { check });
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
     exchange.cancel?.();

@@ -23,7 +23,7 @@ test('large responses are checked in turn with other large bodies', async () => 
   const request = (name: string) =>
     largeChecks.run(
       'another key',
-      () => done.push(name),
+      { next: () => ({ done: true, value: done.push(name) }) },
       () => true,
       () => new Error(),
     );

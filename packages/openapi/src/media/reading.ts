@@ -1,7 +1,7 @@
 import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
-import { faultOfJson, readJson } from '../json.ts';
+import { faultOfJson, type JsonResult, readJson, readJsonInSteps } from '../json.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { decodeUtf8 } from '../utf8.ts';
@@ -41,7 +41,14 @@ export function createReader(
 }
 
 function readJsonBytes(bytes: Uint8Array, maxDepth: number | undefined): Reading {
-  const result = readJson(bytes, maxDepth);
+  return readingOf(readJson(bytes, maxDepth));
+}
+
+export function* readJsonSteps(bytes: Uint8Array, document: Document): Generator<void, Reading, void> {
+  return readingOf(yield* readJsonInSteps(bytes, document.reading.maxDepth));
+}
+
+function readingOf(result: JsonResult): Reading {
   return result.fault ? { fault: faultOfJson(result.fault, true) } : result;
 }
 

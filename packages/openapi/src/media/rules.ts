@@ -4,12 +4,13 @@ import type { Fault } from '../fault.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { Parameters } from '../parameters/parameter.ts';
+import type { Reading } from '../parameters/reading.ts';
 import { noteUnread } from '../parameters/shape.ts';
 import type { Direction } from '../schema/directions.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
-import { createReader, type ReadBytes, type Syntax } from './reading.ts';
+import { createReader, readJsonSteps, type Syntax } from './reading.ts';
 import { prepareXmlReader } from './xml/xml.ts';
 
 export interface MediaRule {
@@ -17,11 +18,18 @@ export interface MediaRule {
   readonly type: string;
   /** `bytes` is not empty. */
   check(bytes: Uint8Array): readonly Fault[];
+  /** `check` in steps, which only JSON has; the longest is the check of the schema. */
+  steps?(bytes: Uint8Array): Steps;
 }
+
+type Steps = Generator<void, readonly Fault[], void>;
 
 export type RuleFor = (contentType: string) => MediaRule;
 
-type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+interface BodyCheck {
+  readonly check: (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+  readonly steps?: (bytes: Uint8Array) => Steps;
+}
 
 const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
@@ -40,14 +48,13 @@ export class MediaRules {
 
   /** Returns a sentence if bodies cannot be checked. */
   rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
-    const check = this.#checkBody(content, type, syntax, direction);
-    if (typeof check === 'string') return check;
+    const made = this.#checkOf(content, type, syntax, direction);
+    if (typeof made === 'string') return made;
+    const { check, steps } = made;
     return (contentType) => ({
       type,
-      check(bytes) {
-        const faults = check(bytes, contentType);
-        return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
-      },
+      check: (bytes) => inBody(check(bytes, contentType)),
+      ...(steps && { steps }),
     });
   }
 
@@ -56,24 +63,38 @@ export class MediaRules {
     if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);
   }
 
-  #checkBody(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBody | string {
-    const media = this.#document.object(content[type]) ?? {};
+  #checkOf(content: Json, type: string, syntax: Syntax, direction: Direction): BodyCheck | string {
+    const document = this.#document;
+    const media = document.object(content[type]) ?? {};
     const schema = isObject(media.schema) ? media.schema : null;
     const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
-    if (schema && UNTYPED.has(syntax)) noteUnread(this.#document, schema, this.#findings);
-    if (syntax === 'form') return createFormCheck(this.#document, media, check) ?? 'the schema describes no object';
-    if (syntax === 'multipart') {
-      const sources = { document: this.#document, parameters: this.#parameters, findings: this.#findings };
-      return createMultipartCheck(sources, media, check);
+    if (schema && UNTYPED.has(syntax)) noteUnread(document, schema, this.#findings);
+    if (syntax === 'form') {
+      const made = createFormCheck(document, media, check);
+      return made === null ? 'the schema describes no object' : { check: made };
     }
-    const reader = createReader(this.#document, schema, syntax);
-    return typeof reader === 'string' ? reader : checkOf(reader, check);
+    if (syntax === 'multipart') {
+      const sources = { document, parameters: this.#parameters, findings: this.#findings };
+      const made = createMultipartCheck(sources, media, check);
+      return typeof made === 'string' ? made : { check: made };
+    }
+    const read = createReader(document, schema, syntax);
+    if (typeof read === 'string') return read;
+    const whole = (bytes: Uint8Array) => faultsOf(read(bytes), check);
+    if (syntax !== 'json') return { check: whole };
+    return {
+      check: whole,
+      *steps(bytes) {
+        return inBody(faultsOf(yield* readJsonSteps(bytes, document), check));
+      },
+    };
   }
 }
 
-function checkOf(read: ReadBytes, check: Check): CheckBody {
-  return (bytes) => {
-    const { value, fault, ...written } = read(bytes);
-    return fault ? [fault] : check(value, written);
-  };
+function faultsOf({ value, fault, ...written }: Reading, check: Check): readonly ValueFault[] {
+  return fault ? [fault] : check(value, written);
+}
+
+function inBody(faults: readonly ValueFault[]): readonly Fault[] {
+  return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
 }

@@ -1,6 +1,7 @@
 export interface Work {
   readonly name:
     | 'get'
+    | 'get-same'
     | 'get-varied'
     | 'get-100k'
     | 'get-10m'
@@ -40,6 +41,16 @@ const NEW_PET = newPet(200);
 
 export const works: readonly Work[] = [
   { name: 'get', title: 'admitted GET', method: 'GET', body: null, key: 'admitted', statuses: [200] },
+  {
+    name: 'get-same',
+    title: 'admitted GET, sent by a script as the next ones',
+    method: 'GET',
+    body: null,
+    // A script makes wrk slower, and so the gateway finds fewer requests at once.
+    script: takeTurns([JSON_TYPE]),
+    key: 'admitted',
+    statuses: [200],
+  },
   {
     name: 'get-varied',
     title: 'admitted GET, a field differs each time',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Places } from '../src/document/places.ts';
 import { readSource } from '../src/document/source.ts';
 import { ContractError, loadContract } from '../src/index.ts';
-import { done, head, load, loadText, notesOf, only, problemsOf } from './documents.ts';
+import { checker, done, head, load, loadText, notesOf, only, problemsOf } from './documents.ts';
 
 const folder = fileURLToPath(new URL('broken/', import.meta.url));
 
@@ -356,4 +356,14 @@ test('a document that is wrong anywhere is refused with a place, or loads', () =
     }),
     { numRuns: 200 },
   );
+});
+
+test('schemas may refer to each other in a long chain', () => {
+  const count = 3_000;
+  const next = (i: number) => ({ $ref: `#/components/schemas/S${(i + 1) % count}` });
+  const link = (i: number) => ({ properties: { next: next(i), value: { type: 'integer' } } });
+  const schemas = Object.fromEntries(Array.from({ length: count }, (_, i) => [`S${i}`, link(i)]));
+  const check = checker(schemas.S0!, schemas);
+  expect(check('{"next":{"next":{"value":1}}}')).toEqual([]);
+  expect(check('{"next":{"next":{"value":"1"}}}')).toEqual(['/next/next/value must be an integer']);
 });

@@ -2,6 +2,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import type { Field, Kind } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
+import { Nesting } from '../nesting.ts';
 import { type Dynamics, dynamicsOf } from './dynamics.ts';
 import { Homes } from './homes.ts';
 import type { Places } from './places.ts';
@@ -28,6 +29,7 @@ export class Bundler {
   readonly references: Json[] = [];
   readonly #visited = new Map<object, Kind>();
   readonly #inlining = new Set<object>();
+  readonly #nesting = new Nesting();
   readonly #sources: Sources;
   readonly #places: Places;
   readonly #findings: Findings;
@@ -126,7 +128,7 @@ export class Bundler {
       node.$ref = home;
     }
     this.references.push({ $ref: home });
-    this.#visit(target, 'schema');
+    this.#follow(target, 'schema');
   }
 
   #field(node: Json, key: string, value: unknown, field: Field): void {
@@ -180,7 +182,7 @@ export class Bundler {
     if (!target) return;
     node.$ref = this.#homes.of(target, kind);
     this.references.push(node);
-    this.#visit(target, kind);
+    this.#follow(target, kind);
   }
 
   /**
@@ -217,11 +219,15 @@ export class Bundler {
       const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref, null)) : null;
       if (target) {
         mapping[value] = this.#homes.of(target, 'schema');
-        this.#visit(target, 'schema');
+        this.#follow(target, 'schema');
       } else if (typeof ref !== 'string') {
         this.#findings.problem(mapping, value, 'must be a string');
       }
     }
+  }
+
+  #follow(target: Json, kind: Kind): void {
+    this.#nesting.run(() => this.#visit(target, kind));
   }
 
   #named(name: string): Json | null {

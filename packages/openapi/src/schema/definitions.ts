@@ -1,4 +1,5 @@
 import type { Json } from '../document/source.ts';
+import { Nesting } from '../nesting.ts';
 
 export type Translated = Record<string, unknown>;
 
@@ -15,6 +16,7 @@ export class OwnDefinitions {
   readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
   readonly #applies = new Map<string, Set<string>>();
+  readonly #nesting = new Nesting();
 
   constructor(known: Definitions | undefined) {
     this.#known = known;
@@ -40,7 +42,7 @@ export class OwnDefinitions {
       this.#names.set(key, name);
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
-      this.#own.set(name, make(name));
+      this.#nesting.run(() => this.#own.set(name, make(name)));
     }
     return name;
   }

@@ -16,7 +16,7 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
   let closed = false;
 
   async function look(): Promise<void> {
-    const current = (await Array.fromAsync(files(), signature)).join('|');
+    const current = (await Promise.all(files().map(signature))).join('|');
     if (closed) return;
     if (current === known) moving = null;
     else if (current !== moving) moving = current;

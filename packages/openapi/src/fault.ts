@@ -82,3 +82,8 @@ export interface JsonFault {
   readonly rule: Rule;
   readonly limit?: number;
 }
+
+export type JsonResult =
+  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
+  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger: boolean }
+  | { readonly value?: never; readonly fault: JsonFault };

@@ -1,5 +1,5 @@
 import { isShort } from './character-codes.ts';
-import type { JsonFault } from './fault.ts';
+import type { JsonFault, JsonResult } from './fault.ts';
 import type { ValueFault } from './faults.ts';
 import { Reader } from './json-reader.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
@@ -11,11 +11,6 @@ const STEP = 8 * 1024;
 
 export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false): ValueFault =>
   withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault;
-
-export type JsonResult =
-  /** `unlikeInteger`: an integer in another notation, such as `1.0`. */
-  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger: boolean }
-  | { readonly value?: never; readonly fault: JsonFault };
 
 /**
  * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the value, no unpaired

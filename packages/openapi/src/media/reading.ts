@@ -1,7 +1,8 @@
 import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
-import { faultOfJson, type JsonResult, readJson, readJsonInSteps } from '../json.ts';
+import type { JsonResult } from '../fault.ts';
+import { faultOfJson, readJson, readJsonInSteps } from '../json.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { decodeUtf8 } from '../utf8.ts';

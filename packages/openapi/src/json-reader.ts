@@ -10,7 +10,7 @@ const hasOwn = Object.prototype.hasOwnProperty;
 interface Names {
   readonly list: string[];
   size: number;
-  /** Where to go on in the object that is read. */
+  /** Where to continue in the object that is read. */
   next: number;
   repeats: boolean;
 }

@@ -86,6 +86,21 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByText('Refuses every request of all keys of delta on plan team (counted together)').waitFor();
     });
 
+    test('keeps what is typed into a search as soon as the field is there', async () => {
+      const { page } = await stand.open('read', 'keys-and-accounts');
+      const typed = await page.evaluate(`new Promise((resolve) => {
+        new MutationObserver((_, observer) => {
+          const field = document.querySelector('input[name=actor]');
+          if (field === null) return;
+          observer.disconnect();
+          field.value = 'typed';
+          requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(() => resolve(field.value)))));
+        }).observe(document.body, { childList: true, subtree: true });
+        location.hash = '#/audit';
+      })`);
+      expect(typed).toBe('typed');
+    });
+
     test('sends no secret that is pasted into the search, and leaves it in no URL', async () => {
       const secret = makeSecret('live');
       const { page } = await stand.open('read', 'keys-and-accounts');

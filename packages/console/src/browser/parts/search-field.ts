@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -14,7 +14,8 @@ interface SearchFieldProps {
 /** A field of a search. It has what is looked for, also after a step back, and keeps the focus when it was changed. */
 export function SearchField({ label, value, ...input }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // A later effect could replace what has been typed by then.
+  useLayoutEffect(() => {
     field.current!.value = value;
   }, [value]);
   return h(

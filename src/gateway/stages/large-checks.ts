@@ -15,7 +15,7 @@ export interface BodyCheck<T> {
 
 /** Both return whether it is over. */
 interface Waiting {
-  readonly drop: () => boolean;
+  readonly dropUnwanted: () => boolean;
   readonly proceed: () => boolean;
 }
 
@@ -43,7 +43,7 @@ export class LargeChecks {
   run<T>(owner: string, steps: Iterator<void, T, void>, isWanted: () => boolean, unwanted: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
-        drop() {
+        dropUnwanted() {
           if (isWanted()) return false;
           reject(unwanted());
           return true;
@@ -77,7 +77,7 @@ export class LargeChecks {
   /** `before`: milliseconds of earlier turns. */
   #proceed(next: Waiting, before: number): void {
     const began = performance.now();
-    const over = next.drop() || next.proceed();
+    const over = next.dropUnwanted() || next.proceed();
     const spent = before + performance.now() - began;
     if (over) setTimeout(this.#next, spent);
     else setImmediate(() => this.#proceed(next, spent));
@@ -87,7 +87,7 @@ export class LargeChecks {
     for (const [owner, own] of this.#waiting) {
       this.#waiting.delete(owner);
       for (let first = own.shift(); first !== undefined; first = own.shift()) {
-        if (first.drop()) continue;
+        if (first.dropUnwanted()) continue;
         if (own.length > 0) this.#waiting.set(owner, own);
         return first;
       }

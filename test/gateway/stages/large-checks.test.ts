@@ -7,23 +7,15 @@ class Unwanted extends Error {}
 const gone = () => new Unwanted();
 const wanted = () => true;
 
-const once = <T>(work: () => T): Iterator<void, T, void> => ({ next: () => ({ done: true, value: work() }) });
+const inOneStep = <T>(checks: LargeChecks, owner: string, work: () => T, isWanted = wanted) =>
+  checks.run(owner, { next: () => ({ done: true, value: work() }) }, isWanted, gone);
 
 describe('checks of large bodies', () => {
   test('run one at a time, keys in turns, each key in its order', async () => {
     const checks = new LargeChecks();
     const done: string[] = [];
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
-    await Promise.all(
-      names.map((name) =>
-        checks.run(
-          name[0]!,
-          once(() => done.push(name)),
-          wanted,
-          gone,
-        ),
-      ),
-    );
+    await Promise.all(names.map((name) => inOneStep(checks, name[0]!, () => done.push(name))));
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
@@ -36,7 +28,7 @@ describe('checks of large bodies', () => {
       standStill(20);
       last = performance.now();
     };
-    await Promise.all(Array.from({ length: 4 }, () => checks.run('a', once(check), wanted, gone)));
+    await Promise.all(Array.from({ length: 4 }, () => inOneStep(checks, 'a', check)));
     expect(gaps.length).toBe(3);
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(19);
   });
@@ -50,15 +42,10 @@ describe('checks of large bodies', () => {
       throw new Error('was checked');
     };
     const results = await Promise.allSettled([
-      checks.run('a', once(fails), wanted, gone),
-      checks.run('a', once(never), () => false, gone),
-      checks.run('b', once(never), () => false, gone),
-      checks.run(
-        'a',
-        once(() => 'fits'),
-        wanted,
-        gone,
-      ),
+      inOneStep(checks, 'a', fails),
+      inOneStep(checks, 'a', never, () => false),
+      inOneStep(checks, 'b', never, () => false),
+      inOneStep(checks, 'a', () => 'fits'),
     ]);
     expect(results).toEqual([
       { status: 'rejected', reason: expect.objectContaining({ message: 'unfit' }) },
@@ -66,14 +53,7 @@ describe('checks of large bodies', () => {
       { status: 'rejected', reason: expect.any(Unwanted) },
       { status: 'fulfilled', value: 'fits' },
     ]);
-    expect(
-      await checks.run(
-        'a',
-        once(() => 'fits too'),
-        wanted,
-        gone,
-      ),
-    ).toBe('fits too');
+    expect(await inOneStep(checks, 'a', () => 'fits too')).toBe('fits too');
   });
 
   test('begin with bodies of 64 KiB', () => {
@@ -112,13 +92,6 @@ describe('checks of large bodies', () => {
     }
     const left = checks.run('a', endless(), () => steps < 2, gone);
     await expect(left).rejects.toBeInstanceOf(Unwanted);
-    expect(
-      await checks.run(
-        'a',
-        once(() => 'fits'),
-        wanted,
-        gone,
-      ),
-    ).toBe('fits');
+    expect(await inOneStep(checks, 'a', () => 'fits')).toBe('fits');
   });
 });

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
 import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
+import { DirectWrites } from './direct-writes.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
@@ -38,6 +39,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class ClientConnection implements MessageSink<ResponseHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
+  /** `null` for TLS, and until it is connected. */
+  #direct: DirectWrites | null = null;
   readonly #reader: MessageReader<ResponseHead>;
   #connected = false;
   #closed = false;
@@ -106,15 +109,20 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#over = false;
     this.#reader.next();
     if (this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
-    if (body === null) this.#socket.write(head, 'latin1');
+    if (body === null) this.#write(head);
     else if ('readBody' in body) this.#sendStreamed(head, body);
-    else if (body.length <= ONE_WRITE) this.#socket.write(head + body.toString('latin1'), 'latin1');
+    else if (body.length <= ONE_WRITE) this.#write(head + body.toString('latin1'));
     else {
       this.#socket.cork();
       this.#socket.write(head, 'latin1');
       this.#socket.write(body);
       this.#socket.uncork();
     }
+  }
+
+  #write(text: string): void {
+    if (this.#direct === null) this.#socket.write(text, 'latin1');
+    else this.#direct.write(text);
   }
 
   /** Its receiver gets no further call. */
@@ -200,6 +208,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   #opened(): void {
     this.#connected = true;
+    if (!('encrypted' in this.#socket)) this.#direct = new DirectWrites(this.#socket as Socket, () => {});
     if (this.#receiver !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
   }
 
@@ -246,7 +255,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#over = false;
     if (this.#closed) return;
     // A response to an incomplete request: whether the server reads the rest is unknown.
-    const isSent = this.#sent && this.#socket.writableLength === 0;
+    const isSent = this.#sent && this.#socket.writableLength === 0 && this.#direct?.isPending !== true;
     if (!this.#persistent || this.#retired || !isSent || this.#reader.waiting > 0) {
       this.destroy();
       return;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { DirectWrites } from './direct-writes.ts';
 import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
 import type { Origin } from './preamble.ts';
@@ -61,6 +62,8 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
+  /** `null` for TLS. */
+  readonly #direct: DirectWrites | null;
   /** `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
   /** TLS: `null` if no whole response is being written. */
@@ -91,6 +94,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.secure = origin.secure;
     // TLS writes are never synchronous; each calls back when done.
     this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
+    this.#direct = this.#written === null ? new DirectWrites(socket, () => this.drained()) : null;
     this.#shared = shared;
     this.#deadline = shared.now + shared.limits.headTimeout;
     const heads = new RequestHeads();
@@ -169,7 +173,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
 
   endIfStalled(): void {
     const socket = this.#socket;
-    if (socket.writableLength === 0) {
+    if (!this.#isWriting) {
       this.#taken = -1;
       return;
     }
@@ -241,18 +245,27 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   write(data: string | Buffer, more?: string | Buffer): boolean {
     const socket = this.#socket;
     if (more === undefined) {
-      if (this.#written !== null) return socket.write(data, 'latin1', this.#written);
-      return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data);
+      if (this.#direct !== null && typeof data === 'string') return this.#direct.write(data);
+      return this.#queue(data);
     }
     socket.cork();
-    this.write(data);
-    const wantsMore = this.write(more);
+    this.#queue(data);
+    const wantsMore = this.#queue(more);
     socket.uncork();
     return wantsMore;
   }
 
+  #queue(data: string | Buffer): boolean {
+    if (this.#written !== null) return this.#socket.write(data, 'latin1', this.#written);
+    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
+  }
+
+  get #isWriting(): boolean {
+    return this.#socket.writableLength > 0 || this.#direct?.isPending === true;
+  }
+
   answered(persistent: boolean): void {
-    if (this.#socket.writableLength === 0) this.#answerSent(persistent);
+    if (!this.#isWriting) this.#answerSent(persistent);
     else if (this.#written !== null) this.#persistent = persistent;
     else
       this.#socket.write('', (error) => {

@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net';
+
+/**
+ * Writes text to a connected TCP socket past the queue of its stream, which only costs time while the system takes all
+ * bytes at once.
+ */
+export class DirectWrites {
+  readonly #socket: Socket;
+  readonly #drained: () => void;
+  readonly #written: (error?: Error | null) => void;
+  #pending = 0;
+  #isFull = false;
+
+  /** `drained` follows each `write` that returned false, except after an error. */
+  constructor(socket: Socket, drained: () => void) {
+    this.#socket = socket;
+    this.#drained = drained;
+    this.#written = (error) => this.#end(error);
+  }
+
+  get isPending(): boolean {
+    return this.#pending > 0;
+  }
+
+  /** One character per byte. Returns false if the system has not taken all bytes. */
+  write(text: string): boolean {
+    const socket = this.#socket;
+    // Behind what the stream still holds. The system keeps the order of all writes that reach it.
+    if (socket.writableLength > 0) return socket.write(text, 'latin1');
+    this.#pending++;
+    socket._write(text, 'latin1', this.#written);
+    if (this.#pending === 0) return true;
+    this.#isFull = true;
+    return false;
+  }
+
+  #end(error: Error | null | undefined): void {
+    this.#pending--;
+    if (error) this.#socket.destroy(error);
+    else if (this.#pending === 0 && this.#isFull) {
+      this.#isFull = false;
+      this.#drained();
+    }
+  }
+}

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
 import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
-import { DirectWrites } from './direct-writes.ts';
-import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
+import { type DirectWrites, directWrites } from './direct-writes.ts';
+import { CHUNK_END, chunkSize, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, readResponseHead } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
@@ -39,7 +39,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class ClientConnection implements MessageSink<ResponseHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
-  /** `null` for TLS, and until it is connected. */
+  /** Also `null` until it is connected. */
   #direct: DirectWrites | null = null;
   readonly #reader: MessageReader<ResponseHead>;
   #connected = false;
@@ -125,6 +125,11 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     else this.#direct.write(text);
   }
 
+  #writeBytes(before: string, bytes: Buffer, after: string): boolean {
+    if (this.#direct !== null) return this.#direct.writeBytes(before, bytes, after);
+    return this.#socket.write(before + bytes.toString('latin1') + after, 'latin1');
+  }
+
   /** Its receiver gets no further call. */
   cancel(request: ClientRequest): void {
     if (this.#request !== request) return;
@@ -208,7 +213,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   #opened(): void {
     this.#connected = true;
-    if (!('encrypted' in this.#socket)) this.#direct = new DirectWrites(this.#socket as Socket, () => {});
+    this.#direct = directWrites(this.#socket, () => this.#drained());
     if (this.#receiver !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
   }
 
@@ -330,16 +335,16 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#streamed = body;
     // While its own source is slow, no response can be late.
     if (this.#connected) this.#deadline = NEVER;
-    const write = (text: string) => {
-      const more = this.#socket.write(rest + text, 'latin1');
+    const write = (bytes: Buffer) => {
+      const before = inChunks && bytes.length > 0 ? rest + chunkSize(bytes) : rest;
+      const more = this.#writeBytes(before, bytes, inChunks && bytes.length > 0 ? CHUNK_END : '');
       rest = '';
       if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
       return more;
     };
     body.readBody({
       // An empty chunk would end the body.
-      chunk: (bytes) =>
-        this.#closed || bytes.length === 0 || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
+      chunk: (bytes) => this.#closed || bytes.length === 0 || write(bytes),
       end: () => {
         if (this.#closed) return;
         const last = rest + (inChunks ? LAST_CHUNK : '');
@@ -350,7 +355,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
-    if (rest !== '' && !this.#closed) write('');
+    if (rest !== '' && !this.#closed) write(EMPTY);
   }
 
   #drained(): void {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { DirectWrites } from './direct-writes.ts';
+import { type DirectWrites, directWrites } from './direct-writes.ts';
 import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
 import type { Origin } from './preamble.ts';
@@ -62,7 +62,6 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 export class ServerConnection implements CallTransport, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
-  /** `null` for TLS. */
   readonly #direct: DirectWrites | null;
   /** `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
@@ -94,7 +93,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.secure = origin.secure;
     // TLS writes are never synchronous; each calls back when done.
     this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
-    this.#direct = this.#written === null ? new DirectWrites(socket, () => this.drained()) : null;
+    this.#direct = directWrites(socket, () => this.drained());
     this.#shared = shared;
     this.#deadline = shared.now + shared.limits.headTimeout;
     const heads = new RequestHeads();
@@ -253,6 +252,11 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     const wantsMore = this.#queue(more);
     socket.uncork();
     return wantsMore;
+  }
+
+  writeBytes(before: string, bytes: Buffer, after: string): boolean {
+    if (this.#direct !== null) return this.#direct.writeBytes(before, bytes, after);
+    return this.#queue(before + bytes.toString('latin1') + after);
   }
 
   #queue(data: string | Buffer): boolean {

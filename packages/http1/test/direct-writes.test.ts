@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
 import { until } from '../../../test/support/until.ts';
-import { DirectWrites } from '../src/direct-writes.ts';
+import { DirectWrites, directWrites } from '../src/direct-writes.ts';
 
 const opened: { close(): void }[] = [];
 afterEach(() => {
@@ -75,6 +77,42 @@ test('text comes behind what the stream holds, and the stream behind pending tex
   other.end('c');
   const next = await received(reader);
   expect([next.length, next.slice(-2)]).toEqual([large.length + 1, 'ac']);
+});
+
+test.each([
+  ['few bytes', 10],
+  ['many bytes', 60_000],
+  ['more bytes than the system takes', 20_000_000],
+])('%s may be reused after the call', async (_, size) => {
+  const [near, far] = await pair();
+  const writes = new DirectWrites(near, () => {});
+  const bytes = Buffer.alloc(size, 'a');
+  const isTaken = writes.writeBytes('<', bytes, '>');
+  bytes.fill('b');
+  if (size < 100) expect(isTaken).toBe(true);
+  if (size > 1_000_000) expect(isTaken).toBe(false);
+  writes.writeBytes('', Buffer.alloc(size, 'c'), '');
+  near.end();
+  const text = await received(far);
+  expect(text === `<${'a'.repeat(size)}>${'c'.repeat(size)}`).toBe(true);
+});
+
+test('many bytes come behind pending text', async () => {
+  const [near, far] = await pair();
+  const writes = new DirectWrites(near, () => {});
+  expect(writes.write('a'.repeat(20_000_000))).toBe(false);
+  writes.writeBytes('<', Buffer.alloc(60_000, 'b'), '>');
+  near.end();
+  const text = await received(far);
+  expect([text.length, text.slice(-60_003)]).toEqual([20_060_002, `a<${'b'.repeat(60_000)}>`]);
+});
+
+test('is for TCP sockets alone', async () => {
+  const [near] = await pair();
+  expect(directWrites(near, () => {})).toBeInstanceOf(DirectWrites);
+  const secured = new TLSSocket(near);
+  opened.push({ close: () => secured.destroy() });
+  expect([directWrites(secured, () => {}), directWrites(duplexPair()[0], () => {})]).toEqual([null, null]);
 });
 
 test('text that can no longer be sent ends the socket with the error', async () => {

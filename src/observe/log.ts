@@ -41,15 +41,16 @@ export function createLog(
   const hasRequests = requests && LEVELS.info >= least;
   const refusals = new RepeatedRefusals(write);
   const timeNow = cachedTime();
+  const ofWorker = worker === undefined ? '' : `,"worker":${worker}`;
 
   function write(event: Event, count?: number): void {
     const line = table[event.type](event);
     if (line === null || LEVELS[line.level] < least) return;
-    const head = { level: LEVELS[line.level], time: timeNow(), worker };
-    const counted = count === undefined ? null : { count };
-    const text = JSON.stringify({ ...head, ...line.fields, ...counted, msg: line.message ?? event.type });
+    const fields = JSON.stringify(line.fields).slice(1, -1);
+    const counted = count === undefined ? '' : `,"count":${count}`;
+    const text = `{"level":${LEVELS[line.level]},"time":"${timeNow()}"${ofWorker}${fields && ','}${fields}${counted}`;
     // A row or an error message may hold a key by mistake.
-    target.write(maskSecrets(`${text}\n`));
+    target.write(maskSecrets(`${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`));
     if (event.type !== 'request') target.flush?.();
   }
 

@@ -31,7 +31,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'gateway/pipeline.ts answer.fail',
   'gateway/pipeline.ts walk',
   'gateway/reply/relay.ts this.#answer.fail',
-  'gateway/upstream/checks.ts this.#work',
   'gateway/upstream/inner-proxy.ts proxy',
   'gateway/wire/listener.ts answerUnparsed',
   'gateway/wire/listener.ts stopAccepting',

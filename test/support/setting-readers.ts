@@ -20,8 +20,8 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
     'gateway/upstream/stores.ts',
   ],
   'upstream.tls': ['common/https-fetch.ts', 'http1/tls/client.ts'],
-  'upstream.healthChecks': ['gateway/upstream/health.ts', 'gateway/upstream/probe.ts', 'gateway/upstream/checks.ts'],
-  'upstream.ejection': ['gateway/upstream/health.ts', 'gateway/upstream/probe.ts', 'gateway/upstream/checks.ts'],
+  'upstream.healthChecks': ['gateway/upstream/health.ts', 'gateway/upstream/checks.ts'],
+  'upstream.ejection': ['gateway/upstream/health.ts', 'gateway/upstream/checks.ts'],
   'upstream.retries': ['gateway/upstream/retries.ts'],
   contract: [
     'run/build.ts',

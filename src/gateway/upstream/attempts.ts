@@ -5,8 +5,7 @@ import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { newSpanId } from '../../observe/tracing/ids.ts';
 import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { RequestFields } from './headers.ts';
-import { outageOf } from './outages.ts';
-import type { StoreHandle } from './upstream.ts';
+import { outageOf, type StoreHandle } from './upstream.ts';
 
 const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
 

@@ -1,7 +1,8 @@
-import type { OpenerOptions } from '@storegate/http1';
-import type { Upstream as UpstreamSettings } from '../../config/config.ts';
+import type { ClientConnection, OpenerOptions, Pool, Question } from '@storegate/http1';
+import { checkedLines, FieldLines } from '@storegate/http1';
+import type { StatusRange, Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
-import { Prober } from './probe.ts';
+import { poolTo } from './pools.ts';
 
 /** Milliseconds, then doubled each time, up to the setting. */
 const FIRST_PROBE = 250;
@@ -9,11 +10,23 @@ const FIRST_PROBE = 250;
 const LONGEST_PROBE = 30_000;
 const SHORTEST_WAIT = 10;
 
+const NEVER = Number.POSITIVE_INFINITY;
+/** The pool's connections may all be blocked by a backend that hangs. Each check has its own deadline. */
+const OWN_CONNECTION = {
+  ...{ connections: 1, mostWaiting: 0 },
+  ...{ connectTimeout: 120_000, headTimeout: NEVER, bodyTimeout: NEVER },
+};
+
+const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
+
+/** Any response to this path is a sign of life. */
+const ANY_PATH = '/';
+
 export interface ChecksParts {
   readonly url: string;
   readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
-  readonly settings: UpstreamSettings;
-  readonly health: Health;
+  readonly settings: Pick<UpstreamSettings, 'healthChecks' | 'ejection'>;
+  readonly health: Pick<Health, 'state' | 'since' | 'failedReturns'>;
   readonly onResult: (verdict: Verdict, error: unknown) => void;
   readonly ticked: () => void;
 }
@@ -24,9 +37,10 @@ export interface ChecksParts {
  */
 export class Checks {
   readonly #parts: ChecksParts;
-  readonly #prober: Prober;
-  #settings: UpstreamSettings;
+  readonly #pool: Pool;
+  #settings: ChecksParts['settings'];
   #timer: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   #asking = false;
   #isClosed = false;
   #probes = 0;
@@ -34,18 +48,17 @@ export class Checks {
   constructor(parts: ChecksParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
-    this.#prober = new Prober(parts.url, parts.settings.healthChecks, parts.secure);
+    this.#pool = poolTo(parts.url, OWN_CONNECTION, parts.secure);
     this.#plan();
   }
 
-  use(settings: UpstreamSettings): void {
+  use(settings: ChecksParts['settings']): void {
     this.#settings = settings;
-    this.#prober.use(settings.healthChecks);
     this.#plan();
   }
 
   keepOnly(addresses: ReadonlySet<string>): void {
-    this.#prober.keepOnly(addresses);
+    this.#pool.keepOnly(addresses);
   }
 
   turn(): void {
@@ -56,21 +69,22 @@ export class Checks {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#prober.close();
+    clearTimeout(this.#deadline);
+    this.#pool.close();
   }
 
   #plan(): void {
     clearTimeout(this.#timer);
     if (this.#asking || this.#isClosed) return;
     const wait = this.#wait();
-    if (wait === null) return;
+    if (wait === NEVER) return;
     // Gateways and workers must not probe at the same time.
     const jitter = 0.85 + Math.random() * 0.3;
-    this.#timer = setTimeout(() => void this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
+    this.#timer = setTimeout(() => this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
   }
 
-  /** Milliseconds; `null`: no action before the state changes. */
-  #wait(): number | null {
+  /** Milliseconds; `NEVER`: no action before the state changes. */
+  #wait(): number {
     const { healthChecks: checks, ejection } = this.#settings;
     const { state, since, failedReturns } = this.#parts.health;
     if (state === 'away') {
@@ -78,26 +92,51 @@ export class Checks {
         return Math.min(ejection.probeInterval * 2 ** failedReturns, Math.max(LONGEST_PROBE, ejection.probeInterval));
       return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
     }
-    const left = state === 'returning' ? since + ejection.slowStart - performance.now() : Number.POSITIVE_INFINITY;
-    const wait = Math.min(
-      checks.path === null ? Number.POSITIVE_INFINITY : checks.interval,
-      Math.max(left, FIRST_PROBE),
-    );
-    return wait === Number.POSITIVE_INFINITY ? null : wait;
+    const left = state === 'returning' ? since + ejection.slowStart - performance.now() : NEVER;
+    return Math.min(checks.path === null ? NEVER : checks.interval, Math.max(left, FIRST_PROBE));
   }
 
-  async #work(): Promise<void> {
-    const { health, onResult: heard, ticked } = this.#parts;
-    if (health.state !== 'away' && this.#settings.healthChecks.path === null) ticked();
-    else {
-      this.#asking = true;
-      this.#probes++;
-      const { verdict, error } = await this.#prober.ask();
+  #work(): void {
+    const { health, onResult, ticked } = this.#parts;
+    if (health.state !== 'away' && this.#settings.healthChecks.path === null) {
+      ticked();
+      this.#plan();
+      return;
+    }
+    this.#asking = true;
+    this.#probes++;
+    this.#ask((verdict, error) => {
       this.#asking = false;
       if (this.#isClosed) return;
       ticked();
-      heard(verdict, error);
-    }
-    this.#plan();
+      onResult(verdict, error);
+      this.#plan();
+    });
   }
+
+  #ask(end: (verdict: Verdict, error?: Error) => void): void {
+    const { path, timeout, statuses } = this.#settings.healthChecks;
+    const asked: Question = { method: 'GET', target: path ?? ANY_PATH, fields: new FieldLines(), body: null };
+    asked.fields.addLines(LINES);
+    const connection = this.#pool.take() as ClientConnection;
+    this.#deadline = setTimeout(() => done('silent', new Error(`no answer to a check within ${timeout} ms`)), timeout);
+    const done: typeof end = (verdict, error) => {
+      clearTimeout(this.#deadline);
+      // A connection with a complete response is reused.
+      connection.cancel(asked);
+      end(verdict, error);
+    };
+    connection.ask(asked, {
+      begun() {},
+      answer: ({ status }) => {
+        if (path === null || isIn(status, statuses)) done('good');
+        else done('bad', new Error(`the check was answered with ${status}`));
+      },
+      fail: (error) => done('silent', error),
+    });
+  }
+}
+
+export function isIn(status: number, ranges: readonly StatusRange[]): boolean {
+  return ranges.some(({ from, to }) => from <= status && status <= to);
 }

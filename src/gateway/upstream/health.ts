@@ -1,8 +1,9 @@
 import type { EjectionSettings, Upstream } from '../../config/config.ts';
 import type { StoreReason } from '../../observe/events.ts';
 import type { StoreState } from '../../observe/peers/status.ts';
-import { type Failure, FailureRow } from './failures.ts';
 import { LastSeconds } from './last-seconds.ts';
+
+export type Failure = Exclude<StoreReason, 'failing' | 'check'>;
 
 export type Verdict = 'good' | 'bad' | 'silent';
 
@@ -44,12 +45,15 @@ const LEAST_SHARE = 0.1;
  */
 export class Health {
   #settings: HealthSettings;
-  #state: StoreState = 'up';
-  #reason: StoreReason | null = null;
-  #since: number;
-  #downSince = 0;
+  /** Others only read these. */
+  state: StoreState = 'up';
+  reason: StoreReason | null = null;
+  since: number;
+  downSince = 0;
+  failedReturns = 0;
   #epoch = 0;
-  readonly #row = new FailureRow();
+  /** In a row. Timeouts and statuses are counted separately. */
+  readonly #row = { failures: 0, timeouts: 0, statuses: 0 };
   #goodChecks = 0;
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
@@ -58,36 +62,15 @@ export class Health {
   #under = 0;
   #good = 0;
   readonly #trying = new Set<string>();
-  #failedReturns = 0;
 
   constructor(settings: HealthSettings, now: number) {
     this.#settings = settings;
-    this.#since = now;
-  }
-
-  get state(): StoreState {
-    return this.#state;
-  }
-
-  get reason(): StoreReason | null {
-    return this.#reason;
-  }
-
-  get since(): number {
-    return this.#since;
-  }
-
-  get downSince(): number {
-    return this.#downSince;
+    this.since = now;
   }
 
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
-    return this.#state !== 'away' && this.#badChecks === this.#settings.unhealthy;
-  }
-
-  get failedReturns(): number {
-    return this.#failedReturns;
+    return this.state !== 'away' && this.#badChecks === this.#settings.unhealthy;
   }
 
   use(settings: HealthSettings): void {
@@ -96,26 +79,26 @@ export class Health {
 
   /** `safe`: the request may be cancelled and retried on another backend. */
   takes(safe: boolean, now: number, operation = ''): boolean {
-    if (this.#state !== 'returning') return this.#state === 'up';
+    if (this.state !== 'returning') return this.state === 'up';
     if (!this.#isTrial()) return this.#under < FIRST + this.#good;
-    if (this.#under === 0) return safe || now - this.#since >= ONLY_SAFE;
+    if (this.#under === 0) return safe || now - this.since >= ONLY_SAFE;
     // Otherwise one operation that hangs, sent repeatedly, would take every trial.
     return safe && this.#under < FIRST && !this.#trying.has(operation);
   }
 
   share(now: number): number {
     const { slowStart } = this.#settings;
-    if (this.#state === 'up' || slowStart === 0) return 1;
-    return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowStart));
+    if (this.state === 'up' || slowStart === 0) return 1;
+    return Math.min(1, Math.max(LEAST_SHARE, (now - this.since) / slowStart));
   }
 
   get isTrial(): boolean {
-    return this.#state === 'returning' && this.#isTrial();
+    return this.state === 'returning' && this.#isTrial();
   }
 
   /** Returns the epoch to end the request with. */
   begin(operation = ''): number {
-    if (this.#state !== 'returning') return this.#epoch;
+    if (this.state !== 'returning') return this.#epoch;
     if (this.#under === 0) this.#trying.clear();
     if (this.#isTrial()) this.#trying.add(operation);
     this.#under++;
@@ -134,7 +117,7 @@ export class Health {
 
   /** `whole`, `bad` or `forgone` follows. */
   begun(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch || this.#state !== 'returning') return false;
+    if (epoch !== this.#epoch || this.state !== 'returning') return false;
     this.#good++;
     return this.tick(now);
   }
@@ -142,14 +125,14 @@ export class Health {
   whole(epoch: number, now: number): void {
     if (epoch !== this.#epoch) return;
     this.#last.add(now);
-    this.#row.end();
+    this.#endRow();
     this.#lastGood = now;
     this.cancelled(epoch);
   }
 
   /** `mayGo`: enough other backends would remain. */
   bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
-    if (epoch !== this.#epoch || this.#state === 'away') return false;
+    if (epoch !== this.#epoch || this.state === 'away') return false;
     this.#last.add(now);
     this.#last.mark(now);
     this.cancelled(epoch);
@@ -164,7 +147,7 @@ export class Health {
     const isGood = verdict === 'good';
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
     this.#badChecks = isGood ? 0 : this.#badChecks + 1;
-    if (this.#state === 'away') {
+    if (this.state === 'away') {
       if (this.#goodChecks < this.#settings.healthy) return false;
       this.#enter('returning', now);
       this.tick(now);
@@ -175,53 +158,64 @@ export class Health {
   }
 
   tick(now: number): boolean {
-    if (this.#state !== 'returning') return false;
+    if (this.state !== 'returning') return false;
     const { slowStart, alone } = this.#settings;
-    const time = now - this.#since;
+    const time = now - this.since;
     const isOver = this.#isTrial()
       ? // Without requests nothing else would detect it.
-        this.#failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
+        this.failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
       : time >= slowStart || (alone && this.#good >= RETURNED);
     if (!isOver) return false;
-    this.#state = 'up';
-    this.#since = now;
-    this.#reason = null;
-    this.#failedReturns = 0;
+    this.state = 'up';
+    this.since = now;
+    this.reason = null;
+    this.failedReturns = 0;
     return true;
   }
 
   #isTrial(): boolean {
-    return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
+    return this.#good === 0 && (!this.#settings.trusted || this.failedReturns > 0);
   }
 
   /** A backend that serves other requests is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
-    if (this.#state !== 'returning' || failure === 'statuses') return false;
+    if (this.state !== 'returning' || failure === 'statuses') return false;
     return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {
     const { failures, timeouts, failureRate } = this.#settings;
     const isQuiet = now - this.#lastGood >= QUIET;
-    const isEnough = this.#row.count(failure) >= (failure === 'hanging' ? timeouts : failures);
+    const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
     if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;
     const { all, some } = this.#last.counts(now);
     return all >= LEAST && some / all >= failureRate ? 'failing' : null;
   }
 
+  #count(failure: Failure): number {
+    if (failure === 'statuses') return ++this.#row.statuses;
+    return failure === 'hanging' ? ++this.#row.timeouts : ++this.#row.failures;
+  }
+
+  #endRow(): void {
+    this.#row.failures = 0;
+    this.#row.timeouts = 0;
+    this.#row.statuses = 0;
+  }
+
   #leave(reason: StoreReason, now: number): boolean {
-    if (this.#state === 'returning') this.#failedReturns++;
-    else this.#downSince = now;
-    this.#reason = reason;
+    if (this.state === 'returning') this.failedReturns++;
+    else this.downSince = now;
+    this.reason = reason;
     this.#enter('away', now);
     return true;
   }
 
   #enter(state: StoreState, now: number): void {
-    this.#state = state;
-    this.#since = now;
+    this.state = state;
+    this.since = now;
     this.#epoch++;
-    this.#row.end();
+    this.#endRow();
     this.#goodChecks = 0;
     this.#badChecks = 0;
     this.#under = 0;

@@ -9,6 +9,7 @@ import type { Code } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
+import { tunnelsTo } from './pools.ts';
 import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
@@ -16,10 +17,8 @@ import { sendUpstream } from './upstream-request.ts';
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
-export interface InnerProxy {
-  /** Rejects with Outage, Refusal or ClientAbort. */
-  forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreResponse>;
-}
+/** Rejects with Outage, Refusal or ClientAbort. */
+export type Send = (exchange: Exchange, asked: Question) => Promise<StoreResponse>;
 
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -31,7 +30,8 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 export function createInnerProxy(
   target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
-): InnerProxy {
+  observe: Observe,
+): Send {
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -78,20 +78,20 @@ export function createInnerProxy(
       return near;
     },
   });
-  const upstream = soleUpstream(storeLabel(target), pool);
-  return {
-    async forward(exchange, asked, observe) {
-      const { id } = exchange;
-      waiting.set(id, null);
-      try {
-        // A connection inside ends early if the target fails, and the body is gone: neither is a reason to retry.
-        return await sendUpstream({ upstream, observe, exchange, asked, once: true });
-      } catch (error) {
-        throw waiting.get(id) ?? error;
-      } finally {
-        waiting.delete(id);
-      }
-    },
+  const upstream = soleUpstream(storeLabel(target), pool, tunnelsTo(target, timeouts));
+  return async (exchange, asked) => {
+    // The library needs socket methods that a pair of streams lacks.
+    if (asked.upgraded !== undefined) return sendUpstream({ upstream, observe, exchange, asked });
+    const { id } = exchange;
+    waiting.set(id, null);
+    try {
+      // A connection inside ends early if the target fails, and the body is gone: neither is a reason to retry.
+      return await sendUpstream({ upstream, observe, exchange, asked, once: true });
+    } catch (error) {
+      throw waiting.get(id) ?? error;
+    } finally {
+      waiting.delete(id);
+    }
   };
 }
 

@@ -1,20 +1,16 @@
 import type { Question, StreamedBody, Tunnel } from '@storegate/http1';
 import type { Mount, Upstream } from '../../config/config.ts';
-import { storeLabel } from '../../config/upstreams.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Admitted, Target } from '../results.ts';
-import { noWebSocket } from '../route-refusals.ts';
 import type { Call } from '../wire/call.ts';
 import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { type RequestFields, returnedHeaders } from './headers.ts';
-import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
-import { tunnelsTo } from './pools.ts';
-import { createRewriting, type Rewriting } from './rewriting.ts';
+import { createInnerProxy, type Send } from './inner-proxy.ts';
+import { createRewriting } from './rewriting.ts';
 import type { StoreResponse } from './store-response.ts';
 import type { Stores } from './stores.ts';
-import { type Upstream as Asked, soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
 
 export interface Mounts {
@@ -38,33 +34,21 @@ export interface MountsOptions {
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
-interface Way {
-  readonly forward: InnerProxy['forward'];
-  readonly tunnels: Asked | null;
-  readonly rewriting: Rewriting | null;
-}
-
 export function createMounts(options: MountsOptions): Mounts {
   const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe, requestFields } = options;
-  const ways = new Map<Mount, Way>(mounts.map((mount) => [mount, wayOf(mount)]));
+  const ways = new Map<Mount, Send>(mounts.map((mount) => [mount, wayTo(mount)]));
   const takesTunnels = mounts.some(({ websocket }) => websocket);
 
-  function wayOf(mount: Mount): Way {
+  function wayTo(mount: Mount): Send {
     const { target, upstream } = mount;
+    const send = target === null ? sendTo(upstreamOf(upstream!)) : createInnerProxy(target, timeouts, observe);
     const rewriting = createRewriting(mount, target === null ? storesOf(upstream!) : [target]);
-    const way = straightWayOf(mount);
-    return { ...way, rewriting, forward: rewriting === null ? way.forward : rewritten(way.forward, rewriting) };
+    if (rewriting === null) return send;
+    return (exchange, asked) => send(exchange, rewriting.asked(asked)).then(rewriting.answered);
   }
 
-  function straightWayOf({ target, upstream, websocket }: Mount): Omit<Way, 'rewriting'> {
-    if (target === null) {
-      const stores = upstreamOf(upstream!);
-      const forward: InnerProxy['forward'] = (exchange, asked, observe) =>
-        sendUpstream({ upstream: stores, observe, exchange, asked });
-      return { forward, tunnels: websocket ? stores.forTunnels() : null };
-    }
-    const { forward } = createInnerProxy(target, timeouts);
-    return { forward, tunnels: websocket ? soleUpstream(storeLabel(target), tunnelsTo(target, timeouts)) : null };
+  function sendTo(upstream: Stores): Send {
+    return (exchange, asked) => sendUpstream({ upstream, observe, exchange, asked });
   }
 
   function requestOf(
@@ -84,27 +68,20 @@ export function createMounts(options: MountsOptions): Mounts {
       if (call.bodyError) throw bodyFailure(call.bodyError);
       if (head.expect !== undefined) call.sendContinue();
       const body = call.hasBody ? bounded(call, maxBodyBytes) : null;
-      return ways.get(mount)!.forward(exchange, requestOf(exchange, client, target, body), observe);
+      return ways.get(mount)!(exchange, requestOf(exchange, client, target, body));
     },
     takesTunnel: ({ call, head: { upgrade, upgrades } }) =>
       upgrades && upgrade === 'websocket' && call.minor > 0 && takesTunnels,
     tunnel(exchange, client, target, mount) {
       return new Promise((resolve, reject) => {
-        const { tunnels, rewriting } = ways.get(mount)!;
-        if (tunnels === null) throw noWebSocket();
-        const request = requestOf(exchange, client, target, null);
         const asked: Question = {
-          ...request,
+          ...requestOf(exchange, client, target, null),
           upgraded: (tunnel) => {
             join(exchange, tunnel);
             resolve(null);
           },
         };
-        if (rewriting === null) sendUpstream({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
-        else
-          sendUpstream({ upstream: tunnels, observe, exchange, asked: rewriting.asked(asked) })
-            .then(rewriting.answered)
-            .then(resolve, reject);
+        ways.get(mount)!(exchange, asked).then(resolve, reject);
       });
     },
   };
@@ -124,10 +101,6 @@ export function createMounts(options: MountsOptions): Mounts {
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   }
-}
-
-function rewritten(forward: Way['forward'], { asked, answered }: Rewriting): Way['forward'] {
-  return (exchange, request, observe) => forward(exchange, asked(request), observe).then(answered);
 }
 
 /** A chunked body is measured as it arrives. */

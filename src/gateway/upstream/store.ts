@@ -1,39 +1,31 @@
 import type { ClientError, OpenerOptions, Pool } from '@storegate/http1';
-import type { ClientTls } from '@storegate/http1/tls';
+import { type ClientTls, tlsTrouble } from '@storegate/http1/tls';
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
-import { Checks } from './checks.ts';
+import { Checks, isIn } from './checks.ts';
 import { DnsResolver, isName } from './dns.ts';
-import { failureOf } from './failures.ts';
-import { Health, healthSettings } from './health.ts';
+import { type Failure, Health, healthSettings, type Verdict } from './health.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
-import { isIn } from './probe.ts';
 import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
-export interface Surroundings {
-  readonly observe: Observe;
-  readonly mayGo: (store: Store) => boolean;
-}
-
 export class Store implements StoreHandle {
+  readonly upstream: string;
   readonly url: string;
   readonly name: string;
-  readonly upstream: string;
-  #identity: StoreName;
+  identity: StoreName;
+  weight: number;
   readonly pool: Pool;
-  readonly #secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly health: Health;
+  readonly #secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly #checks: Checks;
   readonly #dns: DnsResolver | null;
-  #surroundings: Surroundings;
-  readonly #mayGo = (): boolean => this.#surroundings.mayGo(this);
-  #weight: number;
+  #observe: Observe;
+  readonly #mayGo: () => boolean;
   #settings: UpstreamSettings;
   #tls: ClientTls;
   #tunnels: Pool | null = null;
-  #tunnel: StoreHandle | null = null;
   #requests = 0;
   #failures = 0;
   #retries = 0;
@@ -43,56 +35,39 @@ export class Store implements StoreHandle {
     { url, weight }: StoreAddress,
     settings: UpstreamSettings,
     tls: ClientTls,
-    surroundings: Surroundings,
+    observe: Observe,
+    mayGo: (store: Store) => boolean,
   ) {
     const { hostname: host } = new URL(url);
+    this.upstream = upstream;
     this.url = url;
     this.name = storeLabel(url);
-    this.upstream = upstream;
-    this.#identity = identityOf(upstream, this.name, settings);
-    this.#weight = weight;
+    this.identity = identityOf(upstream, this.name, settings);
+    this.weight = weight;
     this.#settings = settings;
     this.#tls = tls;
-    this.#surroundings = surroundings;
-    const moved = (addresses: ReadonlySet<string>) => this.#keepOnly(addresses);
+    this.#observe = observe;
+    this.#mayGo = () => mayGo(this);
+    const moved = (addresses: ReadonlySet<string>) => {
+      this.pool.keepOnly(addresses);
+      this.#checks.keepOnly(addresses);
+    };
     this.#dns = isName(host) ? new DnsResolver({ host, every: settings.dnsRefresh, moved }) : null;
-    const secure = { tls: () => this.#tls, lookup: this.#dns?.lookup };
-    this.pool = poolTo(url, limitsOf(settings), secure);
-    this.#secure = secure;
+    this.#secure = { tls: () => this.#tls, lookup: this.#dns?.lookup };
+    this.pool = poolTo(url, limitsOf(settings), this.#secure);
     this.health = new Health(healthSettings(settings), performance.now());
     this.#checks = new Checks({
-      url,
-      secure,
-      settings,
-      health: this.health,
-      onResult: (verdict, error) => {
-        if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
-        else if (this.health.ignoresChecks)
-          this.#surroundings.observe({
-            type: 'upstream.check_failed',
-            upstream: this.upstream,
-            store: this.name,
-            error,
-          });
-      },
+      ...{ url, secure: this.#secure, settings, health: this.health },
+      onResult: (verdict, error) => this.#checked(verdict, error),
       ticked: () => {
         if (this.health.tick(performance.now())) this.#report();
       },
     });
   }
 
-  /** WebSocket connections last for hours, so they are not pooled with the others. */
-  get tunnel(): StoreHandle {
-    this.#tunnel ??= this.#createTunnel();
-    return this.#tunnel;
-  }
-
-  get identity(): StoreName {
-    return this.#identity;
-  }
-
-  get weight(): number {
-    return this.#weight;
+  get tunnels(): Pool {
+    this.#tunnels ??= tunnelsTo(this.url, this.#settings, this.#secure);
+    return this.#tunnels;
   }
 
   get load(): number {
@@ -156,12 +131,11 @@ export class Store implements StoreHandle {
     this.#retries++;
   }
 
-  use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls, surroundings: Surroundings): void {
-    this.#weight = weight;
+  use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls): void {
+    this.weight = weight;
+    this.identity = identityOf(this.upstream, this.name, settings);
     this.#settings = settings;
-    this.#identity = identityOf(this.upstream, this.name, settings);
     this.#tls = tls;
-    this.#surroundings = surroundings;
     this.pool.use(limitsOf(settings));
     this.#tunnels?.use(tunnelLimitsOf(settings));
     this.health.use(healthSettings(settings));
@@ -174,9 +148,9 @@ export class Store implements StoreHandle {
     this.#tunnels?.retire();
     this.#letGo();
     const { upstream, name: store, health } = this;
-    const { observe } = this.#surroundings;
+    const observe = this.#observe;
     // Listeners would wait forever for its return.
-    this.#surroundings = { ...this.#surroundings, observe: () => {} };
+    this.#observe = () => {};
     if (health.state === 'up') return;
     const duration = Math.round(performance.now() - health.downSince);
     observe({ type: 'upstream.up', upstream, store, duration, removed: true });
@@ -193,26 +167,10 @@ export class Store implements StoreHandle {
     return statuses.length > 0 && isIn(status, statuses);
   }
 
-  #createTunnel(): StoreHandle {
-    const store = this;
-    this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
-    return {
-      upstream: this.upstream,
-      name: this.name,
-      pool: this.#tunnels,
-      get identity() {
-        return store.identity;
-      },
-      get isTrial() {
-        return store.isTrial;
-      },
-      begin: (operation) => this.begin(operation),
-      begun: (status, epoch, now) => this.begun(status, epoch, now),
-      answered: (status, epoch, now) => this.answered(status, epoch, now),
-      failed: (error, epoch) => this.failed(error, epoch),
-      cancelled: (epoch) => this.cancelled(epoch),
-      retried: () => this.retried(),
-    };
+  #checked(verdict: Verdict, error: unknown): void {
+    const { upstream, name: store, health } = this;
+    if (health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
+    else if (health.ignoresChecks) this.#observe({ type: 'upstream.check_failed', upstream, store, error });
   }
 
   #letGo(): void {
@@ -220,27 +178,28 @@ export class Store implements StoreHandle {
     this.#dns?.close();
   }
 
-  #keepOnly(addresses: ReadonlySet<string>): void {
-    this.pool.keepOnly(addresses);
-    this.#checks.keepOnly(addresses);
-  }
-
   #report(error?: unknown): void {
     const { upstream, name: store, health } = this;
-    const { observe } = this.#surroundings;
     if (health.state === 'up') {
       const duration = Math.round(health.since - health.downSince);
-      observe({ type: 'upstream.up', upstream, store, duration });
+      this.#observe({ type: 'upstream.up', upstream, store, duration });
     } else if (health.state === 'away') {
       if (health.failedReturns === 0)
-        observe({ type: 'upstream.down', upstream, store, reason: health.reason!, error });
+        this.#observe({ type: 'upstream.down', upstream, store, reason: health.reason!, error });
       this.pool.renew(new StoreWentDown());
     }
-    observe({ type: 'upstream.state', upstream, store });
+    this.#observe({ type: 'upstream.state', upstream, store });
     this.#checks.turn();
   }
 }
 
 function identityOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
   return { upstream, store, isSole: stores.length === 1 && upstream === DEFAULT_UPSTREAM };
+}
+
+/** `null`: the client caused the error. */
+function failureOf({ failure, cause }: ClientError): Failure | null {
+  if (failure === 'body' || failure === 'slow_reader') return null;
+  if (tlsTrouble(cause) !== null) return 'untrusted';
+  return failure === 'too_slow' ? 'hanging' : failure;
 }

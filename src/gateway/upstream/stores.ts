@@ -34,12 +34,12 @@ export class Upstreams {
     const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
     this.#byName = new Map(
       all.map(([name, settings]) => {
-        const parts = { name, settings, material: materials[name] ?? null, observe: this.#observe };
-        return [name, new Stores(parts, before.get(name))];
+        const stores = before.get(name) ?? new Stores(name, settings, this.#observe);
+        stores.use(settings, materials[name] ?? null);
+        return [name, stores];
       }),
     );
-    const kept = new Set(this.#stores());
-    for (const { stores } of before.values()) for (const store of stores) if (!kept.has(store)) store.retire();
+    for (const [name, { stores }] of before) if (!this.#byName.has(name)) for (const store of stores) store.retire();
   }
 
   /** Configuration and contract have checked the name. */
@@ -55,10 +55,8 @@ export class Upstreams {
 
   /** `matters`: the gateway is unready. */
   get down(): readonly { readonly upstream: string; readonly matters: boolean }[] {
-    const all = [...this.#byName.values()].filter(({ stores }) =>
-      stores.every(({ status }) => status.state === 'away'),
-    );
-    return all.map(({ name, readyDuringOutage }) => ({ upstream: name, matters: !readyDuringOutage }));
+    const all = [...this.#byName].filter(([, { stores }]) => stores.every(({ health }) => health.state === 'away'));
+    return all.map(([upstream, { readyDuringOutage }]) => ({ upstream, matters: !readyDuringOutage }));
   }
 
   close(): void {
@@ -70,46 +68,44 @@ export class Upstreams {
   }
 }
 
-interface StoresParts {
-  readonly name: string;
-  readonly settings: UpstreamSettings;
-  readonly material: ClientMaterial | null;
-  readonly observe: Observe;
-}
-
 /**
  * Shared by all clients. Created here, because an error retains what its stack refers to: a reload and its contract.
  */
 const ALL_DOWN = new Outage('upstream_down', { headers: ['Retry-After', '1'] });
 
 export class Stores implements Upstream {
-  readonly name: string;
-  readonly stores: readonly Store[];
-  readonly readyDuringOutage: boolean;
-  readonly #only: Store | null;
+  readonly #name: string;
+  readonly #observe: Observe;
   readonly #retries: Retries;
-  readonly #material: string;
-  readonly #tls: ClientTls;
+  stores: readonly Store[] = [];
+  readyDuringOutage = false;
+  #only: Store | null = null;
+  #material = '';
+  #tls: ClientTls = {};
 
-  /** `before`: with other settings, whose backends are kept. */
-  constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
-    this.name = name;
+  /** `use` follows. */
+  constructor(name: string, { retries }: UpstreamSettings, observe: Observe) {
+    this.#name = name;
+    this.#observe = observe;
+    this.#retries = new Retries(retries);
+  }
+
+  use(settings: UpstreamSettings, material: ClientMaterial | null): void {
+    const before = this.stores;
     this.readyDuringOutage = settings.readyDuringOutage;
-    this.#material = JSON.stringify(material);
-    // TLS sessions are resumed while this is the same object.
-    const same = before !== undefined && before.#material === this.#material;
-    const tls = same ? before.#tls : clientTls(material);
-    this.#tls = tls;
-    this.#retries = before === undefined ? new Retries(settings.retries) : before.#retries;
     this.#retries.use(settings.retries);
-    const surroundings = { observe, mayGo: this.#mayGo };
+    const text = JSON.stringify(material);
+    // TLS sessions are resumed while this is the same object.
+    if (text !== this.#material) this.#tls = clientTls(material);
+    this.#material = text;
     this.stores = settings.stores.map((address) => {
-      const kept = before?.stores.find(({ url }) => url === address.url);
-      if (kept === undefined) return new Store(name, address, settings, tls, surroundings);
-      kept.use(address, settings, tls, surroundings);
+      const kept = before.find(({ url }) => url === address.url);
+      if (kept === undefined) return new Store(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
+      kept.use(address, settings, this.#tls);
       return kept;
     });
     this.#only = this.stores.length === 1 ? this.stores[0]! : null;
+    for (const store of before) if (!this.stores.includes(store)) store.retire();
   }
 
   choose(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
@@ -129,18 +125,6 @@ export class Stores implements Upstream {
     return this.#retries.take(now);
   }
 
-  forTunnels(): Upstream {
-    const behind = (tunnels: readonly StoreHandle[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
-    return {
-      choose: (now, safe, tried, operation) => {
-        const chosen = this.choose(now, safe, tried.length === 0 ? tried : behind(tried), operation);
-        return chosen instanceof Outage ? chosen : chosen.tunnel;
-      },
-      mayRetry: (error, method, times) => error.failure === 'unreachable' && this.mayRetry(error, method, times),
-      takeRetry: (now) => this.takeRetry(now),
-    };
-  }
-
   #chooseOf(now: number, safe: boolean, tried: readonly StoreHandle[], operation: string): Store | Outage {
     const { stores } = this;
     if (tried.length === 0 && stores.every(({ health }) => health.state === 'up'))
@@ -154,7 +138,6 @@ export class Stores implements Upstream {
     return able.length === 1 ? able[0]!.store : pickCandidate(able, Math.random).store;
   }
 
-  /** As a closure of the constructor it would retain `before`. */
   readonly #mayGo = (going: Store): boolean => {
     // Recovering backends serve only a few requests.
     const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;

@@ -1,5 +1,5 @@
 import type { AnswerTaker, Question as Asked, ClientAnswer, ClientConnection, ClientError } from '@storegate/http1';
-import { BodyStream, PoolBusy, type Waiter } from '@storegate/http1';
+import { BodyStream, type Pool, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
@@ -7,10 +7,9 @@ import { ClientAbort } from '../wire/client-abort.ts';
 import { watched } from './attempts.ts';
 import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
-import { outageOf } from './outages.ts';
 import { isIdempotent } from './retries.ts';
 import type { StoreResponse } from './store-response.ts';
-import { type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
+import { outageOf, type StoreHandle, StoreWentDown, type Upstream } from './upstream.ts';
 
 export interface UpstreamRequestParts {
   readonly upstream: Upstream;
@@ -86,8 +85,11 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     // A connection that was about to be closed as idle says nothing about the backend.
     if (error.failure === 'body' || error.diedIdle) store.cancelled(this.#epoch);
     else store.failed(error, this.#epoch);
+    const { method, upgraded } = this.#asked;
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
-    if (mayRetry && upstream.mayRetry(error, this.#asked.method, this.#retries)) this.#retry(store, error);
+    // The backend may have begun a WebSocket.
+    const isHarmless = upgraded === undefined || error.failure === 'unreachable';
+    if (mayRetry && isHarmless && upstream.mayRetry(error, method, this.#retries)) this.#retry(store, error);
     else this.#reject(outageOf(error));
   }
 
@@ -108,7 +110,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
 
   #giveTo(store: StoreHandle): void {
     this.#store = store;
-    const taken = store.pool.take(this.#parts.exchange.client?.party, this);
+    const taken = this.#poolOf(store).take(this.#parts.exchange.client?.party, this);
     if (taken instanceof Promise)
       taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
     else this.#askOn(store, taken);
@@ -122,7 +124,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       return;
     }
     if (exchange.call.left) {
-      store.pool.release(connection);
+      this.#poolOf(store).release(connection);
       this.#reject(new ClientAbort());
       return;
     }
@@ -142,7 +144,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     } catch (error) {
       // Not the connection's fault.
       store.cancelled(epoch);
-      store.pool.release(connection);
+      this.#poolOf(store).release(connection);
       throw error;
     }
   }
@@ -176,6 +178,10 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     } catch (error) {
       this.#lose(error);
     }
+  }
+
+  #poolOf({ pool, tunnels }: StoreHandle): Pool {
+    return this.#asked.upgraded === undefined ? pool : tunnels;
   }
 
   get #operation(): string {

@@ -1,6 +1,8 @@
-import type { ClientError, Pool } from '@storegate/http1';
-import type { Outage } from '../../errors/outage.ts';
+import { ClientError, type Pool, PoolBusy } from '@storegate/http1';
+import { Outage } from '../../errors/outage.ts';
 import type { StoreName } from '../../observe/events.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
+import { bodyFailure } from '../wire/wire-refusals.ts';
 
 /** Times are those of `performance.now()`. */
 export interface Upstream {
@@ -18,6 +20,8 @@ export interface StoreHandle {
   /** For events: it references no connection. */
   readonly identity: StoreName;
   readonly pool: Pool;
+  /** WebSocket connections last for hours, so they are not pooled with the others. */
+  readonly tunnels: Pool;
   /** A client does not wait for that. */
   readonly isTrial: boolean;
   /** Returns the epoch to end the request with. */
@@ -30,17 +34,18 @@ export interface StoreHandle {
   retried(): void;
 }
 
-export function soleUpstream(name: string, pool: Pool): Upstream {
-  const store = soleTarget('mount', name, pool);
+export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream {
+  const store = soleTarget('mount', name, pool, tunnels);
   return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
 }
 
-export function soleTarget(upstream: string, name: string, pool: Pool): StoreHandle {
+export function soleTarget(upstream: string, name: string, pool: Pool, tunnels = pool): StoreHandle {
   return {
     upstream,
     name,
     identity: { upstream, store: name, isSole: true },
     pool,
+    tunnels,
     isTrial: false,
     begin: () => 0,
     begun() {},
@@ -54,4 +59,20 @@ export function soleTarget(upstream: string, name: string, pool: Pool): StoreHan
 /** Nothing was sent. */
 export class StoreWentDown extends Error {
   override name = 'StoreWentDown';
+}
+
+const OUTAGES = {
+  unreachable: 'upstream_unavailable',
+  too_slow: 'upstream_timeout',
+  broken: 'upstream_error',
+} as const;
+
+/** Errors that already are an outage stay unchanged. */
+export function outageOf(error: unknown): unknown {
+  if (error instanceof PoolBusy) return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
+  if (!(error instanceof ClientError)) return error;
+  const { failure, cause, message } = error;
+  if (failure === 'body') return bodyFailure(cause);
+  if (failure === 'slow_reader') return new ClientAbort(message, { code: failure });
+  return new Outage(OUTAGES[failure], { cause: error });
 }

@@ -4,8 +4,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ClientConnection } from '@storegate/http1';
 import { FieldLines, openerTo, Pool } from '@storegate/http1';
+import { Checks } from '../../../src/gateway/upstream/checks.ts';
 import { DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
-import { Prober } from '../../../src/gateway/upstream/probe.ts';
+import type { Verdict } from '../../../src/gateway/upstream/health.ts';
 import { until } from '../../support/until.ts';
 
 const EVERY = 30_000;
@@ -168,24 +169,36 @@ test('health checks leave an address that was removed from the name, too', async
   first.on('connection', () => connected.push('first'));
   second.on('connection', () => connected.push('second'));
   answer = () => at('127.0.0.1');
-  const some = names((addresses) => prober.keepOnly(addresses));
-  const settings = {
-    path: '/',
-    interval: 1_000,
-    timeout: 5_000,
-    healthyThreshold: 1,
-    unhealthyThreshold: 1,
-    statuses: [{ from: 200, to: 200 }],
-  };
-  const prober: Prober = new Prober(`http://store.example:${port}`, settings, { lookup: some.lookup });
-  closing.push(() => prober.close());
-  for (let i = 0; i < 2; i++) expect((await prober.ask()).verdict).toBe('good');
+  const some = names((addresses) => checks.keepOnly(addresses));
+  const verdicts: Verdict[] = [];
+  const checks: Checks = new Checks({
+    url: `http://store.example:${port}`,
+    secure: { lookup: some.lookup },
+    settings: {
+      healthChecks: {
+        ...{ path: '/', interval: 20, timeout: 5_000, healthyThreshold: 1, unhealthyThreshold: 1 },
+        statuses: [{ from: 200, to: 200 }],
+      },
+      ejection: {
+        ...{ enabled: true, failures: 5, timeouts: 3, statuses: [], failureRate: 0.5 },
+        ...{ probeInterval: 1_000, slowStart: 0 },
+      },
+    },
+    health: { state: 'up', since: 0, failedReturns: 0 },
+    onResult: (verdict) => verdicts.push(verdict),
+    ticked() {},
+  });
+  closing.push(() => checks.close());
+  await until('two checks were answered', () => verdicts.length >= 2);
   expect(connected).toEqual(['first']);
   answer = () => at('127.0.0.2');
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
   some.use(1_000);
   await jest.advanceTimersByTimeAsync(1_000);
   jest.useRealTimers();
-  expect((await prober.ask()).verdict).toBe('good');
+  await until('a check went to the new address', () => connected.includes('second'));
+  const before = verdicts.length;
+  await until('it was answered', () => verdicts.length > before);
   expect(connected).toEqual(['first', 'second']);
+  expect(new Set(verdicts)).toEqual(new Set(['good']));
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Failure } from '../../../src/gateway/upstream/failures.ts';
+import type { Failure } from '../../../src/gateway/upstream/health.ts';
 import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
 
 const USUAL: HealthSettings = {

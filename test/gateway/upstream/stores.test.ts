@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Upstreams } from '../../../src/gateway/upstream/stores.ts';
 import { until } from '../../support/until.ts';
 
-test('upstreams of earlier settings are released from memory', async () => {
+test('backends of earlier settings are released from memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const config = loadConfig({ env: {}, cwd: import.meta.dirname });
@@ -15,10 +15,10 @@ test('upstreams of earlier settings are released from memory', async () => {
   const upstreams = new Upstreams(settings(1), none, () => {});
   const earlier: WeakRef<object>[] = [];
   for (let port = 2; port < 6; port++) {
-    earlier.push(new WeakRef(upstreams.of('default')));
+    earlier.push(new WeakRef(upstreams.of('default').stores[0]!));
     upstreams.use(settings(port), none);
   }
-  await until('all earlier upstreams are gone', () => {
+  await until('all earlier backends are gone', () => {
     collect();
     return earlier.every((one) => one.deref() === undefined);
   });

@@ -3,101 +3,73 @@ import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import type { Contract, Operation } from '../../config/contract/contract.ts';
 import { KIND_NAMES } from '../../limits/kinds.ts';
 
-const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });
+const TEXT = { type: 'string' };
+const INTEGER = { type: 'integer' };
+const text = (description: string) => ({ ...TEXT, description });
+const time = (description: string) => ({ ...TEXT, format: 'date-time', nullable: true, description });
+const list = (items: Json, description?: string) => ({ type: 'array', items, ...(description && { description }) });
+const object = (properties: Json, required = Object.keys(properties)) => ({ type: 'object', required, properties });
 
-const WINDOW = {
-  type: 'object',
-  required: ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
-  properties: {
-    name: { type: 'string' },
-    operation: { type: 'string', description: 'The operation whose requests alone it counts, if there is one.' },
-    tag: { type: 'string', description: 'The tag whose operations alone it counts, if there is one.' },
-    kind: { type: 'string', enum: [...KIND_NAMES] },
-    limit: { type: 'integer' },
-    used: { type: 'integer' },
-    remaining: { type: 'integer' },
+const WINDOW = object(
+  {
+    name: TEXT,
+    operation: text('The operation whose requests alone it counts, if there is one.'),
+    tag: text('The tag whose operations alone it counts, if there is one.'),
+    kind: { ...TEXT, enum: [...KIND_NAMES] },
+    limit: INTEGER,
+    used: INTEGER,
+    remaining: INTEGER,
     reset: time('When units come back; null while nothing is used.'),
   },
-};
+  ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
+);
 
-const BAN = {
-  type: 'object',
-  required: ['until', 'strikes', 'strikesToBan', 'nextLengthSeconds'],
-  properties: {
-    until: time('End of the ban in force; null without one.'),
-    strikes: { type: 'integer', description: 'Requests sent after a refusal, lately.' },
-    strikesToBan: {
-      type: 'integer',
-      nullable: true,
-      description: 'Strikes that lead to a ban; null: no bans.',
-    },
-    nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
-  },
-};
+const BAN = object({
+  until: time('End of the ban in force; null without one.'),
+  strikes: { ...INTEGER, description: 'Requests sent after a refusal, lately.' },
+  strikesToBan: { ...INTEGER, nullable: true, description: 'Strikes that lead to a ban; null: no bans.' },
+  nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
+});
 
 const KEY = {
-  type: 'object',
-  nullable: true,
-  required: ['id', 'label', 'scopes', 'created', 'ageDays', 'expires', 'rotated', 'retires'],
-  properties: {
-    id: { type: 'string' },
-    label: { type: 'string', nullable: true },
-    scopes: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'What the key may do where an operation needs scopes.',
-    },
+  ...object({
+    id: TEXT,
+    label: { ...TEXT, nullable: true },
+    scopes: list(TEXT, 'What the key may do where an operation needs scopes.'),
     created: time('When the key was issued.'),
-    ageDays: { type: 'integer' },
+    ageDays: INTEGER,
     expires: time('When the key ends.'),
     rotated: time('When its secret was last changed.'),
     retires: time('When the secret of this very request ends: change to the new one before.'),
-  },
+  }),
+  nullable: true,
 };
 
-const DEPRECATED = {
-  type: 'object',
-  required: ['operation', 'lastCall', 'sunset'],
-  properties: {
-    operation: { type: 'string', description: 'Its operationId.' },
-    lastCall: time('When this key last called it.'),
-    sunset: time('When it may be gone.'),
-  },
-};
+const DEPRECATED = object({
+  operation: text('Its operationId.'),
+  lastCall: time('When this key last called it.'),
+  sunset: time('When it may be gone.'),
+});
 
 const IN_FLIGHT = {
-  type: 'object',
+  ...object({ most: INTEGER, now: INTEGER }),
   nullable: true,
   description: 'Requests that may be in flight at once, and how many are now; null: any number.',
-  required: ['most', 'now'],
-  properties: { most: { type: 'integer' }, now: { type: 'integer' } },
 };
 
-const BODY = {
-  type: 'object',
-  required: ['plan', 'account', 'countedBy', 'windows', 'inFlight', 'costs', 'ban', 'key', 'deprecated'],
-  properties: {
-    plan: { type: 'string' },
-    account: { type: 'string' },
-    countedBy: {
-      type: 'string',
-      enum: ['key', 'account'],
-      description: 'Whether all keys of the account share the windows.',
-    },
-    windows: { type: 'array', items: WINDOW },
-    inFlight: IN_FLIGHT,
-    costs: { type: 'object', description: 'Units by operationId.', additionalProperties: { type: 'integer' } },
-    ban: BAN,
-    key: KEY,
-    deprecated: { type: 'array', description: 'Deprecated operations that this key called lately.', items: DEPRECATED },
-  },
-};
+const BODY = object({
+  plan: TEXT,
+  account: TEXT,
+  countedBy: { ...text('Whether all keys of the account share the windows.'), enum: ['key', 'account'] },
+  windows: list(WINDOW),
+  inFlight: IN_FLIGHT,
+  costs: { type: 'object', description: 'Units by operationId.', additionalProperties: INTEGER },
+  ban: BAN,
+  key: KEY,
+  deprecated: list(DEPRECATED, 'Deprecated operations that this key called lately.'),
+});
 
-const REFUSED = {
-  type: 'object',
-  required: ['code', 'message', 'status'],
-  properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
-};
+const REFUSED = object({ code: TEXT, message: TEXT, status: INTEGER });
 
 const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
 const refused = (description: string) => ({ description, content: { 'application/json': { schema: REFUSED } } });

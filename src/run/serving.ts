@@ -3,7 +3,6 @@ import type { Guard } from '../callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
-import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';
 import { LargeChecks } from '../gateway/stages/large-checks.ts';
@@ -11,7 +10,6 @@ import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
-import { createPreamble } from '../gateway/wire/preamble.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -70,16 +68,15 @@ export function createServing(parts: ServingParts): Serving {
   let pipeline = buildPipeline(settings, longLived);
   const closing = new AbortController();
   let compiling = new AbortController();
-  const current: Pipeline = {
-    handle: (call) => pipeline.handle(call),
-  };
   const answerUnparsed = createUnparsedAnswers({
     ...{ guard, observe },
     hasReference: () => hasReference(inForce.config),
   });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
-  const preamble = createPreamble(ticketSecret);
-  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, preamble, observe });
+  const listener = createListener({
+    ...{ config, limits, answerUnparsed, ticketSecret, observe },
+    handle: (call) => pipeline.handle(call),
+  });
   // So that the first reload frees the first contract.
   let inForce = settings;
   usePreamble(settings);

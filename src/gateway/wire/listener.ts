@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BrokenReply } from '@storegate/http1';
-import { acceptAll, acceptWaiting, Server, socketOf } from '@storegate/http1';
+import { acceptAll, acceptWaiting, Server, socketOf, TlsServer } from '@storegate/http1';
+import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
+import { plainAddress, trustedProxies } from '../../callers/address.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Call } from './call.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { type PreambleSettings, preambleEvents, type WirePreamble } from './preamble.ts';
 import { refusalOf } from './wire-refusals.ts';
 
 export interface Listener {
@@ -18,7 +19,8 @@ export interface Listener {
    * rest after `http.drainTimeout`. Resolves with the number of aborted requests.
    */
   drain(options?: DrainOptions): Promise<number>;
-  use(settings: PreambleSettings): void;
+  /** `tls`: `null` for none. `balancers` send a PROXY protocol header. */
+  use(settings: { readonly tls: ServerMaterial | null; readonly balancers: readonly string[] }): void;
   readonly inFlight: number;
 }
 
@@ -36,18 +38,14 @@ export interface DrainOptions {
   readonly closeShared?: () => Promise<void>;
 }
 
-/** Never throws. */
-export interface Handler {
-  handle(call: Call): void;
-}
-
 export interface ListenerOptions {
   readonly config: { readonly listen: Address; readonly http: Config['http'] };
-  readonly pipeline: Handler;
+  /** Never throws. */
+  readonly handle: (call: Call) => void;
   readonly limits: ConnectionLimits;
   /** Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
-  readonly preamble: WirePreamble;
+  readonly ticketSecret: Uint8Array;
   readonly observe: Observe;
 }
 
@@ -56,15 +54,16 @@ const SWEEP = 25;
 
 export function createListener({
   config: { listen, http: httpLimits },
-  pipeline,
+  handle,
   limits,
   answerUnparsed,
-  preamble,
+  ticketSecret,
   observe,
 }: ListenerOptions): Listener {
   let { port } = listen;
   let isBeside = false;
   let isInherited = false;
+  let tls: TlsServer | null = null;
 
   const server = new Server({
     mostHeadBytes: httpLimits.maxHeaderBytes,
@@ -75,8 +74,17 @@ export function createListener({
     stallTimeout: httpLimits.responseWriteTimeout,
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),
-    openings: preambleEvents(observe),
-    handle: (call) => pipeline.handle(call),
+    openings: {
+      secured: (socket) => {
+        const version = socket.getProtocol() ?? 'none';
+        observe({ type: 'tls.established', version, resumed: socket.isSessionReused() });
+      },
+      unsecured: ({ remoteAddress }, reason) =>
+        observe({ type: 'tls.failed', reason, address: plainAddress(remoteAddress) }),
+      unannounced: ({ remoteAddress }, reason) =>
+        observe({ type: 'proxy.refused', reason, address: plainAddress(remoteAddress) }),
+    },
+    handle,
     refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
   });
   const { listener } = server;
@@ -85,7 +93,11 @@ export function createListener({
     get inFlight() {
       return server.inFlight;
     },
-    use: (settings) => preamble.use(server, settings),
+    use({ tls: material, balancers: blocks }) {
+      tls = tlsWith(material);
+      const balancers = blocks.length === 0 ? null : trustedProxies(blocks);
+      server.use({ tls, announces: balancers && ((address) => balancers.has(plainAddress(address))) });
+    },
     async listen({ beside = false, fd } = {}) {
       if (listener.listening && isBeside && beside) return port;
       if (listener.listening) void stopAccepting();
@@ -106,10 +118,26 @@ export function createListener({
       if (!accepting) await pause(httpLimits.drainDelay);
       const cutOff = await endConnections(closed);
       server.stop();
-      preamble.stop();
+      tls?.stop();
       return cutOff;
     },
   };
+
+  function tlsWith(material: ServerMaterial | null): TlsServer | null {
+    if (material === null) {
+      tls?.stop();
+      return null;
+    }
+    const options = serverTls(material);
+    tls?.use(options);
+    return (
+      tls ??
+      new TlsServer(options, ticketSecret, {
+        done: (accepted, secured) => server.handshaken(accepted, secured),
+        failed: (accepted, why) => server.unshaken(accepted, why),
+      })
+    );
+  }
 
   function stopAccepting(): Promise<void> {
     return new Promise((resolve) => listener.close(() => resolve()));

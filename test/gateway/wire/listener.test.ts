@@ -7,7 +7,6 @@ import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
-import { createPreamble } from '../../../src/gateway/wire/preamble.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { freePort } from '../../support/free-port.ts';
 import { lines } from '../../support/lines.ts';
@@ -35,18 +34,16 @@ class Door {
   private constructor(door: Partial<Config['http']>, port: number) {
     this.#listener = createListener({
       config: { listen: { host: '127.0.0.1', port }, http: { ...DOOR, ...door } },
-      pipeline: {
-        handle: (call) => {
-          if (call.target === '/held') this.held.push(call);
-          else {
-            this.answered++;
-            call.answer(200, '', lines(), call.target);
-          }
-        },
+      handle: (call) => {
+        if (call.target === '/held') this.held.push(call);
+        else {
+          this.answered++;
+          call.answer(200, '', lines(), call.target);
+        }
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
-      preamble: createPreamble(makeTicketSecret()),
+      ticketSecret: makeTicketSecret(),
       observe: () => {},
     });
   }

@@ -36,17 +36,9 @@ export interface RequestGuardParts {
   readonly beginSpan: BeginSpan | null;
 }
 
-const NO_SPAN = () => null;
-
-export function createRequestGuard({
-  config,
-  observe,
-  report: reportOf,
-  names,
-  beginSpan,
-}: RequestGuardParts): RequestGuard {
+export function createRequestGuard({ config, observe, report, names, beginSpan }: RequestGuardParts): RequestGuard {
   const proxies = trustedProxies(config.trustedProxies);
-  const spanOf = beginSpan ?? NO_SPAN;
+  const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
 
   function open(call: Call): Exchange {
@@ -89,13 +81,24 @@ export function createRequestGuard({
       exchange.code ??= 'client_closed_request';
       exchange.cancel?.();
     }
-    observe(requestEventOf(exchange, reportOf));
+    observe(requestEventOf(exchange, report));
   }
 
   function enter(exchange: Exchange): Target {
     const { call, head } = exchange;
-    if (call.fields.list.length > 2 * config.maxHeaders) throw tooManyHeaders(config.maxHeaders);
-    checkMethod(call.method);
+    if (call.fields.list.length > 2 * config.maxHeaders) {
+      throw new Refusal('headers_too_large', {
+        message: `The request has more than ${config.maxHeaders} header lines. Send fewer.`,
+        close: true,
+      });
+    }
+    if (REFUSED_METHODS.has(call.method)) {
+      throw new Refusal('method_not_allowed', {
+        message: `${call.method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,
+        headers: ['Allow', ''],
+        close: true,
+      });
+    }
     if (head.expect !== undefined && head.expect.toLowerCase() !== '100-continue') {
       throw new Refusal('expectation_failed', { close: true });
     }
@@ -114,23 +117,6 @@ export function createRequestGuard({
   }
 
   return { open, enter };
-}
-
-function checkMethod(method: string): void {
-  if (REFUSED_METHODS.has(method)) {
-    throw new Refusal('method_not_allowed', {
-      message: `${method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,
-      headers: ['Allow', ''],
-      close: true,
-    });
-  }
-}
-
-function tooManyHeaders(most: number): Refusal {
-  return new Refusal('headers_too_large', {
-    message: `The request has more than ${most} header lines. Send fewer.`,
-    close: true,
-  });
 }
 
 function isComplete({ left, status }: Call): boolean {

@@ -4,9 +4,7 @@ import { withoutFields } from '../../common/field-list.ts';
 import { type Client, isAnonymous } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
-import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
-
-const returnedNames = new ReturnedNames();
+import { NOT_SHARED, optionsOf, returnedNames } from '../wire/fields.ts';
 
 interface Peer {
   readonly address: string;

@@ -54,12 +54,6 @@ const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x
 /** A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only Authorization). */
 export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
 
-export interface FieldName {
-  readonly name: string;
-  readonly forwarded: boolean;
-  readonly isKey: boolean;
-}
-
 /** The other side chooses spellings, so memory is bounded. */
 const MOST_SPELLINGS = 2_000;
 const LONGEST_SPELLING = 64;
@@ -93,14 +87,17 @@ export interface FieldNamesOptions {
   readonly hide?: boolean;
 }
 
-export class FieldNames {
-  readonly #names: Spellings<FieldName>;
+export interface FieldName {
+  readonly name: string;
+  readonly forwarded: boolean;
+  readonly isKey: boolean;
+}
+
+export class FieldNames extends Spellings<FieldName> {
   readonly bearer: boolean;
   readonly hide: boolean;
 
   constructor({ strip, own = [], carriers = USUAL_CARRIERS, hide = true }: FieldNamesOptions) {
-    this.bearer = carriers.bearer;
-    this.hide = hide;
     const keys = new Set(carriers.headers.map((name) => name.toLowerCase()));
     const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
     const stripped: ReadonlySet<string> = new Set([
@@ -109,31 +106,18 @@ export class FieldNames {
     ]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
-    this.#names = new Spellings((name) => {
+    super((name) => {
       // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
       const meant = meaning(name);
       const isStripped = stripped.has(meant) || prefixes.some((prefix) => meant.startsWith(prefix));
       return { name, forwarded: !isStripped || (!hide && keys.has(name)), isKey: keys.has(name) };
     });
-  }
-
-  of(spelt: string): FieldName {
-    return this.#names.of(spelt);
+    this.bearer = carriers.bearer;
+    this.hide = hide;
   }
 }
 
-export interface ReturnedName {
-  readonly name: string;
-  readonly returned: boolean;
-}
-
-export class ReturnedNames {
-  readonly #names = new Spellings<ReturnedName>((name) => ({ name, returned: isReturned(name) }));
-
-  of(spelt: string): ReturnedName {
-    return this.#names.of(spelt);
-  }
-}
+export const returnedNames = new Spellings((name) => ({ name, returned: isReturned(name) }));
 
 function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');

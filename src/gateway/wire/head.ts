@@ -5,34 +5,36 @@ import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';
 
-export interface Head {
-  readonly apiKeys: readonly string[];
-  readonly authorizations: readonly string[];
-  readonly host: string | undefined;
-  readonly contentType: string | undefined;
-  readonly contentTypes: number;
-  readonly contentEncoding: string | undefined;
-  readonly expect: string | undefined;
+const NONE: readonly string[] = Object.freeze([]);
+
+class Fields {
+  apiKeys = NONE;
+  authorizations = NONE;
+  host: string | undefined = undefined;
+  contentType: string | undefined = undefined;
+  contentTypes = 0;
+  contentEncoding: string | undefined = undefined;
+  expect: string | undefined = undefined;
   /** In lower case. */
-  readonly upgrade: string | undefined;
+  upgrade: string | undefined = undefined;
   /** Whether Connection lists it too (RFC 9110 section 7.8). */
-  readonly upgrades: boolean;
-  readonly accept: string | undefined;
-  readonly origin: string | undefined;
-  readonly preflightMethod: string | undefined;
-  readonly preflightHeaders: string | undefined;
-  readonly forwardedFor: string;
-  readonly forwardedProto: string | undefined;
-  readonly forwardedHost: string | undefined;
+  upgrades = false;
+  accept: string | undefined = undefined;
+  origin: string | undefined = undefined;
+  preflightMethod: string | undefined = undefined;
+  preflightHeaders: string | undefined = undefined;
+  forwardedFor = '';
+  forwardedProto: string | undefined = undefined;
+  forwardedHost: string | undefined = undefined;
   /** W3C Trace Context, well-formed; copies. The second needs the first. */
-  readonly traceparent: string | undefined;
-  readonly tracestate: string | undefined;
+  traceparent: string | undefined = undefined;
+  tracestate: string | undefined = undefined;
   /** Flat, spelt as received. */
-  readonly forwardable: readonly string[];
-  readonly lines: CheckedLines;
+  forwardable: string[] = [];
+  lines = '' as CheckedLines;
 }
 
-const NONE: readonly string[] = Object.freeze([]);
+export type Head = Readonly<Fields>;
 
 /** After a reload other fields may be forwarded. */
 interface Meaning {
@@ -49,28 +51,7 @@ export function headOf(fields: CallFields, names: FieldNames): Head {
 }
 
 export function readHead(rawHeaders: readonly string[], names: FieldNames): Head {
-  const head = {
-    apiKeys: NONE as string[],
-    authorizations: NONE as string[],
-    host: undefined as string | undefined,
-    contentType: undefined as string | undefined,
-    contentTypes: 0,
-    contentEncoding: undefined as string | undefined,
-    expect: undefined as string | undefined,
-    upgrade: undefined as string | undefined,
-    upgrades: false,
-    accept: undefined as string | undefined,
-    origin: undefined as string | undefined,
-    preflightMethod: undefined as string | undefined,
-    preflightHeaders: undefined as string | undefined,
-    forwardedFor: '',
-    forwardedProto: undefined as string | undefined,
-    forwardedHost: undefined as string | undefined,
-    traceparent: undefined as string | undefined,
-    tracestate: undefined as string | undefined,
-    forwardable: [] as string[],
-    lines: '' as CheckedLines,
-  };
+  const head = new Fields();
   let connection = '';
   let traceparents = 0;
   let tracestate: string | undefined;
@@ -78,10 +59,10 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     const value = rawHeaders[i + 1]!;
     const { name, forwarded, isKey } = names.of(rawHeaders[i]!);
     if (forwarded && !(names.hide && isWellFormed(value))) head.forwardable.push(rawHeaders[i]!, value);
-    if (isKey) head.apiKeys = added(head.apiKeys, value);
+    if (isKey) head.apiKeys = [...head.apiKeys, value];
     switch (name) {
       case 'authorization':
-        head.authorizations = added(head.authorizations, value);
+        head.authorizations = [...head.authorizations, value];
         break;
       case 'host':
         head.host = value;
@@ -143,10 +124,7 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
 }
 
 /** Authorization reaches the backend unless it holds a key. A key in the wrong header is hidden too. */
-function hideKeys(
-  head: { authorizations: readonly string[]; apiKeys: readonly string[]; forwardable: readonly string[] },
-  names: FieldNames,
-): void {
+function hideKeys(head: Fields, names: FieldNames): void {
   const holdsKey = (value: string): boolean =>
     (names.bearer && bearerToken(value) !== null) ||
     isWellFormed(value.slice(value.trimEnd().lastIndexOf(' ') + 1).trimEnd()) ||
@@ -161,11 +139,7 @@ export function bearerToken(authorization: string): string | null {
 }
 
 /** A malformed trace is dropped: the backend must not use what the gateway ignored. */
-function takeTrace(
-  head: { traceparent: string | undefined; tracestate: string | undefined; forwardable: readonly string[] },
-  traceparents: number,
-  tracestate: string | undefined,
-): void {
+function takeTrace(head: Fields, traceparents: number, tracestate: string | undefined): void {
   if (head.traceparent !== undefined && tracestate !== undefined) head.tracestate = tracestateOf(tracestate);
   const wrong = [];
   if (traceparents > 0 && head.traceparent === undefined) wrong.push('traceparent');
@@ -176,10 +150,6 @@ function takeTrace(
 /** RFC 9110 section 5.3. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
-}
-
-function added(list: readonly string[], value: string): string[] {
-  return [...list, value];
 }
 
 function namesNothing(connection: string): boolean {

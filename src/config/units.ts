@@ -1,4 +1,4 @@
-export { formatDuration, parseDuration } from '../limits/durations.ts';
+export { formatDuration, parseDuration } from '../limits/notation.ts';
 
 const bytes = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 } as const;
 

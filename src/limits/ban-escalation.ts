@@ -16,28 +16,17 @@ export function noteRefusal(
   retryAt: number,
   now: number,
 ): RefusalEffect {
-  const scope = violated?.scope;
-  const isFirst =
-    scope === undefined
-      ? noteClientRefusal(state, retryAt, now)
-      : noteScopeRefusal(refusalIn(state, scope), retryAt, now);
-  if (isFirst) return 'none';
-  const refusedAt = scope === undefined ? state.refusedAt : refusalIn(state, scope).at;
-  return now < refusedAt + escalation.grace ? 'none' : strike(state, escalation, violated, now);
-}
-
-function noteClientRefusal(state: StrikeState, retryAt: number, now: number): boolean {
-  if (now < state.refusedUntil) return false;
-  state.refusedAt = now;
-  state.refusedUntil = retryAt;
-  return true;
-}
-
-function noteScopeRefusal(refusal: ScopeRefusal, retryAt: number, now: number): boolean {
-  if (now < refusal.until) return false;
-  refusal.at = now;
-  refusal.until = retryAt;
-  return true;
+  const refusal = violated?.scope === undefined ? null : refusalIn(state, violated.scope);
+  const [since, until] = refusal === null ? [state.refusedAt, state.refusedUntil] : [refusal.at, refusal.until];
+  if (now < until) return now < since + escalation.grace ? 'none' : strike(state, escalation, violated, now);
+  if (refusal === null) {
+    state.refusedAt = now;
+    state.refusedUntil = retryAt;
+  } else {
+    refusal.at = now;
+    refusal.until = retryAt;
+  }
+  return 'none';
 }
 
 function refusalIn(state: StrikeState, scope: string): ScopeRefusal {

@@ -67,7 +67,7 @@ function asAdmitted(client: unknown): Admitted {
 }
 
 /** All requests of a flood share the refusal for a second. */
-function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
+export function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
   let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
   return (a, b, c) => {
     if (last?.a !== a || last.b !== b || last.c !== c) last = { a, b, c, refusal: make(a, b, c) };

@@ -5,7 +5,7 @@ import type { Plans } from '../../limits/plans.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient } from '../results.ts';
-import type { Admit } from './admit.ts';
+import { type Admit, keepingLast } from './admit.ts';
 
 /** Milliseconds. */
 const FRESH = 1_000;
@@ -54,7 +54,7 @@ export interface InFlightParts {
 /** The refusal does not call the state, charges no window and adds no strike. */
 export function createInFlight({ plans, flights, state, admit }: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
-  const refusalOf = keepingLast();
+  const refusalOf = keepingLast(tooMany);
 
   return function admitInFlight(exchange, client, cost, scopes) {
     const { concurrency, subject } = client;
@@ -62,7 +62,7 @@ export function createInFlight({ plans, flights, state, admit }: InFlightParts):
     if (concurrency === null || exchange.call.left) return admit(exchange, client, cost, scopes);
     const flight = flights.take(subject, concurrency, exchange);
     if (flight === null) return admit(exchange, client, cost, scopes);
-    const refusal = refusalOf(concurrency, subject);
+    const refusal = refusalOf(concurrency, subject.slice(0, subject.indexOf(':')), null);
     const usage = readingOf(flight, client);
     if (!(usage instanceof Promise)) return failWith(exchange, usage, refusal);
     return usage.then((looked) => failWith(exchange, looked, refusal));
@@ -97,15 +97,6 @@ function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
 function failWith(exchange: Exchange, usage: Readings, refusal: Refusal): Refusal {
   exchange.usage = usage;
   return refusal;
-}
-
-function keepingLast(): (most: number, subject: string) => Refusal {
-  let last = { most: 0, kind: '', refusal: tooMany(0, '') };
-  return (most, subject) => {
-    const kind = subject.slice(0, subject.indexOf(':'));
-    if (last.most !== most || last.kind !== kind) last = { most, kind, refusal: tooMany(most, kind) };
-    return last.refusal;
-  };
 }
 
 function tooMany(most: number, kind: string): Refusal {

@@ -52,7 +52,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   begin(): void {
     const { upstream, exchange } = this.#parts;
     const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
-    this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
+    this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
   }
 
   /** Not retried from here on. */
@@ -108,12 +108,20 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     };
   }
 
-  #giveTo(store: StoreHandle): void {
-    this.#store = store;
-    const taken = this.#poolOf(store).take(this.#parts.exchange.client?.party, this);
-    if (taken instanceof Promise)
-      taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
-    else this.#askOn(store, taken);
+  #giveTo(next: StoreHandle | Outage): void {
+    if (next instanceof Outage) {
+      this.#lose(next);
+      return;
+    }
+    this.#store = next;
+    try {
+      const taken = this.#poolOf(next).take(this.#parts.exchange.client?.party, this);
+      if (taken instanceof Promise)
+        taken.then((connection) => this.#askOn(next, connection)).catch((error) => this.#lose(error));
+      else this.#askOn(next, taken);
+    } catch (error) {
+      this.#lose(error);
+    }
   }
 
   #askOn(store: StoreHandle, connection: ClientConnection): void {
@@ -151,7 +159,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
 
   /** Nothing was sent. */
   #lose(error: unknown): void {
-    const { exchange } = this.#parts;
+    const { exchange, upstream } = this.#parts;
     exchange.cancel = null;
     const mayElsewhere = error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
     if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
@@ -159,25 +167,9 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       return;
     }
     this.#tried = [...this.#tried, this.#store!];
-    this.#failOrRetry(error);
-  }
-
-  #failOrRetry(error: unknown): void {
-    const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
+    const next = upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
     if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
-    else this.#giveToOr(next);
-  }
-
-  #giveToOr(next: StoreHandle | Outage): void {
-    if (next instanceof Outage) {
-      this.#lose(next);
-      return;
-    }
-    try {
-      this.#giveTo(next);
-    } catch (error) {
-      this.#lose(error);
-    }
+    else this.#giveTo(next);
   }
 
   #poolOf({ pool, tunnels }: StoreHandle): Pool {
@@ -229,7 +221,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   #askAgain(next: StoreHandle, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
     observe({ type: 'retry', id: exchange.id, upstream: failed.upstream, store: failed.name, error });
-    this.#giveToOr(next);
+    this.#giveTo(next);
   }
 
   /** An upgrade counts as a good response. */

@@ -2,8 +2,7 @@ import { ByteBuffer } from '@storegate/http1';
 import { DelayedRun } from '../../common/delayed-run.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import type { Call } from './call.ts';
-import type { Head } from './head.ts';
+import type { Exchange } from '../exchange.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
@@ -11,19 +10,11 @@ export interface BodiesSettings {
   readonly budget: number;
   /** Bytes per second; 0: none. */
   readonly minRate: number;
-}
-
-export interface BodiesOptions extends BodiesSettings {
-  /** Milliseconds. */
+  /** Milliseconds between checks of the rate. */
   readonly every?: number;
 }
 
 const EVERY = 5_000;
-
-export interface Incoming {
-  readonly call: Call;
-  readonly head: Pick<Head, 'expect'>;
-}
 
 interface Arrival {
   readonly owner: string;
@@ -42,10 +33,10 @@ export class Bodies {
   readonly #arriving = new Set<Arrival>();
   readonly #next: DelayedRun;
 
-  constructor(options: BodiesOptions) {
-    this.#minRate = options.minRate;
-    this.#budget = new SharedBudget(options.budget);
-    this.#every = options.every ?? EVERY;
+  constructor({ budget, minRate, every = EVERY }: BodiesSettings) {
+    this.#minRate = minRate;
+    this.#budget = new SharedBudget(budget);
+    this.#every = every;
     this.#next = new DelayedRun(() => this.#refuseSlow(), this.#every);
   }
 
@@ -66,7 +57,7 @@ export class Bodies {
    * `owner`: the id of its key. 100 Continue is sent only after the key and the declared length were accepted (RFC 9110
    * section 10.1.1). Rejects with a Refusal or ClientAbort.
    */
-  async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
+  async read({ call, head }: Pick<Exchange, 'call' | 'head'>, most: number, owner: string): Promise<Buffer | null> {
     if (!call.hasBody) return null;
     if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
     if (call.bodyError) throw bodyFailure(call.bodyError);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/config/contract/contract.ts';
-import { createStorePaths } from '../../../src/gateway/upstream/store-paths.ts';
+import { createStorePaths } from '../../../src/gateway/stages/forward.ts';
 
 const pathOf = (prefixes: readonly string[], urls: readonly string[], path: string, upstream: string | null = null) => {
   const all = new Map([

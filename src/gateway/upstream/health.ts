@@ -1,4 +1,4 @@
-import type { EjectionSettings, Upstream } from '../../config/config.ts';
+import type { Upstream } from '../../config/config.ts';
 import type { StoreReason } from '../../observe/events.ts';
 import type { StoreState } from '../../observe/peers/status.ts';
 import { LastSeconds } from './last-seconds.ts';
@@ -7,24 +7,7 @@ export type Failure = Exclude<StoreReason, 'failing' | 'check'>;
 
 export type Verdict = 'good' | 'bad' | 'silent';
 
-export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probeInterval'> {
-  readonly unhealthy: number;
-  readonly healthy: number;
-  /** An operator chose the path, so a good check proves that requests are served. */
-  readonly trusted: boolean;
-  readonly alone: boolean;
-}
-
-export function healthSettings({ ejection, healthChecks: checks, stores }: Upstream): HealthSettings {
-  const { healthyThreshold, unhealthyThreshold, path } = checks;
-  return {
-    ...ejection,
-    healthy: healthyThreshold,
-    unhealthy: unhealthyThreshold,
-    trusted: path !== null,
-    alone: stores.length === 1,
-  };
-}
+export type HealthSettings = Pick<Upstream, 'ejection' | 'healthChecks' | 'stores'>;
 
 /** Milliseconds: within this time after a good response, failures in a row may be of one bad operation. */
 const QUIET = 1_000;
@@ -70,7 +53,7 @@ export class Health {
 
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
-    return this.state !== 'away' && this.#badChecks === this.#settings.unhealthy;
+    return this.state !== 'away' && this.#badChecks === this.#settings.healthChecks.unhealthyThreshold;
   }
 
   use(settings: HealthSettings): void {
@@ -87,7 +70,7 @@ export class Health {
   }
 
   share(now: number): number {
-    const { slowStart } = this.#settings;
+    const { slowStart } = this.#settings.ejection;
     if (this.state === 'up' || slowStart === 0) return 1;
     return Math.min(1, Math.max(LEAST_SHARE, (now - this.since) / slowStart));
   }
@@ -136,7 +119,7 @@ export class Health {
     this.#last.add(now);
     this.#last.mark(now);
     this.cancelled(epoch);
-    if (!this.#settings.enabled) return false;
+    if (!this.#settings.ejection.enabled) return false;
     if (this.#isRelapse(failure, now)) return this.#leave(failure, now);
     const reason = this.#reasonFor(failure, now);
     if (reason === null || (isMild(reason) && !mayGo())) return false;
@@ -144,27 +127,29 @@ export class Health {
   }
 
   checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
+    const { healthyThreshold, unhealthyThreshold } = this.#settings.healthChecks;
     const isGood = verdict === 'good';
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
     this.#badChecks = isGood ? 0 : this.#badChecks + 1;
     if (this.state === 'away') {
-      if (this.#goodChecks < this.#settings.healthy) return false;
+      if (this.#goodChecks < healthyThreshold) return false;
       this.#enter('returning', now);
       this.tick(now);
       return true;
     }
-    if (this.#badChecks < this.#settings.unhealthy || (verdict === 'bad' && !mayGo())) return false;
+    if (this.#badChecks < unhealthyThreshold || (verdict === 'bad' && !mayGo())) return false;
     return this.#leave('check', now);
   }
 
   tick(now: number): boolean {
     if (this.state !== 'returning') return false;
-    const { slowStart, alone } = this.#settings;
+    const { ejection, stores } = this.#settings;
+    const { slowStart } = ejection;
     const time = now - this.since;
     const isOver = this.#isTrial()
       ? // Without requests nothing else would detect it.
         this.failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
-      : time >= slowStart || (alone && this.#good >= RETURNED);
+      : time >= slowStart || (stores.length === 1 && this.#good >= RETURNED);
     if (!isOver) return false;
     this.state = 'up';
     this.since = now;
@@ -173,8 +158,9 @@ export class Health {
     return true;
   }
 
+  /** An operator chose the path of the checks, so a good one proves that requests are served. */
   #isTrial(): boolean {
-    return this.#good === 0 && (!this.#settings.trusted || this.failedReturns > 0);
+    return this.#good === 0 && (this.#settings.healthChecks.path === null || this.failedReturns > 0);
   }
 
   /** A backend that serves other requests is judged as if it were up. */
@@ -184,7 +170,7 @@ export class Health {
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {
-    const { failures, timeouts, failureRate } = this.#settings;
+    const { failures, timeouts, failureRate } = this.#settings.ejection;
     const isQuiet = now - this.#lastGood >= QUIET;
     const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
     if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;

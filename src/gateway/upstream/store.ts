@@ -6,7 +6,7 @@ import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
 import { Checks, isIn } from './checks.ts';
 import { DnsResolver, isName } from './dns.ts';
-import { type Failure, Health, healthSettings, type Verdict } from './health.ts';
+import { type Failure, Health, type Verdict } from './health.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
@@ -55,7 +55,7 @@ export class Store implements StoreHandle {
     this.#dns = isName(host) ? new DnsResolver({ host, every: settings.dnsRefresh, moved }) : null;
     this.#secure = { tls: () => this.#tls, lookup: this.#dns?.lookup };
     this.pool = poolTo(url, limitsOf(settings), this.#secure);
-    this.health = new Health(healthSettings(settings), performance.now());
+    this.health = new Health(settings, performance.now());
     this.#checks = new Checks({
       ...{ url, secure: this.#secure, settings, health: this.health },
       onResult: (verdict, error) => this.#checked(verdict, error),
@@ -138,7 +138,7 @@ export class Store implements StoreHandle {
     this.#tls = tls;
     this.pool.use(limitsOf(settings));
     this.#tunnels?.use(tunnelLimitsOf(settings));
-    this.health.use(healthSettings(settings));
+    this.health.use(settings);
     this.#checks.use(settings);
     this.#dns?.use(settings.dnsRefresh);
   }

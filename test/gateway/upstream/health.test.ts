@@ -1,12 +1,29 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { EjectionSettings } from '../../../src/config/config.ts';
 import type { Failure } from '../../../src/gateway/upstream/health.ts';
 import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
 
-const USUAL: HealthSettings = {
-  ...{ enabled: true, failures: 5, timeouts: 3, failureRate: 0.5, slowStart: 10_000 },
-  ...{ healthy: 1, unhealthy: 3, trusted: false, alone: true },
-};
+interface Given extends Partial<EjectionSettings> {
+  readonly healthy?: number;
+  readonly trusted?: boolean;
+  readonly alone?: boolean;
+}
+
+function settings({ healthy = 1, trusted = false, alone = true, ...ejection }: Given = {}): HealthSettings {
+  const stores = ['http://one', 'http://two'].slice(alone ? 1 : 0).map((url) => ({ url, weight: 1 }));
+  return {
+    stores,
+    ejection: {
+      ...{ enabled: true, failures: 5, timeouts: 3, failureRate: 0.5, statuses: [] },
+      ...{ slowStart: 10_000, probeInterval: 1_000, ...ejection },
+    },
+    healthChecks: {
+      ...{ path: trusted ? '/' : null, interval: 1_000, timeout: 1_000, statuses: [] },
+      ...{ healthyThreshold: healthy, unhealthyThreshold: 3 },
+    },
+  };
+}
 const others = () => true;
 const noOther = () => false;
 
@@ -14,7 +31,7 @@ let now = 0;
 let health: Health;
 beforeEach(() => {
   now = 1_000_000;
-  health = new Health(USUAL, now);
+  health = new Health(settings(), now);
 });
 
 function one(end: Failure | 'good', mayGo = others): boolean {
@@ -101,7 +118,7 @@ describe('a backend is down', () => {
       [noOther, 'up'],
       [others, 'away'],
     ] as const) {
-      health = new Health(USUAL, now);
+      health = new Health(settings(), now);
       for (let i = 0; i < 10; i++) {
         one('good', mayGo);
         one('broken', mayGo);
@@ -117,7 +134,7 @@ describe('a backend is down', () => {
   });
 
   test('never, if ejection is off', () => {
-    health = new Health({ ...USUAL, enabled: false }, now);
+    health = new Health(settings({ enabled: false }), now);
     several(100, 'unreachable');
     several(100, 'hanging');
     expect(health.state).toBe('up');
@@ -147,7 +164,7 @@ describe('a backend that is down', () => {
   });
 
   test('is not judged by their number either, once it is up', () => {
-    health = new Health({ ...USUAL, slowStart: 0 }, now);
+    health = new Health(settings({ slowStart: 0 }), now);
     const epochs = Array.from({ length: 40 }, () => health.begin());
     return_();
     one('good');
@@ -157,7 +174,7 @@ describe('a backend that is down', () => {
   });
 
   test('is up after the configured number of successful checks in a row', () => {
-    health = new Health({ ...USUAL, healthy: 2 }, now);
+    health = new Health(settings({ healthy: 2 }), now);
     eject();
     for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
     expect(health.state).toBe('away');
@@ -210,7 +227,7 @@ describe('a half-open backend', () => {
   });
 
   test('gets several at once if the path of its checks is configured', () => {
-    health = new Health({ ...USUAL, trusted: true }, now);
+    health = new Health(settings({ trusted: true }), now);
     return_();
     expect([health.isTrial, health.takes(false, now)]).toEqual([false, true]);
     one('hanging');
@@ -230,7 +247,7 @@ describe('a half-open backend', () => {
   });
 
   test('is not down again because of one bad operation while it answers others', () => {
-    health = new Health({ ...USUAL, alone: false }, now);
+    health = new Health(settings({ alone: false }), now);
     return_();
     for (let i = 0; i < 40; i++) {
       one('good');
@@ -302,7 +319,7 @@ test('is always in a valid state, gets requests if it is up, and recovers if all
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), fc.boolean(), (steps, alone, trusted) => {
       now = 1_000_000;
-      health = new Health({ ...USUAL, alone, trusted }, now);
+      health = new Health(settings({ alone, trusted }), now);
       const open: number[] = [];
       for (const { after, what, which } of steps) {
         now += after;

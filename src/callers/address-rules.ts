@@ -1,22 +1,32 @@
 import type { AddressList, AddressLists } from '../common/address-lists.ts';
 import { wordsOf } from '../common/ip.ts';
+import type { Code } from '../errors/catalogue.ts';
+import { knownRefusals, type Refusal } from '../errors/refusals.ts';
 import { CidrRanges } from './cidr-ranges.ts';
 
 export class AddressRules {
+  readonly #because: (reason: string) => Refusal;
   readonly #name: string;
   readonly #lists: AddressLists;
   readonly #allow: CidrRanges | null;
   readonly #deny: CidrRanges | null;
 
-  constructor(name: string, lists: AddressLists) {
+  constructor(name: string, lists: AddressLists, code: Code) {
+    this.#because = knownRefusals(code);
     this.#name = name;
     this.#lists = lists;
     this.#allow = rangesOf(lists.allow);
     this.#deny = rangesOf(lists.deny);
   }
 
-  /** The matching list entry; `null`: allowed. An unreadable address is in no list. */
-  refusing(address: string): string | null {
+  /** `null`: allowed. */
+  refuse(address: string): Refusal | null {
+    const reason = this.#reasonFor(address);
+    return reason === null ? null : this.#because(reason);
+  }
+
+  /** The matching list entry. An unreadable address is in no list. */
+  #reasonFor(address: string): string | null {
     const words = wordsOf(address);
     if (this.#deny !== null && words !== null) {
       const found = this.#deny.find(words);

@@ -74,3 +74,15 @@ export class Refusal {
     return details ? { code, message, status, details } : { code, message, status };
   }
 }
+
+/** Reasons are few, so a flood allocates nothing. */
+export function knownRefusals(code: Code): (reason: string) => Refusal {
+  const byReason = new Map<string, Refusal>();
+  return (reason) => {
+    const known = byReason.get(reason);
+    if (known !== undefined) return known;
+    const refusal = new Refusal(code, { reason });
+    byReason.set(reason, refusal);
+    return refusal;
+  };
+}

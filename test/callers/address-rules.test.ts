@@ -69,10 +69,11 @@ describe('lists of blocks', () => {
 describe('rules', () => {
   const own = (...entries: string[]) => [{ file: null, entries }];
   const rules = (allow: string[], deny: string[]) =>
-    new AddressRules('addresses', {
-      allow: allow.length > 0 ? own(...allow) : [],
-      deny: deny.length > 0 ? own(...deny) : [],
-    });
+    new AddressRules(
+      'addresses',
+      { allow: allow.length > 0 ? own(...allow) : [], deny: deny.length > 0 ? own(...deny) : [] },
+      'address_denied',
+    );
 
   test.each([
     [[], ['10.0.0.0/8'], '10.1.2.3', 'addresses.deny has 10.0.0.0/8'],
@@ -89,13 +90,13 @@ describe('rules', () => {
     [[], ['0.0.0.0/0', '::/0'], 'unknown', null],
     [['0.0.0.0/0', '::/0'], [], 'unknown', 'addresses.allow does not have the address'],
   ])('allow %j and deny %j return for %s: %s', (allow, deny, address, said) => {
-    expect(rules(allow, deny).refusing(address)).toBe(said);
+    expect(rules(allow, deny).refuse(address)?.reason ?? null).toBe(said);
   });
 
   test('name the file of an entry', () => {
     const deny = [...own('192.0.2.1'), { file: 'blocked.txt', entries: ['198.51.100.0/24'] }];
-    const refusing = new AddressRules('addresses', { allow: [], deny });
-    expect(refusing.refusing('198.51.100.9')).toBe('addresses.deny has 198.51.100.0/24, from blocked.txt');
-    expect(refusing.refusing('192.0.2.1')).toBe('addresses.deny has 192.0.2.1');
+    const rules = new AddressRules('addresses', { allow: [], deny }, 'address_denied');
+    expect(rules.refuse('198.51.100.9')?.reason).toBe('addresses.deny has 198.51.100.0/24, from blocked.txt');
+    expect(rules.refuse('192.0.2.1')?.reason).toBe('addresses.deny has 192.0.2.1');
   });
 });

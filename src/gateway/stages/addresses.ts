@@ -8,14 +8,14 @@ import { isInMount } from '../routes.ts';
 import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import type { Authenticate } from './authenticate.ts';
-import { KnownRefusals } from './known-refusals.ts';
 
 /** `null`: allowed. */
 export type CheckAddress = (exchange: Exchange) => Refusal | null;
 
 /** Before anything else of the request is read. */
 export function createAddresses(lists: AddressLists): CheckAddress | null {
-  return hasLists(lists) ? checkOf('addresses', lists) : null;
+  const rules = rulesOf('addresses', lists);
+  return rules && (({ address }) => rules.refuse(address));
 }
 
 export interface Reading {
@@ -34,7 +34,7 @@ export function behindMounts(
     .filter(({ addresses, carriers }) => hasLists(addresses) || carriers !== null)
     .map((mount) => ({
       mount,
-      check: hasLists(mount.addresses) ? checkOf(`mount ${mount.path}: addresses`, mount.addresses) : null,
+      rules: rulesOf(`mount ${mount.path}: addresses`, mount.addresses),
       reading: mount.carriers === null ? null : readingOf(mount.carriers),
     }));
   if (own.length === 0) return authenticate;
@@ -43,8 +43,8 @@ export function behindMounts(
     const { path } = target;
     const found = own.find(({ mount }) => isInMount(mount, path));
     if (found === undefined || isOfContract(exchange.call.method, path)) return authenticate(exchange, target);
-    const { mount, check, reading } = found;
-    const refusal = check === null ? null : check(exchange);
+    const { mount, rules, reading } = found;
+    const refusal = rules?.refuse(exchange.address) ?? null;
     if (refusal !== null) {
       exchange.route = `mount ${mount.path}`;
       return refusal;
@@ -55,8 +55,6 @@ export function behindMounts(
   };
 }
 
-function checkOf(name: string, lists: AddressLists): CheckAddress {
-  const rules = new AddressRules(name, lists);
-  const refusals = new KnownRefusals('address_denied');
-  return ({ address }) => refusals.because(rules.refusing(address));
+function rulesOf(name: string, lists: AddressLists): AddressRules | null {
+  return hasLists(lists) ? new AddressRules(name, lists, 'address_denied') : null;
 }

@@ -1,18 +1,20 @@
+import { isAmong } from '../../callers/address.ts';
+import { AddressRules } from '../../callers/address-rules.ts';
 import type { Guard } from '../../callers/guard.ts';
+import { listsOf } from '../../common/address-lists.ts';
 import { type Carriers, carriersText } from '../../common/carriers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
-import { Refusal } from '../../errors/refusals.ts';
+import { knownRefusals, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import { MAX_IMPORTED_LENGTH } from '../../keys/imported-secret.ts';
-import type { Client } from '../../keys/key.ts';
+import type { Client, ClientAddresses } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
+import type { Plan } from '../../limits/plans.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import { bearerToken, type Head } from '../wire/head.ts';
-import { refusalFrom } from './client-addresses.ts';
-import { KnownRefusals } from './known-refusals.ts';
 
 /** Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it. */
 export type Authenticate = (exchange: Exchange, entered: Target) => MaybePromise<KnownClient | Refusal>;
@@ -33,7 +35,7 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
   const unauthorized = createUnauthorized(carriers);
   const secretIn = createSecretReader(carriers, unauthorized);
   const hashes = new Hashes();
-  const withoutLimits = new KnownRefusals('limits_not_set');
+  const withoutLimits = knownRefusals('limits_not_set');
 
   return function authenticate(exchange, target) {
     const secret = secretIn(exchange.head);
@@ -63,7 +65,7 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
       const refusal = refusalFrom(client.addresses, exchange.address);
       if (refusal !== null) return refusal;
     }
-    if (!client.limits) return withoutLimits.because(`the plan ${client.plan} and the key have no limits`)!;
+    if (!client.limits) return withoutLimits(`the plan ${client.plan} and the key have no limits`);
     exchange.authenticatedAt = performance.now();
     return client as KnownClient;
   }
@@ -76,6 +78,24 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
       headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }
+}
+
+const NOT_OF_KEY = new Refusal('address_not_allowed', { reason: 'the addresses of the key do not have it' });
+
+/** A reload brings new plans. */
+const rulesOfPlans = new WeakMap<Plan, AddressRules>();
+
+/** `null`: allowed. */
+function refusalFrom({ key, plan }: ClientAddresses, address: string): Refusal | null {
+  if (key !== null && !isAmong(key, address)) return NOT_OF_KEY;
+  if (plan === null) return null;
+  let rules = rulesOfPlans.get(plan);
+  if (rules === undefined) {
+    const { allow, deny } = plan.addresses!;
+    rules = new AddressRules(`plan ${plan.name}: addresses`, listsOf(allow, deny), 'address_not_allowed');
+    rulesOfPlans.set(plan, rules);
+  }
+  return rules.refuse(address);
 }
 
 /** Most connections repeat one secret, and hashing costs a tenth of a refusal. */

@@ -60,19 +60,24 @@ export function admit(
   now: number,
   scopes: Scopes = NO_SCOPES,
 ): Admission {
-  adoptWindows(counters, limits.windows);
+  const { windows, escalation } = limits;
+  adoptWindows(counters, windows);
   const bannedUntil = banEnd(counters, now);
   const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
-    eachWindow(limits.windows, (window, at, meter) => {
+    eachWindow(windows, (window, at, meter) => {
       if (countsIn(window, scopes)) meter.charge(counters.cells, at, window, cost, now);
     });
-    return answer(counters, limits.escalation, now, 'admitted', null, 0, false);
+    return answer(counters, escalation, now, 'admitted', null, 0, false);
   }
   const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
-  if (bannedUntil > 0) return answer(counters, limits.escalation, now, 'banned', violated, fitsAt, false);
-  const banBegins = refuse(counters, limits.escalation, violated, fitsAt, now);
-  return answer(counters, limits.escalation, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
+  if (bannedUntil > 0) return answer(counters, escalation, now, 'banned', violated, fitsAt, false);
+  let banBegins = false;
+  if (escalation) {
+    counters.strikeState ??= newStrikeState();
+    banBegins = noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) === 'ban';
+  }
+  return answer(counters, escalation, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
 }
 
 /** What `admit` would return for a request of cost 0. Charges and records nothing. */
@@ -113,18 +118,6 @@ function answer(
   const retryAt = Math.max(fitsAt, bannedUntil);
   const answered = { verdict, now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
   return banBegins ? { ...answered, banLevel: counters.strikeState!.rung } : answered;
-}
-
-function refuse(
-  counters: Counters,
-  escalation: BanEscalation | null,
-  violated: Window | null,
-  fitsAt: number,
-  now: number,
-): boolean {
-  if (!escalation) return false;
-  counters.strikeState ??= newStrikeState();
-  return noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) === 'ban';
 }
 
 function banEnd(counters: Counters, now: number): number {

@@ -41,7 +41,8 @@ export interface ScopeRefusal {
 }
 
 export function newCounters(windows: readonly Window[]): Counters {
-  return { windows, cells: freshCells(windows), strikeState: null };
+  const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
+  return { windows, cells: new Array<number>(size).fill(0), strikeState: null };
 }
 
 export function newStrikeState(): StrikeState {
@@ -100,10 +101,6 @@ export function staleAt(counters: Counters, escalation: BanEscalation | null | u
   const memory = escalation ? Math.max(escalation.window, state.rung * escalation.decay) : 0;
   const scopeEnds = (state.refusedIn ?? []).map(({ until }) => until);
   return Math.max(stale, state.refusedUntil, ...scopeEnds, state.bannedUntil, state.cleanSince + memory);
-}
-
-function freshCells(windows: readonly Window[]): number[] {
-  return new Array<number>(windows.reduce((size, window) => size + meterOf(window).size, 0)).fill(0);
 }
 
 export function eachWindow(

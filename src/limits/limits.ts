@@ -1,9 +1,6 @@
 /**
- * One limit over one span. A subject has one counter per window, identified by kind, span and scope (`windowId`).
- *
- * Make each window, and each list of windows, once and keep it: the hot path recognises them by identity (see
- * `Limits`). A caller that builds equal ones for each request gets the right counts, but each request then copies the
- * cells of the counters and formats the policy header again.
+ * One limit over one span. A subject has one counter per window, identified by kind, span and scope (`windowId`). Make
+ * each window, and each list of windows, once and keep it (see `Limits`).
  */
 export interface Window {
   /** Stable name, shown in headers and metrics: `minute`, `hour`, `day`, or the span as written (`10s`). */
@@ -43,15 +40,14 @@ export interface BanEscalation {
 /**
  * Everything admission needs to know about a subject that is not its history.
  *
- * The hot path recognises limits by identity: a comparison of their contents would cost more than the decision. So keep
- * one object for each set of limits and pass it with every request while the set is in force. The keyring does this: it
- * keeps one per list of windows and drops them all when the plans change. Never change an object; make another for
- * other limits.
+ * The hot path recognises limits and windows by identity: a comparison of their contents would cost more than the
+ * decision. So keep one object for each set of limits and pass it with every request while the set is in force, as the
+ * keyring does. Never change an object; make another for other limits.
  *
- * A caller that builds an equal object for each request still gets right decisions from the state, but slower ones:
- * known refusals are not recognised, so a flood of them reaches the state, and each request adds a set of limits to the
- * call to Redis. While Redis is down the harm is greater: a subject's count starts again from its last known readings
- * whenever its object changes, and Redis never gets the units admitted under the previous object.
+ * A caller that builds an equal object for each request still gets right decisions from the state, but slower ones: a
+ * flood of known refusals reaches the state, cells are copied and headers formatted again. While Redis is down a
+ * subject's count starts again from its last known readings whenever its object changes, and Redis never gets the units
+ * admitted under the previous object.
  */
 export interface Limits {
   /**

@@ -39,23 +39,27 @@ export function createContract({
   suggest,
 }: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route): MaybePromise<Checked> {
-    const { operation, parameters } = operationOf(exchange, target, route, suggest);
+    const { path } = target;
+    if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
+    if (route.kind !== 'operation') throw notFound(exchange, path, suggest(path));
+    const { operation, parameters } = route;
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
     if (compiling) return compiling.then(() => contract(exchange, client, target, route));
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
-      throw sunset(exchange, target.path, operation.sunset);
+      throw sunset(exchange, path, operation.sunset);
     }
-    if (operation.exempt === 'pass') return unchecked(exchange, client, target, operation);
+    if (operation.exempt === 'pass')
+      return bodyOf(exchange, operation, client).then((body) => checked({ client, target, operation, body }));
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
-    if (operation.reportOnly) return reported(exchange, client, target, operation, faults);
+    if (operation.reportOnly) return reported(exchange, { client, target, operation }, faults);
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
     if (!media) {
       refuse([...faults, ...withoutBody(rule)]);
       return checked({ client, target, operation, body: null });
     }
-    return bodies.read(exchange, mostOf(operation), client.keyId).then((body) => {
+    return bodyOf(exchange, operation, client).then((body) => {
       const end = (found: readonly Fault[]) => {
         refuse([...faults, ...found]);
         return checked({ client, target, operation, body });
@@ -66,29 +70,18 @@ export function createContract({
   };
 
   /** An operation can only lower the general limit. */
-  function mostOf(operation: Operation): number {
-    return Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
-  }
-
-  /** Refuses only bodies that are too large. */
-  async function unchecked(
-    exchange: Exchange,
-    client: Admitted,
-    target: Target,
-    operation: Operation,
-  ): Promise<Checked> {
-    return checked({ client, target, operation, body: await bodies.read(exchange, mostOf(operation), client.keyId) });
+  function bodyOf(exchange: Exchange, { maxBodyBytes: own }: Operation, { keyId }: Admitted): Promise<Buffer | null> {
+    return bodies.read(exchange, Math.min(maxBodyBytes, own ?? maxBodyBytes), keyId);
   }
 
   /** Refuses only bodies that are too large. */
   async function reported(
     exchange: Exchange,
-    client: Admitted,
-    target: Target,
-    operation: Operation,
+    request: Omit<CheckedRequest, 'body'>,
     faults: readonly Fault[],
   ): Promise<Checked> {
-    const body = await bodies.read(exchange, mostOf(operation), client.keyId);
+    const { client, operation } = request;
+    const body = await bodyOf(exchange, operation, client);
     const rule = ruleOf(exchange, operation);
     try {
       const media = mediaOf(exchange, rule);
@@ -101,7 +94,7 @@ export function createContract({
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);
     }
-    return checked({ client, target, operation, body });
+    return checked({ ...request, body });
   }
 }
 
@@ -111,17 +104,6 @@ function refuse(faults: readonly Fault[]): void {
 
 function checked(request: CheckedRequest): Checked {
   return request as Checked;
-}
-
-function operationOf(
-  exchange: Exchange,
-  { path }: Target,
-  route: Route,
-  suggest: ContractSettings['suggest'],
-): { operation: Operation; parameters: readonly string[] } {
-  if (route.kind === 'operation') return route;
-  if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
-  throw notFound(exchange, path, suggest(path));
 }
 
 /** First: a key without the scope costs no validation and no body. */

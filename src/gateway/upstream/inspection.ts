@@ -57,18 +57,6 @@ function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
     let large: BodyStream | null = null;
     let paused = false;
 
-    function continueAsStream(): BodyStream {
-      const flow = {
-        pause: () => {
-          paused = true;
-        },
-        resume: () => stream.resume(),
-      };
-      const begun = new BodyStream(flow);
-      resolve(begun);
-      return begun;
-    }
-
     stream.to({
       chunk(bytes) {
         paused = false;
@@ -78,7 +66,13 @@ function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
         }
         gathered.add(bytes);
         if (gathered.size <= most) return true;
-        large = continueAsStream();
+        large = new BodyStream({
+          pause: () => {
+            paused = true;
+          },
+          resume: () => stream.resume(),
+        });
+        resolve(large);
         large.push(gathered.whole!);
         return !paused;
       },

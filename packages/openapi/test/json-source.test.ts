@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { readJsonSource } from '../src/document/json-source.ts';
-import { Places } from '../src/document/places.ts';
+import { Places, SourceText } from '../src/document/places.ts';
 import { readSource } from '../src/document/source.ts';
 import { ContractError, checkContract } from '../src/index.ts';
 
@@ -38,7 +38,7 @@ test('any JSON object has the same value and the same places in both', () => {
     fc.property(value, fc.constantFrom(undefined, 2, '\t', '\n'), (object, indent) => {
       const text = JSON.stringify(object, null, indent);
       const [ours, theirs] = [new Places(), new Places()];
-      const one = readJsonSource('a', text, ours);
+      const one = readJsonSource(new SourceText('a', text), ours);
       if (one === null) return;
       const other = readSource({ file: 'a', text: asYaml(text) }, theirs).root;
       expect(one).toEqual(other);
@@ -72,7 +72,7 @@ test.each([
   ['depth', `{"a":${'['.repeat(300)}${']'.repeat(300)}}`],
   ['a name that YAML cannot read', `{"${'n'.repeat(2_000)}":1}`],
 ])('%s is left to the YAML reader', (_, text) => {
-  expect(readJsonSource('a', text, new Places())).toBeNull();
+  expect(readJsonSource(new SourceText('a', text), new Places())).toBeNull();
 });
 
 test.each([
@@ -85,5 +85,5 @@ test.each([
   ['-12.5e-1', -1.25],
   ['"\\u00e9\\n\\"\\\\"', 'é\n"\\'],
 ])('%s is %p', (text, value) => {
-  expect(readJsonSource('a', `{"a":${text}}`, new Places())).toEqual({ a: value });
+  expect(readJsonSource(new SourceText('a', `{"a":${text}}`), new Places())).toEqual({ a: value });
 });

@@ -236,7 +236,7 @@ export class Bundler {
   }
 
   #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
-    const { file } = this.#places.origin(node);
+    const file = this.#places.fileOf(node);
     const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : null;
     const { target, complaint } = known ?? this.#sources.find(ref, file);
     if (complaint) this.#findings.problem(node, key, complaint);

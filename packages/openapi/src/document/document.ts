@@ -116,7 +116,7 @@ export function loadDocument(
 ): Document {
   const { file } = written;
   const sources = new Sources(written, places, findings);
-  const { root } = sources.main;
+  const { root } = sources;
   if (!isObject(root)) throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
   const dialect = dialectOf(root);
   if (!dialect) {

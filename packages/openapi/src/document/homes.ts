@@ -40,8 +40,8 @@ export class Homes {
   }
 
   #nameOf(target: Json): string {
-    const { file, tokens } = this.#places.origin(target);
-    const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
+    const { source, tokens } = this.#places.origin(target);
+    const name = String(tokens.at(-1) ?? source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
     return COMPONENT_NAME.test(name) ? name : 'external';
   }
 }

@@ -1,28 +1,58 @@
-import { isCollection, isMap, isScalar, type LineCounter, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, LineCounter, type Node } from 'yaml';
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
-export interface Origin {
+type Tokens = readonly (string | number)[];
+
+export class SourceText {
   readonly file: string;
-  readonly tokens: readonly (string | number)[];
-  place(key: string | number | null): { readonly line: number; readonly col: number };
+  readonly text: string;
+  #lines: LineCounter | null = null;
+
+  constructor(file: string, text: string) {
+    this.file = file;
+    this.text = text;
+  }
+
+  problem(offset: number, tokens: Tokens, message: string): Problem {
+    const { line, col } = this.#counted().linePos(offset);
+    return { file: this.file, place: `${line}:${col} ${pointerTo(tokens)}`.trimEnd(), message };
+  }
+
+  #counted(): LineCounter {
+    if (this.#lines) return this.#lines;
+    this.#lines = new LineCounter();
+    this.#lines.addNewLine(0);
+    for (const { index } of this.text.matchAll(/\n/g)) this.#lines.addNewLine(index + 1);
+    return this.#lines;
+  }
+}
+
+export interface Origin {
+  readonly source: SourceText;
+  readonly tokens: Tokens;
+  /** Of the member, or of the whole if it is missing or `null`. */
+  offset(key: string | number | null): number;
 }
 
 export class YamlOrigin implements Origin {
-  readonly file: string;
-  readonly tokens: readonly (string | number)[];
-  readonly #lines: LineCounter;
+  readonly source: SourceText;
+  readonly tokens: Tokens;
   readonly #node: Node;
 
-  constructor(file: string, lines: LineCounter, node: Node, tokens: readonly (string | number)[]) {
-    this.file = file;
+  constructor(source: SourceText, node: Node, tokens: Tokens) {
+    this.source = source;
     this.tokens = tokens;
-    this.#lines = lines;
     this.#node = node;
   }
 
-  place(key: string | number | null): { readonly line: number; readonly col: number } {
-    return this.#lines.linePos(offset(this.#node, key));
+  offset(key: string | number | null): number {
+    const node = this.#node;
+    const own = node.range?.[0] ?? 0;
+    if (key === null || !isCollection(node)) return own;
+    if (!isMap(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
+    const name = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))?.key;
+    return (name as Node | undefined)?.range?.[0] ?? own;
   }
 }
 
@@ -43,19 +73,13 @@ export class Places {
     return origin;
   }
 
+  fileOf(value: object): string {
+    return this.origin(value).source.file;
+  }
+
   of(value: object, key: string | number | null, message: string): Problem {
     const origin = this.origin(value);
-    const { file, tokens } = origin;
-    const { line, col } = origin.place(key);
-    return { file, place: `${line}:${col} ${pointerTo(key === null ? tokens : [...tokens, key])}`.trimEnd(), message };
+    const tokens = key === null ? origin.tokens : [...origin.tokens, key];
+    return origin.source.problem(origin.offset(key), tokens, message);
   }
-}
-
-/** A missing member has the place of its object. */
-function offset(node: Node, key: string | number | null): number {
-  const own = node.range?.[0] ?? 0;
-  if (key === null || !isCollection(node)) return own;
-  if (!isMap(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
-  const name = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))?.key;
-  return (name as Node | undefined)?.range?.[0] ?? own;
 }

@@ -39,8 +39,7 @@ export class Resources {
     this.#sources = sources;
     this.#places = places;
     this.#findings = findings;
-    const { root, file } = sources.main;
-    this.#file(root as Json, file);
+    this.#file(sources.root as Json, sources.file);
   }
 
   get isDynamic(): boolean {
@@ -68,7 +67,7 @@ export class Resources {
       const path = relative(dirname(file), fileURLToPath(target));
       const found = this.#sources.find(own ? ref.replace(/#.*$/s, '') : encodeURI(path), file);
       if (!found.target) return found;
-      this.#file(found.target, this.#places.origin(found.target).file);
+      this.#file(found.target, this.#places.fileOf(found.target));
     }
     const resource = this.#resources.get(target.href);
     if (!resource) return { target: null, complaint: `${ref} is on the network: only files are read` };
@@ -91,7 +90,7 @@ export class Resources {
   }
 
   add(target: Json, kind: Kind): void {
-    const { file } = this.#places.origin(target);
+    const file = this.#places.fileOf(target);
     this.#file(this.#sources.find('', file).target ?? {}, file);
     this.#walk(target, kind, address(file));
   }
@@ -123,8 +122,8 @@ export class Resources {
 
   #spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
-    const { file, tokens } = this.#places.origin(holder);
-    const origin = { file, tokens: [...tokens, name], place: () => this.#places.origin(holder).place(name) };
+    const outer = this.#places.origin(holder);
+    const origin = { source: outer.source, tokens: [...outer.tokens, name], offset: () => outer.offset(name) };
     this.#places.set(schema, origin);
     if (isObject(schema.not)) this.#places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
     holder[name] = schema;

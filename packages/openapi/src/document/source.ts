@@ -4,18 +4,17 @@ import {
   isMap,
   isScalar,
   isSeq,
-  LineCounter,
   type Node,
   parseDocument,
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { pointerTo, printable, unescapeToken } from '../names.ts';
+import { printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import { readJsonSource } from './json-source.ts';
-import { type Places, YamlOrigin } from './places.ts';
+import { type Places, SourceText, YamlOrigin } from './places.ts';
 
 type Collection = YAMLMap | YAMLSeq;
 
@@ -34,7 +33,6 @@ export interface SourceFile {
 }
 
 export interface Source {
-  readonly file: string;
   readonly text: string;
   readonly root: unknown;
 }
@@ -45,42 +43,34 @@ export interface Source {
  * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
 export function readSource({ file, text = readText(file) }: SourceFile, places: Places): Source {
-  const json = readJsonSource(file, text, places);
-  if (json) return { file, text, root: json };
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    intAsBigInt: true,
-    prettyErrors: false,
-    stringKeys: true,
-  });
-  const problems: Problem[] = document.errors.map(({ pos, message }) => problem(pos[0], [], message));
+  const source = new SourceText(file, text);
+  return { text, root: readJsonSource(source, places) ?? readYaml(source, places) };
+}
+
+function readYaml(source: SourceText, places: Places): unknown {
+  const document = parseDocument(source.text, { intAsBigInt: true, prettyErrors: false, stringKeys: true });
+  const problems: Problem[] = document.errors.map(({ pos, message }) => source.problem(pos[0], [], message));
   const read = new Map<Node, unknown>();
   /** An anchor may be redefined, so anchors are collected in file order. */
   const anchors = new Map<string, Scalar | Collection>();
 
-  function problem(offset: number, tokens: readonly (string | number)[], message: string): Problem {
-    const { line, col } = lines.linePos(offset);
-    return { file, place: `${line}:${col} ${pointerTo(tokens)}`.trimEnd(), message };
-  }
-
   function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
     const target = isAlias(node) ? anchors.get(node.source) : (node as Scalar | Collection | null);
     if (isAlias(node) && !target)
-      problems.push(problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`));
+      problems.push(source.problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`));
     if (!target) return null;
     if (target === node && target.anchor !== undefined) anchors.set(target.anchor, target);
     if (isScalar(target)) return scalar(target, tokens);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
-    if (known === undefined) problems.push(problem(node!.range![0], tokens, 'an alias must not contain itself'));
+    if (known === undefined) problems.push(source.problem(node!.range![0], tokens, 'an alias must not contain itself'));
     return known ?? null;
   }
 
   function collection(node: Collection, tokens: readonly (string | number)[]): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
-    places.set(result, new YamlOrigin(file, lines, node, tokens));
+    places.set(result, new YamlOrigin(source, node, tokens));
     if (isSeq(node))
       node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
     if (isMap(node)) {
@@ -89,7 +79,7 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
         if (name.anchor !== undefined) anchors.set(name.anchor, name);
         const key = String(name.value);
         if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
-          problems.push(problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
+          problems.push(source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`));
         } else {
           (result as Json)[key] = value(pair.value as Node | null, [...tokens, key]);
         }
@@ -99,22 +89,22 @@ export function readSource({ file, text = readText(file) }: SourceFile, places: 
     return result;
   }
 
-  function scalar({ value, range, source }: Scalar, tokens: readonly (string | number)[]): unknown {
+  function scalar({ value, range, source: written }: Scalar, tokens: readonly (string | number)[]): unknown {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
-      return exact((source ?? '').replace(/^\+/, '')) ?? value;
+      return exact((written ?? '').replace(/^\+/, '')) ?? value;
     if ((typeof value === 'number' && !Number.isFinite(value)) || (typeof value === 'object' && value !== null)) {
-      problems.push(problem(range![0], tokens, 'is a value that JSON does not have'));
+      problems.push(source.problem(range![0], tokens, 'is a value that JSON does not have'));
     }
     if (typeof value === 'string' && !value.isWellFormed()) {
-      problems.push(problem(range![0], tokens, 'has half a surrogate pair'));
+      problems.push(source.problem(range![0], tokens, 'has half a surrogate pair'));
     }
     return value;
   }
 
   const root = problems.length > 0 ? null : value(document.contents, []);
   if (problems.length > 0) throw new ContractError(problems);
-  return { file, text, root };
+  return root;
 }
 
 function readText(file: string): string {

@@ -13,7 +13,8 @@ export interface Found {
 }
 
 export class Sources {
-  readonly main: Source;
+  readonly file: string;
+  readonly root: unknown;
   readonly #read = new Map<string, Source | null>();
   readonly #places: Places;
   readonly #findings: Findings;
@@ -24,8 +25,10 @@ export class Sources {
   constructor(main: SourceFile, places: Places, findings: Findings) {
     this.#places = places;
     this.#findings = findings;
-    this.main = readSource(main, places);
-    this.#read.set(resolve(main.file), this.main);
+    const source = readSource(main, places);
+    this.file = main.file;
+    this.root = source.root;
+    this.#read.set(resolve(main.file), source);
   }
 
   get texts(): ReadonlyMap<string, string> {
@@ -33,7 +36,7 @@ export class Sources {
   }
 
   isMain(node: Json): boolean {
-    return this.#places.origin(node).file === this.main.file;
+    return this.#places.fileOf(node) === this.file;
   }
 
   find(ref: string, from: string): Found {

@@ -1,6 +1,6 @@
 import type { Ajv, Options } from 'ajv';
 import type { Json } from '../document/source.ts';
-import type { Grammar, Sections } from './grammar.ts';
+import type { Grammar } from './grammar.ts';
 import type { KeywordValues } from './keyword-values.ts';
 
 /** `types` excludes null, and is `null` if the schema names no types. */
@@ -9,25 +9,9 @@ export interface Types {
   readonly nullable: boolean;
 }
 
-export interface Applicators {
-  readonly if?: unknown;
-  readonly then?: unknown;
-  readonly else?: unknown;
-  readonly prefixItems?: unknown;
-  readonly contains?: unknown;
-  readonly minContains?: unknown;
-  readonly maxContains?: unknown;
-  readonly patternProperties?: unknown;
-  readonly propertyNames?: unknown;
-  readonly dependentSchemas?: unknown;
-  readonly unevaluatedItems?: unknown;
-  readonly unevaluatedProperties?: unknown;
-}
-
 export interface Dialect {
   readonly name: string;
   readonly grammar: Grammar;
-  readonly sections: Sections;
   readonly identifiers: boolean;
   readonly optional: ReadonlySet<'responses'>;
   readonly withoutPaths: string;
@@ -46,7 +30,8 @@ export interface Dialect {
   readonly unread: readonly string[];
   readonly textual: readonly string[];
   notes(schema: Json, said: Json): readonly (readonly [keyword: string, message: string])[];
-  applicators(schema: Json): Applicators;
+  /** The schema, or an empty object in OpenAPI 3.0, which has `not` and `items` only. */
+  applicators(schema: Json): Json;
   /** For the same value; without `allOf`, `oneOf` and `anyOf`. */
   inPlace(schema: Json): readonly unknown[];
   createAjv(options: Options): Ajv;

@@ -32,45 +32,31 @@ export type Field =
 /** `*` stands for every other name except extensions (`x-…`). */
 export type Fields = Readonly<Record<string, Field>>;
 
+export type Grammar = Readonly<Record<Kind, Fields>>;
+
+const each = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
+
 const PARAMETER: Fields = {
-  description: 'string',
-  required: 'boolean',
-  deprecated: 'boolean',
-  allowEmptyValue: 'boolean',
-  style: 'string',
-  explode: 'boolean',
-  allowReserved: 'boolean',
+  ...each(['description', 'style'], 'string'),
+  ...each(['required', 'deprecated', 'allowEmptyValue', 'explode', 'allowReserved'], 'boolean'),
   schema: { one: 'schema' },
   example: 'any',
   examples: { map: 'example' },
   content: { map: 'mediaType' },
 };
 
-const METHODS_OF: Fields = Object.fromEntries(
-  ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'].map((method) => [method, { one: 'operation' }]),
-);
-
-export type Grammar = Readonly<Record<Kind, Fields>>;
-
 /** OpenAPI 3.0.3, section "Schema". */
-export const GRAMMAR: Grammar = {
+export const GRAMMAR_30: Grammar = {
   openapi: {
     openapi: 'string',
     info: { one: 'info' },
-    servers: 'any',
     paths: { one: 'paths' },
     components: { one: 'components' },
-    security: 'any',
-    tags: 'any',
-    externalDocs: 'any',
+    ...each(['servers', 'security', 'tags', 'externalDocs'], 'any'),
   },
   info: {
-    title: 'string',
-    version: 'string',
-    description: 'string',
-    termsOfService: 'string',
-    contact: 'any',
-    license: 'any',
+    ...each(['title', 'version', 'description', 'termsOfService'], 'string'),
+    ...each(['contact', 'license'], 'any'),
   },
   components: {
     schemas: { map: 'schema' },
@@ -85,25 +71,19 @@ export const GRAMMAR: Grammar = {
   },
   paths: { '*': { one: 'pathItem' } },
   pathItem: {
-    ...METHODS_OF,
-    summary: 'string',
-    description: 'string',
+    ...each(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'], { one: 'operation' }),
+    ...each(['summary', 'description'], 'string'),
     servers: 'any',
     parameters: { list: 'parameter' },
   },
   operation: {
-    tags: 'any',
-    summary: 'string',
-    description: 'string',
-    externalDocs: 'any',
-    operationId: 'string',
+    ...each(['summary', 'description', 'operationId'], 'string'),
+    ...each(['tags', 'externalDocs', 'security', 'servers'], 'any'),
     parameters: { list: 'parameter' },
     requestBody: { one: 'requestBody' },
     responses: { one: 'responses' },
     callbacks: { map: 'callback' },
     deprecated: 'boolean',
-    security: 'any',
-    servers: 'any',
   },
   parameter: { name: 'string', in: 'string', ...PARAMETER },
   requestBody: { description: 'string', content: { map: 'mediaType' }, required: 'boolean' },
@@ -114,11 +94,9 @@ export const GRAMMAR: Grammar = {
     encoding: { map: 'encoding' },
   },
   encoding: {
-    contentType: 'string',
+    ...each(['contentType', 'style'], 'string'),
     headers: { map: 'header' },
-    style: 'string',
-    explode: 'boolean',
-    allowReserved: 'boolean',
+    ...each(['explode', 'allowReserved'], 'boolean'),
   },
   responses: { '*': { one: 'response' } },
   response: {
@@ -128,66 +106,62 @@ export const GRAMMAR: Grammar = {
     links: { map: 'link' },
   },
   callback: { '*': { one: 'pathItem' } },
-  example: { summary: 'string', description: 'string', value: 'any', externalValue: 'string' },
+  example: { ...each(['summary', 'description', 'externalValue'], 'string'), value: 'any' },
   link: {
-    operationRef: 'string',
-    operationId: 'string',
-    parameters: 'any',
-    requestBody: 'any',
-    description: 'string',
-    server: 'any',
+    ...each(['operationRef', 'operationId', 'description'], 'string'),
+    ...each(['parameters', 'requestBody', 'server'], 'any'),
   },
   header: PARAMETER,
   schema: {
-    title: 'any',
-    multipleOf: 'any',
-    maximum: 'any',
-    exclusiveMaximum: 'any',
-    minimum: 'any',
-    exclusiveMinimum: 'any',
-    maxLength: 'any',
-    minLength: 'any',
-    pattern: 'any',
-    maxItems: 'any',
-    minItems: 'any',
-    uniqueItems: 'any',
-    maxProperties: 'any',
-    minProperties: 'any',
-    required: 'any',
-    enum: 'any',
-    type: 'any',
-    allOf: { list: 'schema' },
-    oneOf: { list: 'schema' },
-    anyOf: { list: 'schema' },
-    not: { one: 'schema' },
-    items: { one: 'schema' },
+    ...each(['title', 'description', 'default', 'example', 'externalDocs', 'discriminator', 'xml'], 'any'),
+    ...each(['type', 'nullable', 'enum', 'required'], 'any'),
+    ...each(['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'], 'any'),
+    ...each(['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems'], 'any'),
+    ...each(['maxProperties', 'minProperties'], 'any'),
+    format: 'string',
+    ...each(['deprecated', 'readOnly', 'writeOnly'], 'boolean'),
+    ...each(['allOf', 'oneOf', 'anyOf'], { list: 'schema' }),
+    ...each(['not', 'items'], { one: 'schema' }),
     properties: { map: 'schema' },
     additionalProperties: { oneOrBoolean: 'schema' },
-    description: 'any',
-    format: 'string',
-    default: 'any',
-    nullable: 'any',
-    discriminator: 'any',
-    readOnly: 'boolean',
-    writeOnly: 'boolean',
-    xml: 'any',
-    externalDocs: 'any',
-    example: 'any',
-    deprecated: 'boolean',
   },
   securityScheme: { '*': 'any' },
 };
 
-export type Sections = Readonly<Partial<Record<Kind, string>>>;
+const SCHEMA: Field = { oneOrBoolean: 'schema' };
 
-export const SECTIONS: Sections = {
-  schema: 'schemas',
-  response: 'responses',
-  parameter: 'parameters',
-  example: 'examples',
-  requestBody: 'requestBodies',
-  header: 'headers',
-  securityScheme: 'securitySchemes',
-  link: 'links',
-  callback: 'callbacks',
+export const GRAMMAR_31: Grammar = {
+  ...GRAMMAR_30,
+  openapi: { ...GRAMMAR_30.openapi, jsonSchemaDialect: 'string', webhooks: { map: 'pathItem' } },
+  info: { ...GRAMMAR_30.info, summary: 'string' },
+  components: { ...GRAMMAR_30.components, pathItems: { map: 'pathItem' } },
+  parameter: { ...GRAMMAR_30.parameter, schema: SCHEMA },
+  header: { ...GRAMMAR_30.header, schema: SCHEMA },
+  mediaType: { ...GRAMMAR_30.mediaType, schema: SCHEMA },
+  schema: {
+    ...GRAMMAR_30.schema,
+    ...each(['$id', '$schema', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef'], 'string'),
+    ...each(['$comment', '$vocabulary', 'examples', 'const', 'dependentRequired', 'maxContains', 'minContains'], 'any'),
+    ...each(['contentEncoding', 'contentMediaType'], 'string'),
+    ...each(['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames', 'contentSchema'], SCHEMA),
+    ...each(['unevaluatedItems', 'unevaluatedProperties'], SCHEMA),
+    prefixItems: { list: 'schema' },
+    ...each(['patternProperties', 'dependentSchemas', '$defs', 'definitions'], { map: 'schema' }),
+  },
 };
+
+/** The additions of OpenAPI 3.2 to requests and responses are not checked. */
+export const GRAMMAR_32: Grammar = {
+  ...GRAMMAR_31,
+  openapi: { ...GRAMMAR_31.openapi, $self: 'foreign' },
+  components: { ...GRAMMAR_31.components, mediaTypes: { map: 'mediaType' } },
+  pathItem: { ...GRAMMAR_31.pathItem, query: 'foreign', additionalOperations: 'foreign' },
+  mediaType: { ...GRAMMAR_31.mediaType, ...each(['itemSchema', 'prefixEncoding', 'itemEncoding'], 'foreign') },
+  encoding: { ...GRAMMAR_31.encoding, ...each(['encoding', 'prefixEncoding', 'itemEncoding'], 'foreign') },
+  response: { ...GRAMMAR_31.response, summary: 'string' },
+  example: { ...GRAMMAR_31.example, dataValue: 'any', serializedValue: 'string' },
+};
+
+/** Of `components`. */
+export const sectionOf = ({ components }: Grammar, kind: Kind): string | undefined =>
+  Object.keys(components).find((section) => (components[section] as { readonly map?: Kind }).map === kind);

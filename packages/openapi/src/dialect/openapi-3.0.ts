@@ -1,16 +1,15 @@
 import { Ajv } from 'ajv';
-import { isReference, type Json } from '../document/source.ts';
+import { isReference } from '../document/source.ts';
 import type { Dialect } from './dialect.ts';
-import { GRAMMAR, SECTIONS } from './grammar.ts';
+import { GRAMMAR_30 } from './grammar.ts';
 import { aBoolean, KEYWORD_VALUES } from './keyword-values.ts';
-import { typeOfValue } from './values.ts';
+import { shownTypes } from './shown-types.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 
 export const OPENAPI_30: Dialect = {
   name: 'OpenAPI 3.0',
-  grammar: GRAMMAR,
-  sections: SECTIONS,
+  grammar: GRAMMAR_30,
   identifiers: false,
   optional: new Set(),
   withoutPaths: 'an OpenAPI document needs paths',
@@ -32,7 +31,7 @@ export const OPENAPI_30: Dialect = {
   }),
   isBinary: ({ format }) => format === 'binary',
   isEncoded: () => false,
-  shownTypes,
+  shownTypes: ({ type, enum: values, properties, items }) => shownTypes({ type, enum: values, properties, items }),
   valuesIn: ({ enum: values }) => (Array.isArray(values) ? values : null),
   unread: [],
   textual: ['pattern', 'enum', 'format'],
@@ -46,10 +45,3 @@ export const OPENAPI_30: Dialect = {
   inPlace: () => [],
   createAjv: (options) => new Ajv(options),
 };
-
-function shownTypes({ type, enum: values, properties, items }: Json): ReadonlySet<string> | null {
-  if (typeof type === 'string') return new Set([type]);
-  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
-  if (properties !== undefined) return new Set(['object']);
-  return items === undefined ? null : new Set(['array']);
-}

@@ -2,10 +2,10 @@ import type { Ajv, Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject, type Json } from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
-import type { Applicators, Dialect } from './dialect.ts';
-import { GRAMMAR_31, GRAMMAR_32, SECTIONS_31, SECTIONS_32 } from './grammar-3.1.ts';
+import type { Dialect } from './dialect.ts';
+import { GRAMMAR_31, GRAMMAR_32 } from './grammar.ts';
 import { aCount, aNumber, isListOfNames, KEYWORD_VALUES } from './keyword-values.ts';
-import { typeOfValue } from './values.ts';
+import { shownTypes } from './shown-types.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 
@@ -19,7 +19,6 @@ const ANNOTATIONS = new Set(
 export const OPENAPI_31: Dialect = {
   name: 'OpenAPI 3.1',
   grammar: GRAMMAR_31,
-  sections: SECTIONS_31,
   identifiers: true,
   optional: new Set(['responses']),
   withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
@@ -69,7 +68,7 @@ export const OPENAPI_31: Dialect = {
       .filter((keyword) => schema[keyword] !== undefined && !isBinary(schema))
       .map((keyword) => [keyword, `${keyword} is not enforced: it describes what is in the text`] as const),
   ],
-  applicators: (schema): Applicators => schema,
+  applicators: (schema) => schema,
   inPlace: ({ $ref, $dynamicRef, then, else: otherwise, dependentSchemas }) => [
     ...(typeof $ref === 'string' ? [{ $ref }] : []),
     ...(typeof $dynamicRef === 'string' ? [{ $ref: $dynamicRef }] : []),
@@ -84,7 +83,6 @@ export const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',
   grammar: GRAMMAR_32,
-  sections: SECTIONS_32,
 };
 
 /** Ajv's 2020 build tracks evaluated members, which costs time; `evaluated.ts` is exact. */
@@ -113,14 +111,4 @@ function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean 
   if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;
   const type = parseMediaType(contentMediaType);
   return type !== null && type.type !== 'text' && !isJson(type) && !isXml(type);
-}
-
-function shownTypes(schema: Json): ReadonlySet<string> | null {
-  const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
-  if (typeof type === 'string') return new Set([type]);
-  if (Array.isArray(type)) return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
-  if ('const' in schema) return new Set([typeOfValue(schema.const)]);
-  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
-  if (properties !== undefined || patternProperties !== undefined) return new Set(['object']);
-  return items === undefined && prefixItems === undefined ? null : new Set(['array']);
 }

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect/dialect.ts';
-import type { Field, Kind } from '../dialect/grammar.ts';
+import { type Field, type Kind, sectionOf } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
@@ -53,7 +53,7 @@ export class Bundler {
     this.#places = places;
     this.#findings = findings;
     this.#misspelling = misspelling;
-    this.#homes = new Homes(root, dialect.sections, sources, places);
+    this.#homes = new Homes(root, dialect.grammar, sources, places);
     this.#resources = dialect.identifiers ? new Resources(dialect, sources, places, findings) : null;
   }
 
@@ -82,7 +82,7 @@ export class Bundler {
     }
     if (known !== undefined) return;
     this.#visited.set(node, kind);
-    if (typeof node.$ref === 'string' && kind in this.#dialect.sections) this.#reference(node, node.$ref, kind);
+    if (typeof node.$ref === 'string' && sectionOf(this.#dialect.grammar, kind)) this.#reference(node, node.$ref, kind);
     else this.#fields(node, kind);
   }
 

@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import { OPENAPI_30 } from '../dialect/openapi-3.0.ts';
-import { dialectOf, versionComplaint } from '../dialect/versions.ts';
+import { OPENAPI_31, OPENAPI_32 } from '../dialect/openapi-3.1.ts';
 import type { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
@@ -102,6 +102,18 @@ function pointerIn(ref: string): string | null {
     if (error instanceof URIError) return null;
     throw error;
   }
+}
+
+function dialectOf({ openapi }: Json): Dialect | null {
+  const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
+  return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
+}
+
+function versionComplaint({ openapi, swagger }: Json): string {
+  const found = openapi ?? swagger;
+  if (found === undefined) return 'must be an OpenAPI 3.0, 3.1 or 3.2 document, but has no field openapi';
+  if (swagger === undefined) return `must be OpenAPI 3.0, 3.1 or 3.2, such as 3.1.0, not ${String(found)}`;
+  return `must be OpenAPI 3.0, 3.1 or 3.2, not Swagger ${String(found)}: npx swagger2openapi FILE -o openapi.yaml converts it`;
 }
 
 /**

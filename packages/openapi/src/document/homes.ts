@@ -1,4 +1,4 @@
-import type { Kind, Sections } from '../dialect/grammar.ts';
+import { type Grammar, type Kind, sectionOf } from '../dialect/grammar.ts';
 import { pointerTo } from '../names.ts';
 import type { Places } from './places.ts';
 import { isObject, type Json } from './source.ts';
@@ -8,14 +8,14 @@ const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
 export class Homes {
   readonly #root: Json;
-  readonly #sections: Sections;
+  readonly #grammar: Grammar;
   readonly #sources: Sources;
   readonly #places: Places;
   readonly #known = new Map<object, string>();
 
-  constructor(root: Json, sections: Sections, sources: Sources, places: Places) {
+  constructor(root: Json, grammar: Grammar, sources: Sources, places: Places) {
     this.#root = root;
-    this.#sections = sections;
+    this.#grammar = grammar;
     this.#sources = sources;
     this.#places = places;
   }
@@ -25,7 +25,7 @@ export class Homes {
     if (known !== undefined) return known;
     const pointer = this.#sources.isMain(target)
       ? pointerTo(this.#places.origin(target).tokens)
-      : this.#move(target, this.#sections[kind]!);
+      : this.#move(target, sectionOf(this.#grammar, kind)!);
     const home = `#${encodeURI(pointer)}`;
     this.#known.set(target, home);
     return home;

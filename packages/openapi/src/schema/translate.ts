@@ -1,4 +1,3 @@
-import type { Applicators } from '../dialect/dialect.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
@@ -125,7 +124,7 @@ export class Translator {
     };
   }
 
-  #held({ contains, minContains, maxContains }: Applicators, inner: Setting): ContainedCount {
+  #held({ contains, minContains, maxContains }: Json, inner: Setting): ContainedCount {
     const number = (value: unknown) => (value === undefined ? null : Number(value));
     return { schema: this.#other(contains, inner), least: number(minContains), most: number(maxContains) };
   }

@@ -1,7 +1,7 @@
 import * as v8 from 'node:v8';
 import type { Compiled } from './compiled.ts';
 import { Document } from './document/document.ts';
-import type { Dynamics } from './document/dynamics.ts';
+import type { Dynamics } from './document/resources.ts';
 import { isObject, type Json } from './document/source.ts';
 import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';

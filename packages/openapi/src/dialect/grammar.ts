@@ -1,3 +1,5 @@
+import type { Json } from '../document/source.ts';
+
 export type Kind =
   | 'openapi'
   | 'info'
@@ -165,3 +167,16 @@ export const GRAMMAR_32: Grammar = {
 /** Of `components`. */
 export const sectionOf = ({ components }: Grammar, kind: Kind): string | undefined =>
   Object.keys(components).find((section) => (components[section] as { readonly map?: Kind }).map === kind);
+
+/** The objects that the grammar describes; none if the field has another form. */
+export function membersOf(
+  node: Json,
+  key: string,
+  field: Field,
+): (readonly [holder: Json, name: string, kind: Kind])[] {
+  if (typeof field === 'string') return [];
+  const { [key]: value } = node;
+  if ('one' in field || 'oneOrBoolean' in field) return [[node, key, 'one' in field ? field.one : field.oneOrBoolean]];
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== 'list' in field) return [];
+  return Object.keys(value).map((name) => [value as Json, name, 'list' in field ? field.list : field.map]);
+}

@@ -1,12 +1,10 @@
 import type { Dialect } from '../dialect/dialect.ts';
-import { type Field, type Kind, sectionOf } from '../dialect/grammar.ts';
+import { type Field, type Kind, membersOf, sectionOf } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
-import { type Dynamics, dynamicsOf } from './dynamics.ts';
 import { Homes } from './homes.ts';
-import type { Places } from './places.ts';
-import { Resources } from './resources.ts';
+import { type Dynamics, Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
@@ -23,7 +21,14 @@ const NAMES: Partial<Record<Kind, string>> = {
   securityScheme: 'security scheme',
 };
 
-const MUST_BE = { string: 'must be a string', boolean: 'must be true or false' };
+const MUST_BE: Readonly<Record<string, readonly [complaint: string, test: (value: unknown) => boolean]>> = {
+  string: ['must be a string', (value) => typeof value === 'string'],
+  boolean: ['must be true or false', (value) => typeof value === 'boolean'],
+  list: ['must be a list', Array.isArray],
+  map: ['must be an object', isObject],
+  one: ['must be an object', isObject],
+  oneOrBoolean: ['must be an object, true or false', (value) => isObject(value) || typeof value === 'boolean'],
+};
 
 export class Bundler {
   readonly references: Json[] = [];
@@ -31,7 +36,6 @@ export class Bundler {
   readonly #inlining = new Set<object>();
   readonly #nesting = new Nesting();
   readonly #sources: Sources;
-  readonly #places: Places;
   readonly #findings: Findings;
   readonly #root: Json;
   readonly #dialect: Dialect;
@@ -39,40 +43,27 @@ export class Bundler {
   readonly #misspelling: (field: string) => string | null;
   readonly #resources: Resources | null;
 
-  constructor(
-    root: Json,
-    dialect: Dialect,
-    sources: Sources,
-    places: Places,
-    findings: Findings,
-    misspelling: (field: string) => string | null,
-  ) {
+  constructor(root: Json, dialect: Dialect, sources: Sources, misspelling: (field: string) => string | null) {
     this.#root = root;
     this.#dialect = dialect;
     this.#sources = sources;
-    this.#places = places;
-    this.#findings = findings;
+    this.#findings = sources.findings;
     this.#misspelling = misspelling;
-    this.#homes = new Homes(root, dialect.grammar, sources, places);
-    this.#resources = dialect.identifiers ? new Resources(dialect, sources, places, findings) : null;
+    this.#homes = new Homes(root, dialect.grammar, sources);
+    this.#resources = dialect.identifiers ? new Resources(dialect, sources) : null;
   }
 
-  bundle(): void {
-    this.#resources?.checkLanguage(this.#root);
+  /** Returns the targets of dynamic references; `null` without any. */
+  bundle(): Dynamics | null {
     if ('webhooks' in this.#root && this.#resources)
       this.#findings.note(this.#root, 'webhooks', 'webhooks are ignored: they are requests of the service, not to it');
     this.#visit(this.#root, 'openapi');
-  }
-
-  /** Call it after `bundle`. */
-  dynamics(): Dynamics | null {
-    const resources = this.#resources;
-    if (!resources?.isDynamic) return null;
-    return dynamicsOf(resources, this.#root, this.references, (target) => {
-      const home = this.#homes.of(target, 'schema');
+    const home = (target: Json) => {
+      const ref = this.#homes.of(target, 'schema');
       this.#visit(target, 'schema');
-      return home;
-    });
+      return ref;
+    };
+    return this.#resources?.dynamics(this.references, home) ?? null;
   }
 
   #visit(node: Json, kind: Kind): void {
@@ -132,23 +123,12 @@ export class Bundler {
   }
 
   #field(node: Json, key: string, value: unknown, field: Field): void {
-    if (field === 'any') return;
-    if (field === 'foreign') {
-      this.#foreign(node, key, value);
-    } else if (field === 'string' || field === 'boolean') {
-      if (typeof value !== field) this.#findings.problem(node, key, MUST_BE[field]);
-    } else if ('list' in field) {
-      if (!Array.isArray(value)) this.#findings.problem(node, key, 'must be a list');
-      else for (const i of value.keys()) this.#member(value as unknown as Json, i, field.list);
-    } else if ('map' in field) {
-      if (!isObject(value)) this.#findings.problem(node, key, 'must be an object');
-      else for (const name of Object.keys(value)) this.#member(value, name, field.map);
-    } else if (!('oneOrBoolean' in field)) {
-      this.#member(node, key, field.one);
-    } else if (isObject(value)) {
-      this.#member(node, key, field.oneOrBoolean);
-    } else if (typeof value !== 'boolean') {
-      this.#findings.problem(node, key, 'must be an object, true or false');
+    if (field === 'foreign') this.#foreign(node, key, value);
+    if (field === 'foreign' || field === 'any') return;
+    const [complaint, test] = MUST_BE[typeof field === 'string' ? field : Object.keys(field)[0]!]!;
+    if (!test(value)) this.#findings.problem(node, key, complaint);
+    else if (typeof value === 'object') {
+      for (const [holder, name, kind] of membersOf(node, key, field)) this.#member(holder, name, kind);
     }
   }
 
@@ -160,7 +140,7 @@ export class Bundler {
     else this.#findings.problem(node, key, message);
   }
 
-  #member(parent: Json, key: string | number, kind: Kind): void {
+  #member(parent: Json, key: string, kind: Kind): void {
     const value = parent[key];
     if (!isObject(value)) this.#findings.problem(parent, key, 'must be an object');
     else if ((kind === 'pathItem' || kind === 'operation') && isReference(value))
@@ -170,10 +150,7 @@ export class Bundler {
 
   #reference(node: Json, ref: string, kind: Kind): void {
     const means = kind === 'schema' && this.#resources !== null;
-    for (const key of means ? [] : Object.keys(node)) {
-      if (HARMLESS.has(key) || key.startsWith('x-')) continue;
-      this.#findings.note(node, key, `${key} beside $ref is ignored, as ${this.#dialect.name} says`);
-    }
+    if (!means) this.#noteBeside(node, `, as ${this.#dialect.name} says`);
     const target = this.#target(node, '$ref', ref, kind);
     if (means) {
       for (const [key, message] of this.#dialect.notes(node, {})) this.#findings.note(node, key, message);
@@ -185,23 +162,24 @@ export class Bundler {
     this.#follow(target, kind);
   }
 
+  #noteBeside(reference: Json, reason: string): void {
+    for (const key of Object.keys(reference)) {
+      if (HARMLESS.has(key) || key.startsWith('x-')) continue;
+      this.#findings.note(reference, key, `${key} beside $ref is ignored${reason}`);
+    }
+  }
+
   /**
    * `components` has no section for these. OpenAPI does not define references to operations, but real documents use
    * them.
    */
-  #inline(parent: Json, key: string | number, node: Json, kind: 'pathItem' | 'operation'): void {
+  #inline(parent: Json, key: string, node: Json, kind: 'pathItem' | 'operation'): void {
     const target = this.#target(node, '$ref', String(node.$ref), kind);
     if (!target) return;
-    if (this.#resources !== null || kind === 'operation') {
-      for (const field of Object.keys(node).filter((name) => !HARMLESS.has(name) && !name.startsWith('x-')))
-        this.#findings.note(node, field, `${field} beside $ref is ignored`);
-    }
+    if (this.#resources !== null || kind === 'operation') this.#noteBeside(node, '');
     if (this.#inlining.has(target)) {
-      this.#findings.problem(
-        node,
-        '$ref',
-        `${kind === 'operation' ? 'an operation' : 'a path item'} must not contain itself`,
-      );
+      const what = kind === 'operation' ? 'an operation' : 'a path item';
+      this.#findings.problem(node, '$ref', `${what} must not contain itself`);
       return;
     }
     this.#inlining.add(target);
@@ -236,7 +214,7 @@ export class Bundler {
   }
 
   #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
-    const file = this.#places.fileOf(node);
+    const file = this.#sources.places.fileOf(node);
     const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : null;
     const { target, complaint } = known ?? this.#sources.find(ref, file);
     if (complaint) this.#findings.problem(node, key, complaint);

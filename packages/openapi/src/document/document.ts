@@ -5,9 +5,9 @@ import type { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
-import type { Dynamics } from './dynamics.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json, type SourceFile } from './source.ts';
+import type { Dynamics } from './resources.ts';
+import { decoded, follow, isObject, type Json, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
 
 export interface Resolved {
@@ -40,37 +40,30 @@ export class Document {
 
   /** `null` if the target is missing or the references form a circle, which loading has reported. */
   resolve(node: Json): Resolved | null {
-    const end = this.#follow(node);
-    return end === 'nowhere' || end === 'circle' ? null : end;
+    const { end, way } = this.#follow(node);
+    return isObject(end) ? { node: end, pointer: way.at(-1) ?? null } : null;
   }
 
+  /** The pointers that a reference leads through. */
   way(ref: string): readonly string[] {
-    const passed = new Set<string>();
-    for (let target: unknown = { $ref: ref }; isObject(target) && this.dialect.isReference(target); ) {
-      const pointer = pointerIn(target.$ref as string);
-      if (pointer === null || passed.has(pointer)) break;
-      passed.add(pointer);
-      target = follow(this.root, pointer);
-    }
-    return [...passed];
+    return this.#follow({ $ref: ref }).way;
   }
 
   isCircle(node: Json): boolean {
-    return this.#follow(node) === 'circle';
+    return this.#follow(node).end === 'circle';
   }
 
-  #follow(node: Json): Resolved | 'nowhere' | 'circle' {
-    const seen = new Set<Json>();
-    let pointer: string | null = null;
-    let target: unknown = node;
-    while (isObject(target) && this.dialect.isReference(target)) {
-      if (seen.has(target)) return 'circle';
-      seen.add(target);
-      pointer = pointerIn(target.$ref as string);
-      if (pointer === null) return 'nowhere';
-      target = follow(this.root, pointer);
+  #follow(node: Json): { readonly way: readonly string[]; readonly end: unknown } {
+    const way: string[] = [];
+    let end: unknown = node;
+    while (isObject(end) && this.dialect.isReference(end)) {
+      const pointer = pointerIn(end.$ref as string);
+      if (pointer === null) return { way, end: null };
+      if (way.includes(pointer)) return { way, end: 'circle' };
+      way.push(pointer);
+      end = follow(this.root, pointer);
     }
-    return isObject(target) ? { node: target, pointer } : 'nowhere';
+    return { way, end };
   }
 
   target(ref: string): Json | null {
@@ -94,15 +87,7 @@ export class Document {
 }
 
 /** `null` for a reference that is not local, which loading has reported. */
-function pointerIn(ref: string): string | null {
-  if (!ref.startsWith('#')) return null;
-  try {
-    return decodeURIComponent(ref.slice(1));
-  } catch (error) {
-    if (error instanceof URIError) return null;
-    throw error;
-  }
-}
+const pointerIn = (ref: string): string | null => (ref.startsWith('#') ? decoded(ref.slice(1)) : null);
 
 function dialectOf({ openapi }: Json): Dialect | null {
   const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
@@ -135,9 +120,8 @@ export function loadDocument(
     const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(root, dialect, sources, places, findings, misspelling);
-  bundler.bundle();
-  const dynamics = bundler.dynamics();
+  const bundler = new Bundler(root, dialect, sources, misspelling);
+  const dynamics = bundler.bundle();
   const document = new Document(root, sources.texts, reading, dynamics);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);

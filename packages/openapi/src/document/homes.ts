@@ -1,6 +1,5 @@
 import { type Grammar, type Kind, sectionOf } from '../dialect/grammar.ts';
 import { pointerTo } from '../names.ts';
-import type { Places } from './places.ts';
 import { isObject, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
@@ -10,21 +9,19 @@ export class Homes {
   readonly #root: Json;
   readonly #grammar: Grammar;
   readonly #sources: Sources;
-  readonly #places: Places;
   readonly #known = new Map<object, string>();
 
-  constructor(root: Json, grammar: Grammar, sources: Sources, places: Places) {
+  constructor(root: Json, grammar: Grammar, sources: Sources) {
     this.#root = root;
     this.#grammar = grammar;
     this.#sources = sources;
-    this.#places = places;
   }
 
   of(target: Json, kind: Kind): string {
     const known = this.#known.get(target);
     if (known !== undefined) return known;
     const pointer = this.#sources.isMain(target)
-      ? pointerTo(this.#places.origin(target).tokens)
+      ? pointerTo(this.#sources.places.origin(target).tokens)
       : this.#move(target, sectionOf(this.#grammar, kind)!);
     const home = `#${encodeURI(pointer)}`;
     this.#known.set(target, home);
@@ -40,7 +37,7 @@ export class Homes {
   }
 
   #nameOf(target: Json): string {
-    const { source, tokens } = this.#places.origin(target);
+    const { source, tokens } = this.#sources.places.origin(target);
     const name = String(tokens.at(-1) ?? source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
     return COMPONENT_NAME.test(name) ? name : 'external';
   }

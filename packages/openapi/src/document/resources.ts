@@ -1,10 +1,8 @@
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Dialect } from '../dialect/dialect.ts';
-import type { Field, Kind } from '../dialect/grammar.ts';
-import type { Findings } from '../findings.ts';
-import type { Places } from './places.ts';
-import { follow, isObject, type Json } from './source.ts';
+import { type Kind, membersOf } from '../dialect/grammar.ts';
+import { decoded, follow, isObject, type Json } from './source.ts';
 import type { Found, Sources } from './sources.ts';
 
 const LANGUAGES =
@@ -22,6 +20,17 @@ interface Resource {
   readonly anchors: Map<string, Anchor>;
 }
 
+/**
+ * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides. Resource 0 is the
+ * document.
+ */
+export interface Dynamics {
+  /** By resource and name. */
+  readonly anchors: readonly ReadonlyMap<string, string>[];
+  readonly targets: ReadonlyMap<string, number>;
+  readonly ids: ReadonlyMap<string, number>;
+}
+
 /** JSON Schema 2020-12 section 8.2. */
 export class Resources {
   readonly #resources = new Map<string, Resource>();
@@ -31,27 +40,12 @@ export class Resources {
   #dynamic = false;
   readonly #dialect: Dialect;
   readonly #sources: Sources;
-  readonly #places: Places;
-  readonly #findings: Findings;
 
-  constructor(dialect: Dialect, sources: Sources, places: Places, findings: Findings) {
+  constructor(dialect: Dialect, sources: Sources) {
     this.#dialect = dialect;
     this.#sources = sources;
-    this.#places = places;
-    this.#findings = findings;
+    this.#language(sources.root as Json, 'jsonSchemaDialect');
     this.#file(sources.root as Json, sources.file);
-  }
-
-  get isDynamic(): boolean {
-    return this.#dynamic;
-  }
-
-  get all(): ReadonlyMap<string, Resource> {
-    return this.#resources;
-  }
-
-  baseOf(node: object): string | undefined {
-    return this.#bases.get(node);
   }
 
   /** `null` if no identifier is involved. */
@@ -59,7 +53,7 @@ export class Resources {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
     if (!target) return { target: null, complaint: `${ref} is not a valid reference` };
-    const fragment = decode(target.hash.slice(1));
+    const fragment = decoded(target.hash.slice(1));
     target.hash = '';
     if (fragment === null) return { target: null, complaint: `${ref} is not a valid reference` };
     const own = base === address(file);
@@ -67,7 +61,7 @@ export class Resources {
       const path = relative(dirname(file), fileURLToPath(target));
       const found = this.#sources.find(own ? ref.replace(/#.*$/s, '') : encodeURI(path), file);
       if (!found.target) return found;
-      this.#file(found.target, this.#places.fileOf(found.target));
+      this.#file(found.target, this.#sources.places.fileOf(found.target));
     }
     const resource = this.#resources.get(target.href);
     if (!resource) return { target: null, complaint: `${ref} is on the network: only files are read` };
@@ -90,7 +84,7 @@ export class Resources {
   }
 
   add(target: Json, kind: Kind): void {
-    const file = this.#places.fileOf(target);
+    const file = this.#sources.places.fileOf(target);
     this.#file(this.#sources.find('', file).target ?? {}, file);
     this.#walk(target, kind, address(file));
   }
@@ -122,24 +116,25 @@ export class Resources {
 
   #spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
-    const outer = this.#places.origin(holder);
+    const outer = this.#sources.places.origin(holder);
     const origin = { source: outer.source, tokens: [...outer.tokens, name], offset: () => outer.offset(name) };
-    this.#places.set(schema, origin);
-    if (isObject(schema.not)) this.#places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
+    this.#sources.places.set(schema, origin);
+    if (isObject(schema.not)) this.#sources.places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
     holder[name] = schema;
   }
 
   #enter(node: Json, outer: string): string {
-    const { $id, $schema } = node;
-    if (typeof $schema === 'string' && !LANGUAGES.test($schema)) this.#unknown(node, '$schema', $schema);
+    const { $id } = node;
+    this.#language(node, '$schema');
     const base = typeof $id === 'string' ? this.#identify(node, $id, outer) : outer;
     for (const key of ['$anchor', '$dynamicAnchor']) {
       const name = node[key];
       if (typeof name !== 'string') continue;
       if (key === '$dynamicAnchor') this.#dynamicNames.set(node, name);
       const { anchors } = this.#resources.get(base)!;
-      if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name)) this.#findings.problem(node, key, 'must be a name');
-      else if (anchors.has(name)) this.#findings.problem(node, key, `${name} is the name of another schema too`);
+      if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name)) this.#sources.findings.problem(node, key, 'must be a name');
+      else if (anchors.has(name))
+        this.#sources.findings.problem(node, key, `${name} is the name of another schema too`);
       else anchors.set(name, { node, dynamic: key === '$dynamicAnchor' });
     }
     return base;
@@ -148,49 +143,54 @@ export class Resources {
   #identify(node: Json, id: string, outer: string): string {
     const url = URL.parse(id, outer);
     if (url?.hash !== '') {
-      this.#findings.problem(node, '$id', 'must be a reference without a fragment');
+      this.#sources.findings.problem(node, '$id', 'must be a reference without a fragment');
       return outer;
     }
     // An empty fragment has no effect.
     const base = url.href.replace(/#$/, '');
     if (this.#resources.has(base)) {
-      this.#findings.problem(node, '$id', `${id} is the $id of another schema too`);
+      this.#sources.findings.problem(node, '$id', `${id} is the $id of another schema too`);
       return outer;
     }
     this.#resources.set(base, { root: node, anchors: new Map() });
     return base;
   }
 
-  #unknown(node: Json, key: string, language: string): void {
-    this.#findings.problem(
+  #language(node: Json, key: '$schema' | 'jsonSchemaDialect'): void {
+    const { [key]: language } = node;
+    if (typeof language !== 'string' || LANGUAGES.test(language)) return;
+    this.#sources.findings.problem(
       node,
       key,
       `the language of schemas ${language} is not known here, only JSON Schema 2020-12`,
     );
   }
 
-  checkLanguage(root: Json): void {
-    const { jsonSchemaDialect } = root;
-    if (typeof jsonSchemaDialect === 'string' && !LANGUAGES.test(jsonSchemaDialect))
-      this.#unknown(root, 'jsonSchemaDialect', jsonSchemaDialect);
+  /**
+   * Call it when all references are known. `home` places a schema in the bundled document if necessary, and returns the
+   * reference to it.
+   */
+  dynamics(references: readonly Json[], home: (target: Json) => string): Dynamics | null {
+    if (!this.#dynamic) return null;
+    const pointerOf = (ref: string): string => decodeURIComponent(ref.slice(1));
+    const all = [...this.#resources.values()];
+    const bases = [...this.#resources.keys()];
+    const anchors = all.map(({ anchors }) => {
+      const dynamic = [...anchors].filter(([, anchor]) => anchor.dynamic);
+      return new Map(dynamic.map(([name, { node }]) => [name, pointerOf(home(node))]));
+    });
+    const targets = new Map<string, number>();
+    for (const { $ref } of references) {
+      const pointer = pointerOf(String($ref));
+      const target = follow(this.#sources.root, pointer);
+      if (isObject(target)) targets.set(pointer, Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0));
+    }
+    const ids = new Map<string, number>();
+    for (const [number, { root }] of all.entries()) {
+      if (isObject(root) && typeof root['x-id'] === 'string') ids.set(root['x-id'], number);
+    }
+    return { anchors, targets, ids };
   }
 }
 
 const address = (file: string): string => pathToFileURL(resolve(file)).href;
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return null;
-    throw error;
-  }
-}
-
-function membersOf(node: Json, key: string, field: Field): (readonly [holder: Json, name: string, kind: Kind])[] {
-  if (typeof field === 'string') return [];
-  const { [key]: value } = node;
-  if ('one' in field || 'oneOrBoolean' in field) return [[node, key, 'one' in field ? field.one : field.oneOrBoolean]];
-  if (typeof value !== 'object' || value === null || Array.isArray(value) !== 'list' in field) return [];
-  return Object.keys(value).map((name) => [value as Json, name, 'list' in field ? field.list : field.map]);
-}

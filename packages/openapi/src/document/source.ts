@@ -117,6 +117,16 @@ function readText(file: string): string {
   }
 }
 
+/** `null` if the percent-encoding is not valid. */
+export function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
 /** JSON pointer (RFC 6901). */
 export function follow(root: unknown, pointer: string): unknown {
   if (pointer === '') return root;

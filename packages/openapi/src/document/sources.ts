@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Findings } from '../findings.ts';
 import { ContractError } from '../problems.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json, readSource, type Source, type SourceFile } from './source.ts';
+import { decoded, follow, isObject, type Json, readSource, type Source, type SourceFile } from './source.ts';
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
@@ -15,16 +15,16 @@ export interface Found {
 export class Sources {
   readonly file: string;
   readonly root: unknown;
+  readonly places: Places;
+  readonly findings: Findings;
   readonly #read = new Map<string, Source | null>();
-  readonly #places: Places;
-  readonly #findings: Findings;
 
   /**
    * @throws ContractError if the main file cannot be read.
    */
   constructor(main: SourceFile, places: Places, findings: Findings) {
-    this.#places = places;
-    this.#findings = findings;
+    this.places = places;
+    this.findings = findings;
     const source = readSource(main, places);
     this.file = main.file;
     this.root = source.root;
@@ -36,13 +36,14 @@ export class Sources {
   }
 
   isMain(node: Json): boolean {
-    return this.#places.fileOf(node) === this.file;
+    return this.places.fileOf(node) === this.file;
   }
 
   find(ref: string, from: string): Found {
     if (SCHEME.test(ref)) return lost(`${ref} is on the network: only files are read`);
-    const [address, pointer] = split(ref) ?? [];
-    if (address === undefined || pointer === undefined) return lost(`${ref} is not a valid reference`);
+    const [, path, fragment = ''] = /^([^#]*)(?:#(.*))?$/s.exec(ref)!;
+    const [address, pointer] = [decoded(path!), decoded(fragment)];
+    if (address === null || pointer === null) return lost(`${ref} is not a valid reference`);
     if (address !== '' && SCHEME.test(from))
       return lost(`${ref} is another file: a contract from a URL must be one file`);
     const file = address === '' ? from : join(dirname(from), address);
@@ -61,36 +62,19 @@ export class Sources {
   /** `null` if the file is not valid YAML, which is reported once. @throws ContractError if it cannot be read. */
   #source(file: string): Source | null {
     const path = resolve(file);
-    let source = this.#read.get(path);
-    if (source === undefined) {
-      source = this.#parse(file);
-      this.#read.set(path, source);
-    }
-    return source;
+    if (!this.#read.has(path)) this.#read.set(path, this.#parse(file));
+    return this.#read.get(path)!;
   }
 
   #parse(file: string): Source | null {
     try {
-      return readSource({ file }, this.#places);
+      return readSource({ file }, this.places);
     } catch (error) {
       if (!(error instanceof ContractError) || error.problems.some(({ place }) => place === '')) throw error;
-      for (const problem of error.problems) this.#findings.add(problem);
+      for (const problem of error.problems) this.findings.add(problem);
       return null;
     }
   }
 }
 
 const lost = (complaint: string): Found => ({ target: null, complaint });
-
-function split(ref: string): [file: string, pointer: string] | null {
-  const hash = ref.indexOf('#');
-  try {
-    return [
-      decodeURIComponent(hash < 0 ? ref : ref.slice(0, hash)),
-      decodeURIComponent(hash < 0 ? '' : ref.slice(hash + 1)),
-    ];
-  } catch (error) {
-    if (error instanceof URIError) return null;
-    throw error;
-  }
-}

@@ -32,7 +32,6 @@ export interface Serialized<Fields = unknown, Shared = unknown>
   readonly parts: Parts;
   readonly definitions: {
     readonly names: ReadonlyMap<string, string>;
-    readonly alternatives: ReadonlySet<string>;
     readonly parts: ReadonlyMap<string, number>;
   };
 }
@@ -45,7 +44,7 @@ export function serialize<Fields, Shared>({
   const parts = new Packer();
   const { root, reading, dynamics } = document;
   const sections = isObject(root.components) ? root.components : {};
-  const { names, alternatives } = definitions;
+  const { names } = definitions;
   return {
     ...rest,
     reading,
@@ -65,7 +64,6 @@ export function serialize<Fields, Shared>({
     ),
     definitions: {
       names,
-      alternatives,
       parts: new Map([...names.values()].map((name) => [name, parts.add(definitions.definition(name))])),
     },
     parts: parts.finish(),
@@ -82,7 +80,7 @@ export function deserialize<Fields, Shared>({
   definitions,
   ...rest
 }: Serialized<Fields, Shared>): Compiled<Fields, Shared> {
-  const { names, alternatives, parts: numbers } = definitions;
+  const { names, parts: numbers } = definitions;
   const root: Json = {
     ...frame,
     ...(paths && { paths: lazy(paths, parts) }),
@@ -96,7 +94,7 @@ export function deserialize<Fields, Shared>({
   return {
     ...rest,
     document: new Document(root, undefined, reading, dynamics),
-    definitions: { names, alternatives, definition: (name) => read(parts, numbers.get(name)!) as Translated },
+    definitions: { names, definition: (name) => read(parts, numbers.get(name)!) as Translated },
   };
 }
 

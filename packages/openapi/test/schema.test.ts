@@ -484,7 +484,7 @@ describe('many faults', () => {
     ).toHaveLength(50);
   });
 
-  test('are reported up to fifty beside another body that has alternatives', () => {
+  test('are reported up to fifty if each value has alternatives', () => {
     const list = (items: object) => ({ 'application/json': { schema: { type: 'array', items } } });
     const post = (schema: object) => ({ post: { requestBody: { content: schema }, responses: done } });
     const either = { oneOf: [{ type: 'integer' }, { type: 'boolean' }] };
@@ -497,7 +497,7 @@ describe('many faults', () => {
     const faults = contract.operations.map(({ body }) =>
       body!.media('application/json')!.check(Buffer.from(JSON.stringify(Array(60).fill({ a: 'x' })))),
     );
-    expect(faults.map(({ length }) => length)).toEqual([50, 4, 4]);
+    expect(faults.map(({ length }) => length)).toEqual([50, 50, 50]);
   });
 
   test('behind alternatives are not mistaken for faults of the form that fits', () => {

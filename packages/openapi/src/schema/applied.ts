@@ -1,17 +1,27 @@
-import { _, type CodeKeywordDefinition, type ErrorObject, Name, type SchemaCxt, str } from 'ajv';
+import {
+  _,
+  type Code,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  type KeywordCxt,
+  Name,
+  type SchemaCxt,
+  str,
+} from 'ajv';
 import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
 import { type Evaluate, Evaluated } from './evaluated.ts';
 import { constant } from './keywords.ts';
-import { added } from './memory.ts';
+import { added, apart } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
 
 type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
 export interface Units {
   unit(schema: Translated): Unit;
+  referred(name: string): Unit;
   evaluate(schema: Translated): Evaluate;
 }
 
@@ -21,19 +31,44 @@ export interface ContainedCount {
   readonly most: number | null;
 }
 
-/** A list hides it from ajv, which walks through all objects in a schema: each level would double the work. */
+/** A list hides a schema from ajv, which walks through all objects in a schema: each level would double the work. */
+export type Part = readonly [Translated];
+
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 
-const instancePath = new Name('instancePath');
-
-export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
+export function applied({ unit, referred, evaluate }: Units): readonly CodeKeywordDefinition[] {
   return [
+    {
+      keyword: 'refers',
+      post: true,
+      code(cxt) {
+        const { data, it } = cxt;
+        const { schema } = cxt as { schema: string | Part };
+        const validate = _`${constant(cxt, typeof schema === 'string' ? referred(schema) : unit(schema[0]))}.validate`;
+        const place = _`{instancePath: ${pathOf(cxt)}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
+        const call = _`${validate}(${data}, ${place})`;
+        const fits = it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
+        failUnless(cxt, fits, _`${validate}.errors`);
+      },
+    },
     startOfFaults,
     judged('names', (schema: Translated) => judgeNames(unit(schema))),
     judged('holds', (held: ContainedCount) => judgeHeld(held, unit(held.schema))),
     judged('leftMembers', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), membersOf)),
     judged('leftEntries', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), entriesOf)),
   ];
+}
+
+const instancePath = new Name('instancePath');
+
+const pathOf = ({ it }: KeywordCxt): Code => str`${instancePath}${it.errorPath}`;
+
+function failUnless(cxt: KeywordCxt, fits: Code, errors: Code): void {
+  const { gen } = cxt;
+  cxt.result(fits, undefined, () => {
+    gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${errors})`);
+    gen.code(_`errors = vErrors.length`);
+  });
 }
 
 /** Mainly errors of other alternatives. */
@@ -53,15 +88,14 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
     post: true,
     code(cxt) {
       const { data, gen, it } = cxt;
-      const judge = constant(cxt, create(cxt.schema as T));
+      const judge = create(cxt.schema as T);
+      const isApart = it.compositeRule || keyword === 'holds';
+      const called: Judge = isApart ? (value, path) => apart(() => judge(value, path)) : judge;
       // Only reported if the schema has no other fault: a value that does not match is not evaluated either.
       const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
-      const found = gen.const('found', _`${skips}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`);
-      cxt.result(_`${found} === null`, undefined, () => {
-        gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${found})`);
-        gen.code(_`errors = vErrors.length`);
-      });
+      const found = gen.const('found', _`${skips}${constant(cxt, called)}(${data}, ${pathOf(cxt)})`);
+      failUnless(cxt, _`${found} === null`, found);
     },
   };
 }
@@ -107,7 +141,7 @@ function judgeLeft(evaluate: Evaluate, unit: Unit, rest: Rest): Judge {
   return (value, path) => {
     if (typeof value !== 'object' || value === null) return null;
     const evaluated = new Evaluated(path);
-    evaluate(value, evaluated);
+    apart(() => evaluate(value, evaluated));
     const errors: ErrorObject[] = [];
     for (const key of rest(value, evaluated)) {
       if (unit.validate((value as Record<string, unknown>)[key], placeOf(value, key, path))) continue;

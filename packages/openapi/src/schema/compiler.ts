@@ -1,4 +1,4 @@
-import { _, type Ajv, type CodeKeywordDefinition, Name, str } from 'ajv';
+import type { Ajv } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { Patterns } from '../patterns/pattern.ts';
@@ -7,8 +7,8 @@ import { applied } from './applied.ts';
 import { cut } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { Evaluations } from './evaluated.ts';
-import { constant, KEYWORDS } from './keywords.ts';
-import { added } from './memory.ts';
+import { KEYWORDS } from './keywords.ts';
+import { INCOMPLETE } from './memory.ts';
 import { once } from './once.ts';
 import type { Unit, Validator } from './unit.ts';
 
@@ -33,16 +33,12 @@ const regExp = Object.assign(
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
 
-const PART = 'part ';
-
-export const NOT_COMPILED = Symbol('too much is not compiled yet');
-
 /**
  * Definitions are looked up at run time: ajv would compile everything reachable recursively, which overflows the stack
  * for large documents.
  */
 export class Compiler {
-  /** At zero, a call throws NOT_COMPILED. */
+  /** At zero, a call that would compile throws INCOMPLETE. */
   allowance = Number.POSITIVE_INFINITY;
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #find: (name: string) => Translated;
@@ -53,7 +49,6 @@ export class Compiler {
   #compiled = 0;
   #compiling: OwnUnit | null = null;
   readonly #inside = new WeakMap<Translated, OwnUnit>();
-  #parts = 0;
 
   /** `thorough`: checks find all faults, not only the first. */
   constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
@@ -88,7 +83,7 @@ export class Compiler {
       refers: new Set(),
       complete: false,
       validate: (value, context) => {
-        if (this.allowance-- <= 0) throw NOT_COMPILED;
+        if (this.allowance-- <= 0) throw INCOMPLETE;
         this.#compile(unit, schema());
         return unit.validate(value, context);
       },
@@ -98,15 +93,7 @@ export class Compiler {
 
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
-    const find = (name: string) => (name.startsWith(PART) ? {} : this.#find(name));
-    const whole = cut(this.#thorough ? schema : withFirstLook(schema, find), (part) => {
-      const name = `${PART}${this.#parts++}`;
-      this.#definitions.set(
-        name,
-        this.#unit(() => part),
-      );
-      return name;
-    });
+    const whole = cut(this.#thorough ? schema : withFirstLook(schema, this.#find));
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
@@ -129,12 +116,14 @@ export class Compiler {
       logger: false,
       code: { optimize: true, regExp },
     });
-    // Before `endOfFaults`, which counts its errors.
-    ajv.addKeyword(refers((name) => this.#referred(name)));
+    const units = {
+      unit: (schema: Translated) => this.#inner(schema),
+      referred: (name: string) => this.#referred(name),
+      evaluate: (schema: Translated) => this.#evaluations.of(schema),
+    };
+    // Before `endOfFaults`, which counts their errors.
+    for (const keyword of applied(units)) ajv.addKeyword(keyword);
     for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
-    const unit = (schema: Translated) => this.#inner(schema);
-    for (const keyword of applied({ unit, evaluate: (schema) => this.#evaluations.of(schema) }))
-      ajv.addKeyword(keyword);
     return ajv;
   }
 
@@ -159,23 +148,4 @@ export class Compiler {
     this.#compiling?.refers.add(unit);
     return unit;
   }
-}
-
-const instancePath = new Name('instancePath');
-
-function refers(find: (name: string) => Unit): CodeKeywordDefinition {
-  return {
-    keyword: 'refers',
-    post: true,
-    code(cxt) {
-      const { data, gen, it } = cxt;
-      const validate = _`${constant(cxt, find(cxt.schema as string))}.validate`;
-      const path = str`${instancePath}${it.errorPath}`;
-      const place = _`{instancePath: ${path}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
-      cxt.result(_`${validate}(${data}, ${place})`, undefined, () => {
-        gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${validate}.errors)`);
-        gen.code(_`errors = vErrors.length`);
-      });
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import type { Part } from './applied.ts';
 import type { Translated } from './definitions.ts';
 
 /** In one go, including inner schemas, which takes about a millisecond. */
@@ -15,27 +16,25 @@ interface Cut {
 }
 
 /** A schema is compiled in one go, and must not block the event loop for long. */
-export function cut(schema: Translated, take: (part: Translated) => string): Translated {
-  return cutUp(schema, take).schema;
-}
+export const cut = (schema: Translated): Translated => cutUp(schema).schema;
 
-function cutUp(schema: Translated, take: (part: Translated) => string): Cut {
+function cutUp(schema: Translated): Cut {
   const inner = new Map<Translated, Cut>();
-  for (const part of insideOf(schema)) inner.set(part, cutUp(part, take));
+  for (const part of insideOf(schema)) inner.set(part, cutUp(part));
   let size = Object.keys(schema).length;
   for (const part of inner.values()) size += part.size;
   const largest = [...inner.values()].sort((a, b) => b.size - a.size);
   for (const part of largest) {
     if (size <= LARGE || part.size < SMALL) break;
     size -= part.size - 1;
-    part.schema = reference(part.schema, take);
+    part.schema = reference(part.schema);
   }
   return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
 }
 
 /** A check of many values counts the faults of all of them, so `endOfFaults` stays with the reference. */
-function reference({ endOfFaults, ...part }: Translated, take: (part: Translated) => string): Translated {
-  return { refers: take(part), ...(endOfFaults === true && { endOfFaults }) };
+function reference({ endOfFaults, ...part }: Translated): Translated {
+  return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
 }
 
 function insideOf(schema: Translated): Translated[] {

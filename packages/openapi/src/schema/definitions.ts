@@ -5,8 +5,6 @@ export type Translated = Record<string, unknown>;
 
 export interface Definitions {
   readonly names: ReadonlyMap<string, string>;
-  /** In themselves or in what they refer to. */
-  readonly alternatives: ReadonlySet<string>;
   readonly definition: (name: string) => Translated;
 }
 
@@ -28,9 +26,7 @@ export class OwnDefinitions {
   }
 
   get found(): Definitions {
-    const [names, own, known] = [this.#names, this.#own, this.#known];
-    const alternatives = withAlternatives(own, known?.alternatives ?? new Set());
-    return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
+    return { names: this.#names, definition: (name) => this.get(name) };
   }
 
   /** `owner`: the definition that applies it to the same value. */
@@ -51,16 +47,6 @@ export class OwnDefinitions {
     return this.#nodes.has(name) && !this.#own.has(name);
   }
 
-  haveAlternatives(schema: Translated): boolean {
-    const names = new Set<string>();
-    if (showsAlternatives(schema, names)) return true;
-    for (const name of names) {
-      const own = this.#own.get(name);
-      if (own ? showsAlternatives(own, names) : this.#known?.alternatives.has(name)) return true;
-    }
-    return false;
-  }
-
   /** Schemas whose definitions apply themselves to the same value. */
   *circles(): Generator<Json> {
     for (const [name, node] of this.#nodes) {
@@ -69,28 +55,4 @@ export class OwnDefinitions {
       if (reached.has(name)) yield node;
     }
   }
-}
-
-function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlySet<string>): ReadonlySet<string> {
-  const found = new Set(known);
-  const users = new Map<string, string[]>();
-  for (const [name, definition] of own) {
-    const names = new Set<string>();
-    if (showsAlternatives(definition, names)) found.add(name);
-    for (const used of names) users.set(used, [...(users.get(used) ?? []), name]);
-  }
-  for (const name of found) for (const user of users.get(name) ?? []) found.add(user);
-  return found;
-}
-
-/** If not, adds the names that it refers to to `names`. */
-function showsAlternatives(schema: Translated, names: Set<string>): boolean {
-  const parts = new Set<object>([schema]);
-  for (const part of parts) {
-    const { oneOf, anyOf, not, refers, else: otherwise, holds } = part as Translated;
-    if (oneOf ?? anyOf ?? not ?? otherwise ?? holds) return true;
-    if (typeof refers === 'string') names.add(refers);
-    for (const inner of Object.values(part)) if (typeof inner === 'object' && inner !== null) parts.add(inner);
-  }
-  return false;
 }

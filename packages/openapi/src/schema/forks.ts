@@ -18,9 +18,8 @@ export function forks(schema: Translated): boolean {
 }
 
 function waysOf(schema: Translated): number {
-  const { refers } = schema;
   const ways = [
-    typeof refers === 'string' ? { refers } : null,
+    isReference(schema) ? { refers: schema.refers } : null,
     APART.map((keyword) => schema[keyword]),
     ...ONE.map((keyword) => schema[keyword]),
     ...MANY.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
@@ -31,10 +30,12 @@ function waysOf(schema: Translated): number {
 function leads(schema: object): boolean {
   const parts = new Set([schema]);
   for (const part of parts) {
-    if (typeof (part as Translated).refers === 'string') return true;
+    if (isReference(part as Translated)) return true;
     for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
   }
   return false;
 }
+
+const isReference = ({ refers }: Translated): boolean => typeof refers === 'string' || Array.isArray(refers);
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -5,6 +5,7 @@ import { MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
+import { INCOMPLETE, memory } from './memory.ts';
 import { allDifferent, canonical } from './values.ts';
 
 export interface Allowed {
@@ -203,7 +204,10 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     keyword: 'endOfFaults',
     post: true,
     code(cxt) {
-      if (cxt.it.allErrors) cxt.gen.if(_`errors > ${MAX_FAULTS}`, () => cxt.gen.throw(_`vErrors`));
+      const { gen, it } = cxt;
+      if (!it.allErrors) return;
+      const inside = it.compositeRule ? _`true` : _`${constant(cxt, memory)}.apart > 0`;
+      gen.if(_`errors > ${MAX_FAULTS}`, () => gen.throw(_`${inside} ? ${constant(cxt, INCOMPLETE)} : vErrors`));
     },
   },
 ];

@@ -8,7 +8,19 @@ export const memory = {
   judgements: 0,
   known: [] as Known[],
   dropped: false,
+  apart: 0,
 };
+
+/** Thrown by a search for all faults that cannot list them. */
+export const INCOMPLETE = Symbol('the faults are incomplete');
+
+/** Runs a check whose faults may not count, such as the check of an alternative. */
+export function apart<T>(check: () => T): T {
+  memory.apart++;
+  const result = check();
+  memory.apart--;
+  return result;
+}
 
 /** Call it after each check: the memory holds objects of its value. */
 export function forget(): void {
@@ -16,6 +28,7 @@ export function forget(): void {
   memory.known.length = 0;
   memory.judgements = 0;
   memory.dropped = false;
+  memory.apart = 0;
 }
 
 /**

@@ -5,10 +5,10 @@ import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
-import { Compiler, NOT_COMPILED } from './compiler.ts';
+import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
-import { forget, memory } from './memory.ts';
+import { forget, INCOMPLETE, memory } from './memory.ts';
 import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
@@ -102,12 +102,6 @@ export class Schemas {
     const quick = this.#quick.unit(schema);
     const thorough = this.#thorough.unit(schema);
     const compiler = this.#thorough;
-    const translator = this.#translator;
-    let alternatives: boolean | undefined;
-    const hasAlternatives = () => {
-      alternatives ??= translator.hasAlternatives(schema);
-      return alternatives;
-    };
     function find(value: unknown): readonly ValueFault[] {
       try {
         if (quick.validate(value)) return NONE;
@@ -119,7 +113,7 @@ export class Schemas {
       }
       const first = quick.validate.errors ?? [];
       compiler.allowance = MOST_COMPILED;
-      return faultsBy(thorough, value, hasAlternatives) ?? [...faultsOf(first), MORE];
+      return faultsBy(thorough, value) ?? [...faultsOf(first), MORE];
     }
 
     const check: Check = (value, written) => {
@@ -133,11 +127,8 @@ export class Schemas {
   }
 }
 
-/**
- * At the limit, the search throws the errors found so far, which with alternatives may belong to one that does not
- * count. `null`: use the first error.
- */
-function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ValueFault[] | null {
+/** `null`: use the first error. */
+function faultsBy(thorough: Unit, value: unknown): readonly ValueFault[] | null {
   try {
     thorough.validate(value);
     const faults = faultsOf(thorough.validate.errors ?? []);
@@ -145,9 +136,10 @@ function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean
     if (faults.length === 0) return null;
     return memory.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
   } catch (thrown) {
-    if (isTooDeep(thrown) || thrown === NOT_COMPILED) return null;
+    if (isTooDeep(thrown) || thrown === INCOMPLETE) return null;
+    // At the limit, the search throws the errors that it has found.
     if (!Array.isArray(thrown)) throw thrown;
-    return hasAlternatives() ? null : faultsOf(thrown);
+    return faultsOf(thrown);
   } finally {
     forget();
   }

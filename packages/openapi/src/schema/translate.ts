@@ -61,10 +61,6 @@ export class Translator {
     return this.#other(schema, { direction, scope: this.#scopes.first });
   }
 
-  hasAlternatives(schema: Translated): boolean {
-    return this.#definitions.haveAlternatives(schema);
-  }
-
   /** For schemas that apply themselves to the same value. */
   reportCircles(): void {
     for (const node of this.#definitions.circles())

@@ -58,7 +58,6 @@ const limit = (params: Params): Limit => params.limit;
 const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
   required: ['required'],
   type: ['type', typesOf],
-  numeric: ['type', typesOf],
   kinds: ['type', typesOf],
   atLeast: ['minimum', limit],
   atMost: ['maximum', limit],
@@ -94,7 +93,6 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
 const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat())}`,
-  numeric: ({ type, nullable }) => `must be ${oneOf([type, nullable ? ['null'] : []].flat(2))}`,
   kinds: ({ type }) => `must be ${oneOf([type].flat())}`,
   atLeast: ({ limit }) => `must be at least ${limit}`,
   atMost: ({ limit }) => `must be at most ${limit}`,

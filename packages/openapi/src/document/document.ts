@@ -7,7 +7,7 @@ import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Places } from './places.ts';
 import type { Dynamics } from './resources.ts';
-import { decoded, follow, isObject, type Json, type SourceFile } from './source.ts';
+import { decoded, follow, isObject, type Json, objectsIn, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
 
 export interface Resolved {
@@ -79,6 +79,18 @@ export class Document {
   beside(schema: Json): Json | null {
     if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
     return this.object({ $ref: schema.$ref });
+  }
+
+  /** A schema and all that it combines with `allOf` or beside `$ref`. */
+  combined(schema: unknown): ReadonlySet<Json> {
+    const parts = new Set<Json>();
+    const add = (part: unknown) => {
+      const node = this.object(part);
+      if (node) parts.add(node);
+    };
+    add(schema);
+    for (const part of parts) for (const inner of [...objectsIn(part.allOf), this.beside(part)]) add(inner);
+    return parts;
   }
 
   members(value: unknown): [name: string, value: unknown][] {

@@ -20,34 +20,31 @@ const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 /** Not in ECMA-262, but in real documents. */
 const IGNORE_CASE = '(?i)';
 
+const CHARACTERS = { u: new Characters(''), ui: new Characters('i') };
+
 /**
  * ECMA-262 with the `u` flag, spellings that are valid only without it, and a leading `(?i)`. A short text can keep a
  * backtracking engine busy for hours, so the engine only gets deterministic patterns. An automaton matches all others,
  * and patterns that it cannot match are refused.
+ *
+ * @throws PatternError if the pattern is not valid or its time cannot be bounded.
  */
-export class Patterns {
-  readonly #characters = new Characters('');
-  readonly #caseless = new Characters('i');
-
-  /**
-   * @throws PatternError if the pattern is not valid or its time cannot be bounded.
-   */
-  compile(source: string): Pattern {
-    const caseless = source.startsWith(IGNORE_CASE);
-    const { native, text } = regExp(caseless ? source.slice(IGNORE_CASE.length) : source, caseless ? 'ui' : 'u');
-    const written = parse(text, caseless ? this.#caseless : this.#characters);
-    if (!has(written, (part) => part.kind === 'repeat')) return native;
-    const term = withoutLookaheadAtEnd(written);
-    const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
-    if (term === written && unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
-    if (!unusual) return matcher(term);
-    const conditions = leadingConditions(term);
-    if (conditions) return conditions;
-    const what = unusual.kind === 'context' ? unusual.what : 'a look-ahead that is neither at the start nor at the end';
-    throw new PatternError(
-      `needs ${what} beside a repetition that can be read in several ways: its time cannot be bounded`,
-    );
-  }
+export function compilePattern(source: string): Pattern {
+  const caseless = source.startsWith(IGNORE_CASE);
+  const flags = caseless ? 'ui' : 'u';
+  const { native, text } = regExp(caseless ? source.slice(IGNORE_CASE.length) : source, flags);
+  const written = parse(text, CHARACTERS[flags]);
+  if (!has(written, (part) => part.kind === 'repeat')) return native;
+  const term = withoutLookaheadAtEnd(written);
+  const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
+  if (term === written && unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
+  if (!unusual) return matcher(term);
+  const conditions = leadingConditions(term);
+  if (conditions) return conditions;
+  const what = unusual.kind === 'context' ? unusual.what : 'a look-ahead that is neither at the start nor at the end';
+  throw new PatternError(
+    `needs ${what} beside a repetition that can be read in several ways: its time cannot be bounded`,
+  );
 }
 
 function regExp(source: string, flags: string): { native: RegExp; text: string } {

@@ -2,7 +2,7 @@ import { mapInside } from './cut.ts';
 import type { Translated } from './definitions.ts';
 
 const LISTS = ['anyOf', 'oneOf'] as const;
-const FIRST = ['type', 'numeric', 'kinds', 'required'] as const;
+const FIRST = ['type', 'kinds', 'required'] as const;
 
 /** Repeats types and required members of named alternatives: most fail, and a look costs less than a call. */
 export function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {

@@ -5,15 +5,14 @@ import { type Limit, limitOf } from '../fault.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
-import { PatternError, Patterns } from '../patterns/pattern.ts';
-import type { Allowed, Matched } from './keywords.ts';
+import { compilePattern, type Pattern, PatternError } from '../patterns/pattern.ts';
+import type { Allowed, Matched, Types } from './keywords.ts';
 import { canonical } from './values.ts';
 
 const LONGEST_LIST = 200;
 
 export class Assertions {
   readonly #findings: Findings;
-  readonly #patterns = new Patterns();
   readonly #plain: boolean;
   readonly #dialect: Dialect;
 
@@ -56,27 +55,21 @@ export class Assertions {
     return said;
   }
 
-  isPattern(patterns: Json, source: string): boolean {
+  /** `null` if it is not valid, which is reported. */
+  pattern(holder: Json, key: string, source: string): Pattern | null {
     try {
-      this.#patterns.compile(source);
-      return true;
+      return compilePattern(source);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      this.#findings.problem(patterns, source, `the pattern ${error.message}`);
-      return false;
+      this.#findings.problem(holder, key, `the pattern ${error.message}`);
+      return null;
     }
   }
 
   #pattern(schema: Json, source: string | undefined): Json {
-    if (source === undefined) return {};
-    try {
-      const pattern = this.#patterns.compile(source);
-      return { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched };
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      this.#findings.problem(schema, 'pattern', `the pattern ${error.message}`);
-      return {};
-    }
+    const pattern = source === undefined ? null : this.pattern(schema, 'pattern', source);
+    if (source === undefined || !pattern) return {};
+    return { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched };
   }
 
   #format(schema: Json, types: readonly string[] | null, format: string | undefined): Json {
@@ -106,11 +99,8 @@ function contentOf({ minLength, maxLength }: Json, types: readonly string[] | nu
 }
 
 function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
-  const [type] = types;
-  if (types.length === 1 && (type === 'integer' || type === 'number'))
-    return { numeric: { integer: type === 'integer', nullable, plain } };
   const all = nullable ? [...types, 'null'] : types;
-  if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } };
+  if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } satisfies Types };
   // Ajv sees bytes as an object.
   return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
 }

@@ -1,7 +1,7 @@
 import type { Ajv } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
-import { Patterns } from '../patterns/pattern.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import { withFirstLook } from './alternatives.ts';
 import { applied } from './applied.ts';
 import { cut } from './cut.ts';
@@ -19,12 +19,10 @@ interface OwnUnit {
   complete: boolean;
 }
 
-const patterns = new Patterns();
-
 /** Ajv identifies them by their text. */
 const regExp = Object.assign(
   (source: string) => {
-    const pattern = patterns.compile(source);
+    const pattern = compilePattern(source);
     return { test: (text: string) => pattern.test(text), toString: () => source };
   },
   { code: 'new RegExp' },

@@ -21,19 +21,9 @@ export class Directions {
     this.#findings = findings;
   }
 
-  barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
-    const names = new Set<string>();
-    if (seen.has(schema)) return names;
-    seen.add(schema);
-    for (const [name, property] of this.#document.members(schema.properties)) {
-      if (this.#isBarred(property, direction)) names.add(name);
-    }
-    const beside = this.#document.beside(schema);
-    for (const part of [...(Array.isArray(schema.allOf) ? schema.allOf : []), ...(beside ? [beside] : [])]) {
-      const node = this.#document.object(part);
-      if (node) for (const name of this.barredBy(node, direction, seen)) names.add(name);
-    }
-    return names;
+  barredBy(schema: Json, direction: Direction): ReadonlySet<string> {
+    const properties = [...this.#document.combined(schema)].flatMap((part) => this.#document.members(part.properties));
+    return new Set(properties.filter(([, property]) => this.#isBarred(property, direction)).map(([name]) => name));
   }
 
   /** Clients send back what they read, including members for responses only. */

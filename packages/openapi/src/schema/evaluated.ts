@@ -1,4 +1,4 @@
-import { Patterns } from '../patterns/pattern.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { at, placeOf, type Unit } from './unit.ts';
 
@@ -28,8 +28,6 @@ interface Source {
   referred(name: string): Unit;
   find(name: string): Translated;
 }
-
-const patterns = new Patterns();
 
 /**
  * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
@@ -115,7 +113,7 @@ function members(names: ReadonlySet<string>): Evaluate {
 }
 
 function matching(source: string): Evaluate {
-  const pattern = patterns.compile(source);
+  const pattern = compilePattern(source);
   return (value, evaluated) => {
     if (!Array.isArray(value)) for (const name of Object.keys(value)) if (pattern.test(name)) evaluated.addMember(name);
   };

@@ -3,7 +3,7 @@ import { Binary, isContent, sizeOf } from '../binary.ts';
 import { type Limit, limitOf } from '../fault.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
-import { Patterns } from '../patterns/pattern.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { INCOMPLETE, memory } from './memory.ts';
 import { allDifferent, canonical } from './values.ts';
@@ -21,9 +21,13 @@ export interface Matched {
   readonly native: RegExp | null;
 }
 
-type Numeric = number | bigint;
+export interface Types {
+  readonly types: readonly string[];
+  /** Integers in other notations do not count as integers. */
+  readonly plain: boolean;
+}
 
-const patterns = new Patterns();
+type Numeric = number | bigint;
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
@@ -82,55 +86,42 @@ function listed(keyword: string): CodeKeywordDefinition {
   };
 }
 
-/** `odd`: the value is an integer, but must not count as one. */
-function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => boolean {
-  const all = new Set(types);
-  return (value, odd) => {
-    if (typeof value === 'bigint' || typeof value === 'number') {
-      if (all.has('number')) return true;
-      return all.has('integer') && !odd && (typeof value === 'bigint' || Number.isInteger(value));
-    }
-    if (value instanceof Binary) return false;
-    if (Array.isArray(value)) return all.has('array');
-    return all.has(value === null ? 'null' : typeof value);
-  };
-}
-
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
-function isNotFile(
+function isMarked(
   cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
+  all: typeof noFiles,
 ): Code {
   const { parentData, parentDataProperty } = cxt.it;
-  const marks = constant(cxt, noFiles);
+  const marks = constant(cxt, all);
   return _`${marks}.any && ${marks}.has(${parentData}, ${parentDataProperty})`;
+}
+
+function testOf(type: string, cxt: KeywordCxt, plain: boolean): Code {
+  const { data } = cxt;
+  if (type === 'number') return isNumeric(data);
+  if (type === 'null') return _`${data} === null`;
+  if (type === 'array') return _`Array.isArray(${data})`;
+  if (type === 'object')
+    return _`(${data} && typeof ${data} == "object" && !Array.isArray(${data}) && !(${data} instanceof ${constant(cxt, Binary)}))`;
+  if (type !== 'integer') return _`typeof ${data} == ${type}`;
+  const whole = _`(typeof ${data} == "bigint" || Number.isInteger(${data}))`;
+  return plain ? _`(${whole} && !(${isMarked(cxt, unlikeIntegers)}))` : whole;
 }
 
 /** Keywords that ajv lacks. Only the translation from OpenAPI writes them; no document can. */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
-    keyword: 'numeric',
-    code(cxt) {
-      const { integer, nullable, plain } = cxt.schema as { integer: boolean; nullable: boolean; plain: boolean };
-      const { data, it } = cxt;
-      const whole = _`(typeof ${data} == "bigint" || Number.isInteger(${data}))`;
-      const odd = constant(cxt, unlikeIntegers);
-      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
-      const fits = integer ? (plain ? _`(${whole} && !(${isOdd}))` : whole) : isNumeric(data);
-      cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
-    },
-    error: paramsOf(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
-  },
-  {
     keyword: 'kinds',
     code(cxt) {
-      const { types, plain } = cxt.schema as { types: readonly string[]; plain: boolean };
-      const { data, it } = cxt;
-      const odd = constant(cxt, unlikeIntegers);
-      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
-      cxt.fail(_`!${constant(cxt, isOneOf(types))}(${data}, ${plain ? isOdd : false})`);
+      const { types, plain } = cxt.schema as Types;
+      const tests = types.map((type) => testOf(type, cxt, plain));
+      cxt.fail(_`!(${tests.reduce((all, test) => _`${all} || ${test}`)})`);
     },
-    error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema.types)}}`),
+    error: paramsOf((cxt) => {
+      const { types } = cxt.schema as Types;
+      return _`{type: ${constant(cxt, types.length === 1 ? types[0] : types)}}`;
+    }),
   },
   limit('atLeast', (data, limit) => _`${data} < ${limit}`),
   limit('atMost', (data, limit) => _`${data} > ${limit}`),
@@ -162,7 +153,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     keyword: 'matches',
     code(cxt) {
       const { source, native } = cxt.schema as Matched;
-      const pattern = native ?? patterns.compile(source);
+      const pattern = native ?? compilePattern(source);
       cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
     },
     error: paramsOf(({ schema }) => _`{pattern: ${schema.source}}`),
@@ -171,10 +162,10 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     keyword: 'content',
     code(cxt) {
       const { nullable } = cxt.schema as { nullable: boolean };
-      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isNotFile(cxt)}))`;
+      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isMarked(cxt, noFiles)}))`;
       cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
     },
-    error: paramsOf((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isNotFile(cxt)}}`),
+    error: paramsOf((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isMarked(cxt, noFiles)}}`),
   },
   {
     keyword: 'solid',

@@ -2,13 +2,10 @@ import type { Document } from '../document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken, unescapeToken } from '../names.ts';
+import { allowed } from './assertions.ts';
+import type { Translated } from './definitions.ts';
 
 const SCHEMAS = '/components/schemas/';
-
-export interface Alternative {
-  readonly schema: Json;
-  readonly values: readonly unknown[];
-}
 
 /**
  * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes the check shorter or
@@ -17,7 +14,7 @@ export interface Alternative {
 export interface Kinds {
   readonly keyword: 'oneOf' | 'anyOf';
   readonly property: string;
-  readonly alternatives: readonly Alternative[];
+  readonly alternatives: readonly { readonly schema: Json; readonly values: readonly unknown[] }[];
   /**
    * Whether each alternative requires distinct values of the property, so that only one can match. If not, no schema
    * enforces the values, which are those of the mapping and the names of schemas.
@@ -26,8 +23,8 @@ export interface Kinds {
 }
 
 interface Traits {
-  readonly isObject: boolean;
-  readonly hasProperty: boolean;
+  /** Whether only objects with the property match. */
+  readonly requires: boolean;
   /** `null` if the schema lists no values for the property. */
   readonly values: ReadonlySet<unknown> | null;
 }
@@ -61,7 +58,7 @@ export class Polymorphism {
     const traits = options.map((option) => this.#traitsOf(option, property));
     const listed = traits.map(({ values }) => [...(values ?? [])]);
     const decides =
-      traits.every((one) => one.isObject && one.hasProperty && one.values !== null) &&
+      traits.every(({ requires, values }) => requires && values !== null) &&
       new Set(listed.flat()).size === listed.flat().length &&
       !options.some((option) => isBarred(option, property));
     const names = decides ? null : this.#names(options, mapping);
@@ -100,34 +97,23 @@ export class Polymorphism {
     });
   }
 
-  #traitsOf(schema: unknown, property: string, seen = new Set<Json>()): Traits {
-    const node = this.#document.object(schema);
-    if (!node || seen.has(node)) return { isObject: false, hasProperty: false, values: null };
-    seen.add(node);
-    const { types, nullable } = this.#document.dialect.typesOf(node);
-    const parts = this.#partsOf(node).map((part) => this.#traitsOf(part, property, seen));
-    const own = this.#valuesOf(this.#document.object(node.properties)?.[property]);
+  #traitsOf(schema: Json, property: string): Traits {
+    const parts = [...this.#document.combined(schema)];
+    const isObject = parts.some((part) => {
+      const { types, nullable } = this.#document.dialect.typesOf(part);
+      return types?.join() === 'object' && !nullable;
+    });
+    const properties = parts.map((part) => this.#document.object(part.properties)?.[property]);
     return {
-      isObject: (types?.join() === 'object' && !nullable) || parts.some((part) => part.isObject),
-      hasProperty:
-        (Array.isArray(node.required) && node.required.includes(property)) || parts.some((part) => part.hasProperty),
-      values: common([own, ...parts.map((part) => part.values)]),
+      requires: isObject && parts.some(({ required }) => Array.isArray(required) && required.includes(property)),
+      values: common(properties.map((value) => this.#valuesOf(value))),
     };
   }
 
   /** `null` if it lists none, or some are not plain. */
-  #valuesOf(schema: unknown, seen = new Set<Json>()): ReadonlySet<unknown> | null {
-    const node = this.#document.object(schema);
-    if (!node || seen.has(node)) return null;
-    seen.add(node);
-    const values = this.#document.dialect.valuesIn(node);
-    const own = values === null || values.some((value) => typeof value === 'object') ? null : new Set(values);
-    return common([own, ...this.#partsOf(node).map((part) => this.#valuesOf(part, seen))]);
-  }
-
-  #partsOf(node: Json): Json[] {
-    const beside = this.#document.beside(node);
-    return [...objectsIn(node.allOf), ...(beside ? [beside] : [])];
+  #valuesOf(schema: unknown): ReadonlySet<unknown> | null {
+    const listed = [...this.#document.combined(schema)].map((part) => this.#document.dialect.valuesIn(part));
+    return common(listed.map((values) => (values?.some((value) => typeof value === 'object') ? null : values)));
   }
 
   #pointer(reference: Json): string | null {
@@ -155,12 +141,41 @@ function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {
   return Array.isArray(schema.anyOf) ? 'anyOf' : null;
 }
 
-function common(lists: readonly (ReadonlySet<unknown> | null)[]): ReadonlySet<unknown> | null {
-  const [first, ...others] = lists.filter((list) => list !== null);
-  return first ? others.reduce((all, list) => all.intersection(list), first) : null;
+function common(lists: readonly (Iterable<unknown> | null)[]): ReadonlySet<unknown> | null {
+  const sets = lists.filter((list) => list !== null).map((list) => new Set(list));
+  return sets.length === 0 ? null : sets.reduce((all, set) => all.intersection(set));
 }
 
 function nameOf(pointer: string): string[] {
   const name = pointer.startsWith(SCHEMAS) ? pointer.slice(SCHEMAS.length) : '';
   return name === '' || name.includes('/') ? [] : [unescapeToken(name)];
+}
+
+/** The translation of a schema with a discriminator, without its other keywords. */
+export function choiceOf(
+  { keyword, property, alternatives, decides }: Kinds,
+  translate: (alternative: Json) => Translated,
+): Translated {
+  const is = (these: readonly unknown[]) => ({ [property]: { among: allowed(these) } });
+  const parts = alternatives.map(({ schema, values }) => ({ values, fit: translate(schema) }));
+  const one = {
+    type: 'object',
+    required: [property],
+    properties: is(alternatives.flatMap(({ values }) => values)),
+  };
+  const cases = parts
+    .filter(({ values }) => values.length > 0)
+    .map(({ values, fit }) => ({
+      if: { required: [property], properties: is(values) },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      then: fit,
+    }));
+  if (decides) return { ...one, allOf: cases };
+  // After the last `else`, no alternative matches, not even the one that the value selects.
+  const all = parts.map(({ fit }) => fit);
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  const none = { if: one, then: { allOf: cases }, else: { [keyword]: all } };
+  if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  return { if: { oneOf: all }, else: { if: { anyOf: all }, then: { oneOf: all }, else: none } };
 }

@@ -4,10 +4,9 @@ import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import type { ContainedCount, Left } from './applied.ts';
 import { Assertions } from './assertions.ts';
-import { choiceOf } from './choice.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { type Direction, Directions } from './directions.ts';
-import { type Kinds, Polymorphism } from './polymorphism.ts';
+import { choiceOf, type Kinds, Polymorphism } from './polymorphism.ts';
 import { type Scope, Scopes } from './scopes.ts';
 
 interface Setting {
@@ -126,7 +125,7 @@ export class Translator {
   }
 
   #matching(patterns: Json, inner: Setting): Translated {
-    const sound = Object.entries(patterns).filter(([source]) => this.#assertions.isPattern(patterns, source));
+    const sound = Object.entries(patterns).filter(([source]) => this.#assertions.pattern(patterns, source, source));
     return Object.fromEntries(
       sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
     );

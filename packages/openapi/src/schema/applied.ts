@@ -12,17 +12,16 @@ import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
-import { type Evaluate, Evaluated } from './evaluated.ts';
+import { Evaluated, type Evaluations } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
 
 type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
-export interface Units {
+interface Compiler {
+  readonly evaluations: Evaluations;
   unit(schema: Translated): Unit;
-  referred(name: string): Unit;
-  evaluate(schema: Translated): Evaluate;
 }
 
 export interface ContainedCount {
@@ -36,7 +35,7 @@ export type Part = readonly [Translated];
 
 export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
 
-export function applied({ unit, referred, evaluate }: Units): readonly CodeKeywordDefinition[] {
+export function applied(compiler: Compiler): readonly CodeKeywordDefinition[] {
   return [
     {
       keyword: 'refers',
@@ -44,7 +43,8 @@ export function applied({ unit, referred, evaluate }: Units): readonly CodeKeywo
       code(cxt) {
         const { data, it } = cxt;
         const { schema } = cxt as { schema: string | Part };
-        const validate = _`${constant(cxt, typeof schema === 'string' ? referred(schema) : unit(schema[0]))}.validate`;
+        const unit = compiler.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
+        const validate = _`${constant(cxt, unit)}.validate`;
         const place = _`{instancePath: ${pathOf(cxt)}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
         const call = _`${validate}(${data}, ${place})`;
         const fits = it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
@@ -52,10 +52,10 @@ export function applied({ unit, referred, evaluate }: Units): readonly CodeKeywo
       },
     },
     startOfFaults,
-    judged('names', (schema: Translated) => judgeNames(unit(schema))),
-    judged('holds', (held: ContainedCount) => judgeHeld(held, unit(held.schema))),
-    judged('leftMembers', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), membersOf)),
-    judged('leftEntries', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), entriesOf)),
+    judged('names', (schema: Translated) => judgeNames(compiler.unit(schema))),
+    judged('holds', (held: ContainedCount) => judgeHeld(held, compiler.unit(held.schema))),
+    judged('leftMembers', ([left]: Left) => judgeLeft(left, compiler, membersOf)),
+    judged('leftEntries', ([left]: Left) => judgeLeft(left, compiler, entriesOf)),
   ];
 }
 
@@ -137,7 +137,9 @@ const membersOf: Rest = (value, { members }) =>
 const entriesOf: Rest = (value, { entries }) =>
   Array.isArray(value) && entries !== 'all' ? [...value.keys()].filter((i) => !entries.has(i)) : [];
 
-function judgeLeft(evaluate: Evaluate, unit: Unit, rest: Rest): Judge {
+function judgeLeft({ of, schema }: Left[0], compiler: Compiler, rest: Rest): Judge {
+  const evaluate = compiler.evaluations.of(of);
+  const unit = compiler.unit(schema);
   return (value, path) => {
     if (typeof value !== 'object' || value === null) return null;
     const evaluated = new Evaluated(path);

@@ -2,9 +2,8 @@ import type { Ajv } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { compilePattern } from '../patterns/pattern.ts';
-import { withFirstLook } from './alternatives.ts';
 import { applied } from './applied.ts';
-import { cut } from './cut.ts';
+import { cut, mapInside } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { Evaluations } from './evaluated.ts';
 import { KEYWORDS } from './keywords.ts';
@@ -38,28 +37,31 @@ const RENEWED_AFTER = 100;
 export class Compiler {
   /** At zero, a call that would compile throws INCOMPLETE. */
   allowance = Number.POSITIVE_INFINITY;
+  readonly find: (name: string) => Translated;
+  readonly evaluations = new Evaluations(this);
   readonly #definitions = new Map<string, OwnUnit>();
-  readonly #find: (name: string) => Translated;
+  readonly #inside = new WeakMap<Translated, OwnUnit>();
   readonly #thorough: boolean;
   readonly #dialect: Dialect;
-  readonly #evaluations: Evaluations;
   #ajv: Ajv | null = null;
   #compiled = 0;
   #compiling: OwnUnit | null = null;
-  readonly #inside = new WeakMap<Translated, OwnUnit>();
 
   /** `thorough`: checks find all faults, not only the first. */
   constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
     this.#thorough = thorough;
     this.#dialect = dialect;
-    this.#find = find;
-    const unit = (schema: Translated) => this.#inner(schema);
-    this.#evaluations = new Evaluations({ unit, referred: (name) => this.#referred(name), find });
+    this.find = find;
   }
 
-  unit(schema: Translated): Unit {
+  /** Shared by all users of the schema: without sharing, the units would double with every level. */
+  unit(schema: Translated): OwnUnit {
     const { refers, ...rest } = schema;
-    return Object.keys(rest).length === 0 ? this.#definition(refers as string) : this.#unit(() => schema);
+    const isName = typeof refers === 'string' && Object.keys(rest).length === 0;
+    const unit = isName ? this.#definition(refers) : (this.#inside.get(schema) ?? this.#create(() => schema));
+    if (!isName) this.#inside.set(schema, unit);
+    this.#compiling?.refers.add(unit);
+    return unit;
   }
 
   *steps(unit: Unit): Generator<void, void, void> {
@@ -75,7 +77,7 @@ export class Compiler {
     for (const one of reached) one.complete = true;
   }
 
-  #unit(schema: () => Translated): OwnUnit {
+  #create(schema: () => Translated): OwnUnit {
     const unit: OwnUnit = {
       schema,
       refers: new Set(),
@@ -91,12 +93,13 @@ export class Compiler {
 
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
-    const whole = cut(this.#thorough ? schema : withFirstLook(schema, this.#find));
+    const whole = cut(this.#thorough ? schema : withFirstLook(schema, this.find));
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
     const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
     unit.validate = once(schema, compiled);
     unit.schema = null;
+    this.#compiling = null;
   }
 
   #createAjv(): Ajv {
@@ -114,13 +117,8 @@ export class Compiler {
       logger: false,
       code: { optimize: true, regExp },
     });
-    const units = {
-      unit: (schema: Translated) => this.#inner(schema),
-      referred: (name: string) => this.#referred(name),
-      evaluate: (schema: Translated) => this.#evaluations.of(schema),
-    };
     // Before `endOfFaults`, which counts their errors.
-    for (const keyword of applied(units)) ajv.addKeyword(keyword);
+    for (const keyword of applied(this)) ajv.addKeyword(keyword);
     for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     return ajv;
   }
@@ -128,22 +126,28 @@ export class Compiler {
   #definition(name: string): OwnUnit {
     const known = this.#definitions.get(name);
     if (known) return known;
-    const unit = this.#unit(() => this.#find(name));
+    const unit = this.#create(() => this.find(name));
     this.#definitions.set(name, unit);
     return unit;
   }
+}
 
-  /** Shared by all users of the schema: without sharing, the units would double with every level. */
-  #inner(schema: Translated): Unit {
-    const unit = this.#inside.get(schema) ?? this.#unit(() => schema);
-    this.#inside.set(schema, unit);
-    this.#compiling?.refers.add(unit);
-    return unit;
-  }
+const LISTS = ['anyOf', 'oneOf'] as const;
+const FIRST = ['type', 'kinds', 'required'] as const;
 
-  #referred(name: string): OwnUnit {
-    const unit = this.#definition(name);
-    this.#compiling?.refers.add(unit);
-    return unit;
+/** Repeats types and required members of named alternatives: most fail, and a look costs less than a call. */
+function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {
+  const result = mapInside(schema, (part) => withFirstLook(part, find));
+  for (const list of LISTS) {
+    if (list in result) result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
   }
+  return result;
+}
+
+function lookedAt(alternative: Translated, find: (name: string) => Translated): Translated {
+  const { refers } = alternative;
+  if (typeof refers !== 'string') return alternative;
+  const definition = find(refers);
+  const first = FIRST.filter((keyword) => keyword in definition).map((keyword) => [keyword, definition[keyword]]);
+  return { ...Object.fromEntries(first), ...alternative };
 }

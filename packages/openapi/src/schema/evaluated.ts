@@ -1,6 +1,6 @@
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
-import { at, placeOf, type Unit } from './unit.ts';
+import { type Place, placeOf, type Unit } from './unit.ts';
 
 export class Evaluated {
   readonly path: string;
@@ -23,21 +23,20 @@ export class Evaluated {
 /** The object or list must match. */
 export type Evaluate = (value: object, evaluated: Evaluated) => void;
 
-interface Source {
+interface Compiler {
+  readonly find: (name: string) => Translated;
   unit(schema: Translated): Unit;
-  referred(name: string): Unit;
-  find(name: string): Translated;
 }
 
 /**
  * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such as `constructor`.
  */
 export class Evaluations {
-  readonly #source: Source;
+  readonly #compiler: Compiler;
   readonly #named = new Map<string, Evaluate>();
 
-  constructor(source: Source) {
-    this.#source = source;
+  constructor(compiler: Compiler) {
+    this.#compiler = compiler;
   }
 
   /** Call it while the outer schema is compiled: the schemas that it needs are compiled with it. */
@@ -57,7 +56,7 @@ export class Evaluations {
     if ('items' in schema || 'leftEntries' in schema) all.push(allEntries);
     if (Array.isArray(prefixItems)) all.push(entries((_, i) => i < prefixItems.length));
     if (holds) {
-      const unit = this.#source.unit((holds as { schema: Translated }).schema);
+      const unit = this.#compiler.unit((holds as { schema: Translated }).schema);
       all.push(entries((list, i, path) => unit.validate(list[i], placeOf(list, i, path))));
     }
     return all;
@@ -83,15 +82,16 @@ export class Evaluations {
   }
 
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
-    const unit = this.#source.unit(schema);
-    return (value, evaluated) => (unit.validate(value, at(evaluated.path)) ? yes : no)?.(value, evaluated);
+    const unit = this.#compiler.unit(schema);
+    return (value, evaluated) =>
+      (unit.validate(value, { instancePath: evaluated.path } as Place) ? yes : no)?.(value, evaluated);
   }
 
   #definition(name: string): Evaluate {
-    this.#source.referred(name);
+    this.#compiler.unit({ refers: name });
     if (!this.#named.has(name)) {
       this.#named.set(name, (value, evaluated) => this.#named.get(name)!(value, evaluated));
-      this.#named.set(name, this.of(this.#source.find(name)));
+      this.#named.set(name, this.of(this.#compiler.find(name)));
     }
     return this.#named.get(name)!;
   }

@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv';
 import type { Translated } from './definitions.ts';
-import { forks } from './forks.ts';
 import { type Known, memory } from './memory.ts';
 import type { Validator } from './unit.ts';
 
@@ -8,7 +7,7 @@ import type { Validator } from './unit.ts';
 const FREE = 8;
 
 /** A longer list may contain duplicates. */
-const MANY = 20;
+const LONG = 20;
 
 /**
  * Remembers the result for each object: the work of a recursive schema that leads to others in several ways would
@@ -37,4 +36,37 @@ export function once(schema: Translated, validate: Validator): Validator {
 
 /** Errors of an object that several alternatives reach would double with each level. */
 const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
-  errors.length > MANY ? [...new Set(errors)] : errors;
+  errors.length > LONG ? [...new Set(errors)] : errors;
+
+const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
+const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
+const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
+
+/**
+ * Whether definitions may check the same value more than once because of a schema. Which definitions does not matter:
+ * few schemas fork.
+ */
+const forks = (schema: Translated): boolean =>
+  inside(schema).some((part) => 'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1);
+
+function waysOf(schema: Translated): number {
+  const ways = [
+    isReference(schema) ? { refers: schema.refers } : null,
+    APART.map((keyword) => schema[keyword]),
+    ...ONE.map((keyword) => schema[keyword]),
+    ...MANY.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
+  ];
+  return ways.filter((way) => isObject(way) && inside(way).some(isReference)).length;
+}
+
+const isReference = ({ refers }: Translated): boolean => typeof refers === 'string' || Array.isArray(refers);
+
+function* inside(schema: object): Generator<Translated> {
+  const parts = new Set([schema]);
+  for (const part of parts) {
+    yield part as Translated;
+    for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

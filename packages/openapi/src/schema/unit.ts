@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { escapeToken } from '../names.ts';
 
-type Place = NonNullable<Parameters<ValidateFunction>[1]>;
+export type Place = NonNullable<Parameters<ValidateFunction>[1]>;
 
 /** Stores the errors of its last call. */
 export interface Validator {
@@ -15,9 +15,6 @@ export interface Unit {
   /** Do not keep it: the compiled validator replaces the first one. */
   readonly validate: Validator;
 }
-
-/** For a value that is checked again: its parent does not matter. */
-export const at = (path: string): Place => ({ instancePath: path }) as Place;
 
 export const placeOf = (parentData: object, key: string | number, path: string): Place => ({
   instancePath: `${path}/${escapeToken(String(key))}`,

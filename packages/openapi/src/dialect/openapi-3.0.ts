@@ -3,7 +3,7 @@ import { isReference } from '../document/source.ts';
 import type { Dialect } from './dialect.ts';
 import { GRAMMAR_30 } from './grammar.ts';
 import { aBoolean, KEYWORD_VALUES } from './keyword-values.ts';
-import { shownTypes } from './shown-types.ts';
+import { shownTypes } from './openapi-3.1.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 

@@ -5,7 +5,6 @@ import { isJson, isXml, parseMediaType } from '../media/type.ts';
 import type { Dialect } from './dialect.ts';
 import { GRAMMAR_31, GRAMMAR_32 } from './grammar.ts';
 import { aCount, aNumber, isListOfNames, KEYWORD_VALUES } from './keyword-values.ts';
-import { shownTypes } from './shown-types.ts';
 
 const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 
@@ -111,4 +110,20 @@ function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean 
   if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;
   const type = parseMediaType(contentMediaType);
   return type !== null && type.type !== 'text' && !isJson(type) && !isXml(type);
+}
+
+export function shownTypes(schema: Json): ReadonlySet<string> | null {
+  const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
+  if (typeof type === 'string') return new Set([type]);
+  if (Array.isArray(type)) return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
+  if ('const' in schema) return new Set([typeOfValue(schema.const)]);
+  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
+  if (properties !== undefined || patternProperties !== undefined) return new Set(['object']);
+  return items === undefined && prefixItems === undefined ? null : new Set(['array']);
+}
+
+function typeOfValue(value: unknown): string {
+  if (typeof value === 'bigint') return 'integer';
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
 }

@@ -110,7 +110,7 @@ export class Bundler {
     const target = this.#target(node, '$dynamicRef', ref, 'schema');
     if (!target) return;
     const home = this.#homes.of(target, 'schema');
-    if (resources.isByName(node, target) || !resources.hasDynamicAnchor(target)) {
+    if (resources.isDynamic(node, target)) {
       node.$dynamicRef = home;
     } else if ('$ref' in node) {
       this.#findings.problem(node, '$dynamicRef', 'cannot stand beside $ref unless it names a dynamic anchor');

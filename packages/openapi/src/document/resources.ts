@@ -72,15 +72,12 @@ export class Resources {
     return { target: null, complaint: found === undefined ? `${ref} does not exist` : `${ref} is not an object` };
   }
 
-  /** Otherwise the dynamic reference acts like `$ref`. */
-  isByName({ $dynamicRef }: Json, target: Json): boolean {
-    const byName = this.#dynamicNames.get(target) === String($dynamicRef).replace(/^[^#]*#?/s, '');
+  /** Whether the scope decides what the reference means. Otherwise it acts like `$ref`. */
+  isDynamic({ $dynamicRef }: Json, target: Json): boolean {
+    const name = this.#dynamicNames.get(target);
+    const byName = name === String($dynamicRef).replace(/^[^#]*#?/s, '');
     this.#dynamic ||= byName;
-    return byName;
-  }
-
-  hasDynamicAnchor(schema: Json): boolean {
-    return this.#dynamicNames.has(schema);
+    return byName || name === undefined;
   }
 
   add(target: Json, kind: Kind): void {

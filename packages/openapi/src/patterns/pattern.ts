@@ -1,9 +1,8 @@
 import { Automaton, TooLarge } from './automaton.ts';
-import { Characters, TEXT_START } from './characters.ts';
+import { type CharacterSet, Characters, complement, includes, TEXT_END, TEXT_START } from './characters.ts';
 import { Matcher } from './matcher.ts';
 import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
-import { withoutLookaheadAtEnd } from './trailing.ts';
 
 export interface Pattern {
   test(text: string): boolean;
@@ -16,6 +15,7 @@ export class PatternError extends Error {}
 const SHORT = 64;
 
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
+const END: Term = { kind: 'character', set: [[TEXT_END, TEXT_END]] };
 
 /** Not in ECMA-262, but in real documents. */
 const IGNORE_CASE = '(?i)';
@@ -36,7 +36,7 @@ export function compilePattern(source: string): Pattern {
   const written = parse(text, CHARACTERS[flags]);
   if (!has(written, (part) => part.kind === 'repeat')) return native;
   const term = withoutLookaheadAtEnd(written);
-  const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
+  const unusual = termsIn(term).find((part) => part.kind === 'context' || part.kind === 'lookahead');
   if (term === written && unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
   if (!unusual) return matcher(term);
   const conditions = leadingConditions(term);
@@ -66,7 +66,6 @@ function expression(source: string, flags: string): RegExp | SyntaxError {
 }
 
 function engineIsSafe(term: Term): boolean {
-  if (has(term, (part) => part.kind === 'context' && part.what === 'a back-reference')) return false;
   if (has(term, (part) => part.kind === 'context' && !part.what.startsWith('\\'))) return false;
   const short = longest(term) <= SHORT;
   return (['loop', 'copy'] as const).some((counts) => {
@@ -109,6 +108,40 @@ const anchoredMatcher = (body: Term): Pattern => matcher({ kind: 'sequence', par
 
 const isAnchor = (term: Term & { kind: 'character' }): boolean => term.set[0]?.[0] === TEXT_START;
 
+function withoutLookaheadAtEnd(term: Term): Term {
+  if (term.kind === 'lookahead') return term.negative ? (missing(term.body) ?? term) : withoutLookaheadAtEnd(term.body);
+  if (term.kind === 'choice') {
+    const options = term.options.map(withoutLookaheadAtEnd);
+    return options.every((option, i) => option === term.options[i]) ? term : { kind: 'choice', options };
+  }
+  if (term.kind !== 'sequence') return term;
+  const before = term.parts.slice(0, -1);
+  const last = term.parts.at(-1);
+  const end = last && withoutLookaheadAtEnd(last);
+  return end === last ? term : { kind: 'sequence', parts: [...before, end!] };
+}
+
+/** The end of the text, or another character at one position. */
+function missing(body: Term): Term | null {
+  const row = body.kind === 'sequence' ? body.parts : [body];
+  const sets: CharacterSet[] = [];
+  for (const part of row) {
+    if (part.kind !== 'character' || includes(part.set, TEXT_START)) return null;
+    if (sets.some((set) => includes(set, TEXT_END))) return null;
+    sets.push(part.set);
+  }
+  const others = sets.map(otherThan);
+  // An empty sequence matches everywhere.
+  if (others.length === 0) return null;
+  const options = others.map((other, i) => ({ kind: 'sequence', parts: [...row.slice(0, i), other] }) as const);
+  return { kind: 'choice', options };
+}
+
+function otherThan(set: CharacterSet): Term {
+  const any: Term = { kind: 'character', set: complement(set) };
+  return includes(set, TEXT_END) ? any : { kind: 'choice', options: [any, END] };
+}
+
 function longest(term: Term): number {
   if (term.kind === 'sequence') return term.parts.reduce((sum, part) => sum + longest(part), 0);
   if (term.kind === 'choice') return Math.max(...term.options.map(longest));
@@ -116,19 +149,11 @@ function longest(term: Term): number {
   return term.kind === 'character' ? 1 : 0;
 }
 
-const has = (term: Term, wanted: (term: Term) => boolean): boolean => find(term, wanted) !== undefined;
+const has = (term: Term, wanted: (term: Term) => boolean): boolean => termsIn(term).some(wanted);
 
-function find(term: Term, wanted: (term: Term) => boolean): Term | undefined {
-  if (wanted(term)) return term;
-  for (const child of childrenOf(term)) {
-    const found = find(child, wanted);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function childrenOf(term: Term): readonly Term[] {
-  if (term.kind === 'sequence') return term.parts;
-  if (term.kind === 'choice') return term.options;
-  return term.kind === 'repeat' || term.kind === 'lookahead' ? [term.body] : [];
+function* termsIn(term: Term): Generator<Term> {
+  yield term;
+  if (term.kind === 'sequence') for (const part of term.parts) yield* termsIn(part);
+  if (term.kind === 'choice') for (const option of term.options) yield* termsIn(option);
+  if (term.kind === 'repeat' || term.kind === 'lookahead') yield* termsIn(term.body);
 }

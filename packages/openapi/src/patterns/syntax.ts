@@ -14,8 +14,11 @@ const ESCAPE =
   /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|.)/uy;
 const BACK_REFERENCE = /\\(?:[1-9][0-9]*|k<[^>]*>)/uy;
 const SYNTAX_CHARACTER = /^\\[$()*+./?[\\\]^{|}]$/u;
-const CLASS = /\[(?:[^\]\\]|\\.)*\]/suy;
-const COUNT = /\{([0-9]+)(,?)([0-9]*)\}/uy;
+const CLASS = /\.|\[(?:[^\]\\]|\\.)*\]/suy;
+const LITERAL = /./suy;
+const QUANTIFIER = /(?:([*+?])|\{([0-9]+)(,?)([0-9]*)\})\??/uy;
+
+const character = (set: CharacterSet): Term => ({ kind: 'character', set });
 
 /** `new RegExp(source, 'u')` has accepted the pattern, so it is not validated again. */
 export function parse(source: string, characters: Characters): Term {
@@ -57,53 +60,30 @@ class Parser {
   }
 
   quantified(body: Term): Term {
-    const bounds = this.bounds();
-    if (!bounds) return body;
-    if (this.source[this.at] === '?') this.at++;
-    const [least, most] = bounds;
-    return { kind: 'repeat', body, least, most };
-  }
-
-  bounds(): readonly [number, number] | null {
-    const c = this.source[this.at];
-    if (c === '{') {
-      const [, least, comma, most] = this.take(COUNT)!;
-      return [Number(least), comma === '' ? Number(least) : most === '' ? Number.POSITIVE_INFINITY : Number(most)];
-    }
-    if (c !== '*' && c !== '+' && c !== '?') return null;
-    this.at++;
-    return [c === '+' ? 1 : 0, c === '?' ? 1 : Number.POSITIVE_INFINITY];
+    const found = this.take(QUANTIFIER);
+    if (!found) return body;
+    const [, sign, count, comma, limit] = found;
+    const endless = Number.POSITIVE_INFINITY;
+    if (sign) return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : endless };
+    const most = comma ? Number(limit || endless) : Number(count);
+    return { kind: 'repeat', body, least: Number(count), most };
   }
 
   atom(c: string): Term {
     if (c === '(') return this.group();
-    if (c === '^' || c === '$') {
-      this.at++;
-      const symbol = c === '^' ? TEXT_START : TEXT_END;
-      return { kind: 'character', set: [[symbol, symbol]] };
-    }
-    if (c === '[') return { kind: 'character', set: this.characters.of(this.take(CLASS)![0]) };
     if (c === '\\') return this.escape();
-    return this.literal(c);
-  }
-
-  literal(c: string): Term {
-    if (c === '.') {
-      this.at++;
-      return { kind: 'character', set: this.characters.of('.') };
-    }
-    const character = this.source.codePointAt(this.at)!;
-    this.at += character > 0xffff ? 2 : 1;
-    return { kind: 'character', set: this.characters.one(character) };
+    if (c === '[' || c === '.') return character(this.characters.of(this.take(CLASS)![0]));
+    const [literal] = this.take(LITERAL)!;
+    if (c === '^') return character([[TEXT_START, TEXT_START]]);
+    if (c === '$') return character([[TEXT_END, TEXT_END]]);
+    return character(this.characters.one(literal.codePointAt(0)!));
   }
 
   escape(): Term {
-    const reference = this.take(BACK_REFERENCE);
-    if (reference) return { kind: 'context', what: 'a back-reference' };
+    if (this.take(BACK_REFERENCE)) return { kind: 'context', what: 'a back-reference' };
     const [text] = this.take(ESCAPE)!;
     if (text === '\\b' || text === '\\B') return { kind: 'context', what: text };
-    const itself = SYNTAX_CHARACTER.test(text) ? text.charCodeAt(1) : undefined;
-    return { kind: 'character', set: itself === undefined ? this.characters.of(text) : this.characters.one(itself) };
+    return character(SYNTAX_CHARACTER.test(text) ? this.characters.one(text.charCodeAt(1)) : this.characters.of(text));
   }
 
   group(): Term {

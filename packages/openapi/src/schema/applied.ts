@@ -12,7 +12,7 @@ import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
-import { Evaluated, type Evaluations } from './evaluated.ts';
+import { type Evaluations, keysOf } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
@@ -54,8 +54,8 @@ export function applied(compiler: Compiler): readonly CodeKeywordDefinition[] {
     startOfFaults,
     judged('names', (schema: Translated) => judgeNames(compiler.unit(schema))),
     judged('holds', (held: ContainedCount) => judgeHeld(held, compiler.unit(held.schema))),
-    judged('leftMembers', ([left]: Left) => judgeLeft(left, compiler, membersOf)),
-    judged('leftEntries', ([left]: Left) => judgeLeft(left, compiler, entriesOf)),
+    judged('leftMembers', ([left]: Left) => judgeLeft(left, compiler, 'object')),
+    judged('leftEntries', ([left]: Left) => judgeLeft(left, compiler, 'array')),
   ];
 }
 
@@ -129,23 +129,16 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): Judge {
   };
 }
 
-type Rest = (value: unknown, evaluated: Evaluated) => readonly (string | number)[];
-
-const membersOf: Rest = (value, { members }) =>
-  isObject(value) && members !== 'all' ? Object.keys(value).filter((name) => !members.has(name)) : [];
-
-const entriesOf: Rest = (value, { entries }) =>
-  Array.isArray(value) && entries !== 'all' ? [...value.keys()].filter((i) => !entries.has(i)) : [];
-
-function judgeLeft({ of, schema }: Left[0], compiler: Compiler, rest: Rest): Judge {
+function judgeLeft({ of, schema }: Left[0], compiler: Compiler, kind: 'object' | 'array'): Judge {
   const evaluate = compiler.evaluations.of(of);
   const unit = compiler.unit(schema);
   return (value, path) => {
-    if (typeof value !== 'object' || value === null) return null;
-    const evaluated = new Evaluated(path);
-    apart(() => evaluate(value, evaluated));
+    if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array')) return null;
+    const evaluated = new Set<string | number>();
+    apart(() => evaluate(value, { path, keys: evaluated }));
     const errors: ErrorObject[] = [];
-    for (const key of rest(value, evaluated)) {
+    for (const key of keysOf(value)) {
+      if (evaluated.has(key)) continue;
       if (unit.validate((value as Record<string, unknown>)[key], placeOf(value, key, path))) continue;
       errors.push(...(unit.validate.errors ?? []));
       if (errors.length > MAX_FAULTS) break;

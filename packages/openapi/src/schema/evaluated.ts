@@ -2,26 +2,17 @@ import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
 import { type Place, placeOf, type Unit } from './unit.ts';
 
-export class Evaluated {
+export interface Evaluated {
   readonly path: string;
-  members: Set<string> | 'all' = new Set();
-  entries: Set<number> | 'all' = new Set();
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  addMember(name: string): void {
-    if (this.members !== 'all') this.members.add(name);
-  }
-
-  addEntry(index: number): void {
-    if (this.entries !== 'all') this.entries.add(index);
-  }
+  /** Names of members or numbers of entries. */
+  readonly keys: Set<string | number>;
 }
 
 /** The object or list must match. */
 export type Evaluate = (value: object, evaluated: Evaluated) => void;
+
+export const keysOf = (value: object): Iterable<string | number> =>
+  Array.isArray(value) ? value.keys() : Object.keys(value);
 
 interface Compiler {
   readonly find: (name: string) => Translated;
@@ -50,14 +41,17 @@ export class Evaluations {
   #own(schema: Translated): Evaluate[] {
     const all: Evaluate[] = [];
     const { properties, patternProperties, prefixItems, holds } = schema;
-    if (properties) all.push(members(new Set(Object.keys(properties))));
-    for (const source of Object.keys(patternProperties ?? {})) all.push(matching(source));
-    if ('additionalProperties' in schema || 'leftMembers' in schema) all.push(allMembers);
-    if ('items' in schema || 'leftEntries' in schema) all.push(allEntries);
-    if (Array.isArray(prefixItems)) all.push(entries((_, i) => i < prefixItems.length));
+    if (properties) all.push(where('object', (name) => Object.hasOwn(properties, name)));
+    for (const source of Object.keys(patternProperties ?? {})) {
+      const pattern = compilePattern(source);
+      all.push(where('object', (name) => pattern.test(name as string)));
+    }
+    if ('additionalProperties' in schema || 'leftMembers' in schema) all.push(where('object', () => true));
+    if ('items' in schema || 'leftEntries' in schema) all.push(where('array', () => true));
+    if (Array.isArray(prefixItems)) all.push(where('array', (i) => Number(i) < prefixItems.length));
     if (holds) {
       const unit = this.#compiler.unit((holds as { schema: Translated }).schema);
-      all.push(entries((list, i, path) => unit.validate(list[i], placeOf(list, i, path))));
+      all.push(where('array', (i, list, path) => unit.validate(list[i], placeOf(list, i, path))));
     }
     return all;
   }
@@ -99,28 +93,12 @@ export class Evaluations {
 
 const listOf = (schemas: unknown): Translated[] => (Array.isArray(schemas) ? schemas : []);
 
-const allMembers: Evaluate = (_, evaluated) => {
-  evaluated.members = 'all';
-};
-const allEntries: Evaluate = (_, evaluated) => {
-  evaluated.entries = 'all';
-};
-
-function members(names: ReadonlySet<string>): Evaluate {
-  return (value, evaluated) => {
-    if (!Array.isArray(value)) for (const name of names) if (Object.hasOwn(value, name)) evaluated.addMember(name);
-  };
-}
-
-function matching(source: string): Evaluate {
-  const pattern = compilePattern(source);
-  return (value, evaluated) => {
-    if (!Array.isArray(value)) for (const name of Object.keys(value)) if (pattern.test(name)) evaluated.addMember(name);
-  };
-}
-
-function entries(test: (list: readonly unknown[], index: number, path: string) => boolean): Evaluate {
-  return (value, evaluated) => {
-    if (Array.isArray(value)) for (const i of value.keys()) if (test(value, i, evaluated.path)) evaluated.addEntry(i);
+function where(
+  kind: 'object' | 'array',
+  test: (key: string | number, value: Record<string | number, unknown>, path: string) => boolean,
+): Evaluate {
+  return (value, { keys, path }) => {
+    if (Array.isArray(value) !== (kind === 'array')) return;
+    for (const key of keysOf(value)) if (test(key, value as Record<string | number, unknown>, path)) keys.add(key);
   };
 }

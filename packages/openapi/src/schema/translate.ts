@@ -6,7 +6,7 @@ import type { ContainedCount, Left } from './applied.ts';
 import { Assertions } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { type Direction, Directions } from './directions.ts';
-import { choiceOf, type Kinds, Polymorphism } from './polymorphism.ts';
+import { choiceOf, Polymorphism } from './polymorphism.ts';
 import { type Scope, Scopes } from './scopes.ts';
 
 interface Setting {
@@ -74,7 +74,9 @@ export class Translator {
       ? setting.barred.union(this.#directions.barredBy(schema, setting.direction))
       : setting.barred;
     const inner: Setting = { ...setting, barred, asBase: false };
-    const kinds = setting.asBase ? null : this.#kinds(schema, inner);
+    const isBarred = (alternative: Json, property: string) =>
+      barred.has(property) || this.#directions.barredBy(alternative, setting.direction).has(property);
+    const kinds = setting.asBase ? null : this.#polymorphism.of(schema, isBarred);
     const parts = this.#each(schema.allOf, inner);
     parts.push(...this.#beside(schema, inner));
     if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
@@ -95,20 +97,27 @@ export class Translator {
 
   #applicators(schema: Json, inner: Setting): Translated {
     const applicators = this.#document.dialect.applicators(schema);
-    const { prefixItems, contains, patternProperties, propertyNames, dependentSchemas } = applicators;
+    const { prefixItems, contains, minContains, maxContains } = applicators;
+    const { patternProperties, propertyNames, dependentSchemas } = applicators;
+    const count = (value: unknown) => (value === undefined ? null : Number(value));
     const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
     return {
       ...(isObject(applicators.if) && {
         if: same(applicators.if),
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
         then: same(applicators.then),
-        // Even an empty one shows that the faults of `if` do not count (see `showsAlternatives`).
         else: same(applicators.else),
       }),
       ...(Array.isArray(prefixItems) && {
         prefixItems: objectsIn(prefixItems).map((part) => this.#other(part, inner)),
       }),
-      ...(contains !== undefined && { holds: this.#held(applicators, inner) }),
+      ...(contains !== undefined && {
+        holds: {
+          schema: this.#other(contains, inner),
+          least: count(minContains),
+          most: count(maxContains),
+        } satisfies ContainedCount,
+      }),
       ...(isObject(patternProperties) && { patternProperties: this.#matching(patternProperties, inner) }),
       ...(isObject(propertyNames) && { names: this.#other(propertyNames, inner) }),
       ...(isObject(dependentSchemas) && {
@@ -117,11 +126,6 @@ export class Translator {
         ),
       }),
     };
-  }
-
-  #held({ contains, minContains, maxContains }: Json, inner: Setting): ContainedCount {
-    const number = (value: unknown) => (value === undefined ? null : Number(value));
-    return { schema: this.#other(contains, inner), least: number(minContains), most: number(maxContains) };
   }
 
   #matching(patterns: Json, inner: Setting): Translated {
@@ -133,15 +137,12 @@ export class Translator {
 
   /** A check of the remaining members gets everything else in its schema. */
   #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
-    const { unevaluatedProperties, unevaluatedItems } = this.#document.dialect.applicators(schema);
+    const { unevaluatedProperties: members, unevaluatedItems: entries } = this.#document.dialect.applicators(schema);
     const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting) }];
-    if (unevaluatedProperties === undefined && unevaluatedItems === undefined) return {};
     return {
-      startOfFaults: true,
-      ...(unevaluatedProperties !== undefined && {
-        leftMembers: left(unevaluatedProperties, 'unevaluatedProperties'),
-      }),
-      ...(unevaluatedItems !== undefined && { leftEntries: left(unevaluatedItems, 'unevaluatedItems') }),
+      ...((members ?? entries) !== undefined && { startOfFaults: true }),
+      ...(members !== undefined && { leftMembers: left(members, 'unevaluatedProperties') }),
+      ...(entries !== undefined && { leftEntries: left(entries, 'unevaluatedItems') }),
     };
   }
 
@@ -212,13 +213,6 @@ export class Translator {
     const { refers } = property;
     if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
     return !this.#definitions.isOpen(refers) && 'among' in this.definition(refers) ? 0 : 1;
-  }
-
-  #kinds(schema: Json, { direction, barred }: Setting): Kinds | null {
-    return this.#polymorphism.of(schema, (alternative, property) => {
-      const node = this.#document.object(alternative);
-      return barred.has(property) || (node !== null && this.#directions.barredBy(node, direction).has(property));
-    });
   }
 }
 

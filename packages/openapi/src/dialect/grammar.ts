@@ -22,10 +22,7 @@ export type Kind =
 
 /** A `foreign` field affects requests but is not supported, which is a mistake. */
 export type Field =
-  | { readonly one: Kind }
-  | { readonly list: Kind }
-  | { readonly map: Kind }
-  | { readonly oneOrBoolean: Kind }
+  | readonly [form: 'one' | 'list' | 'map' | 'oneOrBoolean', of: Kind]
   | 'foreign'
   | 'string'
   | 'boolean'
@@ -41,19 +38,19 @@ const each = (names: readonly string[], field: Field): Fields => Object.fromEntr
 const PARAMETER: Fields = {
   ...each(['description', 'style'], 'string'),
   ...each(['required', 'deprecated', 'allowEmptyValue', 'explode', 'allowReserved'], 'boolean'),
-  schema: { one: 'schema' },
+  schema: ['one', 'schema'],
   example: 'any',
-  examples: { map: 'example' },
-  content: { map: 'mediaType' },
+  examples: ['map', 'example'],
+  content: ['map', 'mediaType'],
 };
 
 /** OpenAPI 3.0.3, section "Schema". */
 export const GRAMMAR_30: Grammar = {
   openapi: {
     openapi: 'string',
-    info: { one: 'info' },
-    paths: { one: 'paths' },
-    components: { one: 'components' },
+    info: ['one', 'info'],
+    paths: ['one', 'paths'],
+    components: ['one', 'components'],
     ...each(['servers', 'security', 'tags', 'externalDocs'], 'any'),
   },
   info: {
@@ -61,53 +58,53 @@ export const GRAMMAR_30: Grammar = {
     ...each(['contact', 'license'], 'any'),
   },
   components: {
-    schemas: { map: 'schema' },
-    responses: { map: 'response' },
-    parameters: { map: 'parameter' },
-    examples: { map: 'example' },
-    requestBodies: { map: 'requestBody' },
-    headers: { map: 'header' },
-    securitySchemes: { map: 'securityScheme' },
-    links: { map: 'link' },
-    callbacks: { map: 'callback' },
+    schemas: ['map', 'schema'],
+    responses: ['map', 'response'],
+    parameters: ['map', 'parameter'],
+    examples: ['map', 'example'],
+    requestBodies: ['map', 'requestBody'],
+    headers: ['map', 'header'],
+    securitySchemes: ['map', 'securityScheme'],
+    links: ['map', 'link'],
+    callbacks: ['map', 'callback'],
   },
-  paths: { '*': { one: 'pathItem' } },
+  paths: { '*': ['one', 'pathItem'] },
   pathItem: {
-    ...each(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'], { one: 'operation' }),
+    ...each(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'], ['one', 'operation']),
     ...each(['summary', 'description'], 'string'),
     servers: 'any',
-    parameters: { list: 'parameter' },
+    parameters: ['list', 'parameter'],
   },
   operation: {
     ...each(['summary', 'description', 'operationId'], 'string'),
     ...each(['tags', 'externalDocs', 'security', 'servers'], 'any'),
-    parameters: { list: 'parameter' },
-    requestBody: { one: 'requestBody' },
-    responses: { one: 'responses' },
-    callbacks: { map: 'callback' },
+    parameters: ['list', 'parameter'],
+    requestBody: ['one', 'requestBody'],
+    responses: ['one', 'responses'],
+    callbacks: ['map', 'callback'],
     deprecated: 'boolean',
   },
   parameter: { name: 'string', in: 'string', ...PARAMETER },
-  requestBody: { description: 'string', content: { map: 'mediaType' }, required: 'boolean' },
+  requestBody: { description: 'string', content: ['map', 'mediaType'], required: 'boolean' },
   mediaType: {
-    schema: { one: 'schema' },
+    schema: ['one', 'schema'],
     example: 'any',
-    examples: { map: 'example' },
-    encoding: { map: 'encoding' },
+    examples: ['map', 'example'],
+    encoding: ['map', 'encoding'],
   },
   encoding: {
     ...each(['contentType', 'style'], 'string'),
-    headers: { map: 'header' },
+    headers: ['map', 'header'],
     ...each(['explode', 'allowReserved'], 'boolean'),
   },
-  responses: { '*': { one: 'response' } },
+  responses: { '*': ['one', 'response'] },
   response: {
     description: 'string',
-    headers: { map: 'header' },
-    content: { map: 'mediaType' },
-    links: { map: 'link' },
+    headers: ['map', 'header'],
+    content: ['map', 'mediaType'],
+    links: ['map', 'link'],
   },
-  callback: { '*': { one: 'pathItem' } },
+  callback: { '*': ['one', 'pathItem'] },
   example: { ...each(['summary', 'description', 'externalValue'], 'string'), value: 'any' },
   link: {
     ...each(['operationRef', 'operationId', 'description'], 'string'),
@@ -122,21 +119,21 @@ export const GRAMMAR_30: Grammar = {
     ...each(['maxProperties', 'minProperties'], 'any'),
     format: 'string',
     ...each(['deprecated', 'readOnly', 'writeOnly'], 'boolean'),
-    ...each(['allOf', 'oneOf', 'anyOf'], { list: 'schema' }),
-    ...each(['not', 'items'], { one: 'schema' }),
-    properties: { map: 'schema' },
-    additionalProperties: { oneOrBoolean: 'schema' },
+    ...each(['allOf', 'oneOf', 'anyOf'], ['list', 'schema']),
+    ...each(['not', 'items'], ['one', 'schema']),
+    properties: ['map', 'schema'],
+    additionalProperties: ['oneOrBoolean', 'schema'],
   },
   securityScheme: { '*': 'any' },
 };
 
-const SCHEMA: Field = { oneOrBoolean: 'schema' };
+const SCHEMA: Field = ['oneOrBoolean', 'schema'];
 
 export const GRAMMAR_31: Grammar = {
   ...GRAMMAR_30,
-  openapi: { ...GRAMMAR_30.openapi, jsonSchemaDialect: 'string', webhooks: { map: 'pathItem' } },
+  openapi: { ...GRAMMAR_30.openapi, jsonSchemaDialect: 'string', webhooks: ['map', 'pathItem'] },
   info: { ...GRAMMAR_30.info, summary: 'string' },
-  components: { ...GRAMMAR_30.components, pathItems: { map: 'pathItem' } },
+  components: { ...GRAMMAR_30.components, pathItems: ['map', 'pathItem'] },
   parameter: { ...GRAMMAR_30.parameter, schema: SCHEMA },
   header: { ...GRAMMAR_30.header, schema: SCHEMA },
   mediaType: { ...GRAMMAR_30.mediaType, schema: SCHEMA },
@@ -147,8 +144,8 @@ export const GRAMMAR_31: Grammar = {
     ...each(['contentEncoding', 'contentMediaType'], 'string'),
     ...each(['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames', 'contentSchema'], SCHEMA),
     ...each(['unevaluatedItems', 'unevaluatedProperties'], SCHEMA),
-    prefixItems: { list: 'schema' },
-    ...each(['patternProperties', 'dependentSchemas', '$defs', 'definitions'], { map: 'schema' }),
+    prefixItems: ['list', 'schema'],
+    ...each(['patternProperties', 'dependentSchemas', '$defs', 'definitions'], ['map', 'schema']),
   },
 };
 
@@ -156,7 +153,7 @@ export const GRAMMAR_31: Grammar = {
 export const GRAMMAR_32: Grammar = {
   ...GRAMMAR_31,
   openapi: { ...GRAMMAR_31.openapi, $self: 'foreign' },
-  components: { ...GRAMMAR_31.components, mediaTypes: { map: 'mediaType' } },
+  components: { ...GRAMMAR_31.components, mediaTypes: ['map', 'mediaType'] },
   pathItem: { ...GRAMMAR_31.pathItem, query: 'foreign', additionalOperations: 'foreign' },
   mediaType: { ...GRAMMAR_31.mediaType, ...each(['itemSchema', 'prefixEncoding', 'itemEncoding'], 'foreign') },
   encoding: { ...GRAMMAR_31.encoding, ...each(['encoding', 'prefixEncoding', 'itemEncoding'], 'foreign') },
@@ -166,7 +163,7 @@ export const GRAMMAR_32: Grammar = {
 
 /** Of `components`. */
 export const sectionOf = ({ components }: Grammar, kind: Kind): string | undefined =>
-  Object.keys(components).find((section) => (components[section] as { readonly map?: Kind }).map === kind);
+  Object.keys(components).find((section) => components[section]![1] === kind);
 
 /** The objects that the grammar describes; none if the field has another form. */
 export function membersOf(
@@ -175,8 +172,9 @@ export function membersOf(
   field: Field,
 ): (readonly [holder: Json, name: string, kind: Kind])[] {
   if (typeof field === 'string') return [];
+  const [form, kind] = field;
+  if (form === 'one' || form === 'oneOrBoolean') return [[node, key, kind]];
   const { [key]: value } = node;
-  if ('one' in field || 'oneOrBoolean' in field) return [[node, key, 'one' in field ? field.one : field.oneOrBoolean]];
-  if (typeof value !== 'object' || value === null || Array.isArray(value) !== 'list' in field) return [];
-  return Object.keys(value).map((name) => [value as Json, name, 'list' in field ? field.list : field.map]);
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (form === 'list')) return [];
+  return Object.keys(value).map((name) => [value as Json, name, kind]);
 }

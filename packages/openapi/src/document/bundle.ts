@@ -125,7 +125,7 @@ export class Bundler {
   #field(node: Json, key: string, value: unknown, field: Field): void {
     if (field === 'foreign') this.#foreign(node, key, value);
     if (field === 'foreign' || field === 'any') return;
-    const [complaint, test] = MUST_BE[typeof field === 'string' ? field : Object.keys(field)[0]!]!;
+    const [complaint, test] = MUST_BE[typeof field === 'string' ? field : field[0]]!;
     if (!test(value)) this.#findings.problem(node, key, complaint);
     else if (typeof value === 'object') {
       for (const [holder, name, kind] of membersOf(node, key, field)) this.#member(holder, name, kind);

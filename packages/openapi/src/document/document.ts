@@ -1,6 +1,5 @@
 import type { Dialect } from '../dialect/dialect.ts';
-import { OPENAPI_30 } from '../dialect/openapi-3.0.ts';
-import { OPENAPI_31, OPENAPI_32 } from '../dialect/openapi-3.1.ts';
+import { DEFAULT, dialectOf } from '../dialect/dialects.ts';
 import type { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
@@ -9,12 +8,6 @@ import type { Places } from './places.ts';
 import type { Dynamics } from './resources.ts';
 import { decoded, follow, isObject, type Json, objectsIn, type SourceFile } from './source.ts';
 import { Sources } from './sources.ts';
-
-export interface Resolved {
-  readonly node: Json;
-  /** `null` for an inline object. */
-  readonly pointer: string | null;
-}
 
 /** All references are local. */
 export class Document {
@@ -34,12 +27,15 @@ export class Document {
     this.root = root;
     this.texts = texts;
     this.reading = reading;
-    this.dialect = dialectOf(root) ?? OPENAPI_30;
+    this.dialect = dialectOf(root) ?? DEFAULT;
     this.dynamics = dynamics;
   }
 
-  /** `null` if the target is missing or the references form a circle, which loading has reported. */
-  resolve(node: Json): Resolved | null {
+  /**
+   * `pointer` is `null` for an inline object. `null` if the target is missing or the references form a circle, which
+   * loading has reported.
+   */
+  resolve(node: Json): { readonly node: Json; readonly pointer: string | null } | null {
     const { end, way } = this.#follow(node);
     return isObject(end) ? { node: end, pointer: way.at(-1) ?? null } : null;
   }
@@ -100,11 +96,6 @@ export class Document {
 
 /** `null` for a reference that is not local, which loading has reported. */
 const pointerIn = (ref: string): string | null => (ref.startsWith('#') ? decoded(ref.slice(1)) : null);
-
-function dialectOf({ openapi }: Json): Dialect | null {
-  const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
-  return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
-}
 
 function versionComplaint({ openapi, swagger }: Json): string {
   const found = openapi ?? swagger;

@@ -60,7 +60,7 @@ function size(keyword: string, outside: (size: Code, limit: Code) => Code): Code
 }
 
 /** In place of ajv's: most strings need no count of their characters, which are one or two code units each. */
-function length(keyword: string, isUnclear: (units: Code, limit: number) => Code, isOutside: typeof isUnclear) {
+function length(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
   return {
     keyword,
     type: 'string',
@@ -68,10 +68,11 @@ function length(keyword: string, isUnclear: (units: Code, limit: number) => Code
     code(cxt) {
       const { data, schema } = cxt;
       const characters = _`${constant(cxt, sizeOf)}(${data})`;
-      cxt.fail(_`${isUnclear(_`${data}.length`, schema)} && ${isOutside(characters, schema)}`);
+      if (keyword === 'minLength') cxt.fail(_`${data}.length < ${2 * schema} && ${characters} < ${schema}`);
+      else cxt.fail(_`${data}.length > ${schema} && ${characters} > ${schema}`);
     },
     error: paramsOf(({ schema }) => _`{limit: ${schema}}`),
-  } satisfies CodeKeywordDefinition;
+  };
 }
 
 function listed(keyword: string): CodeKeywordDefinition {
@@ -174,16 +175,8 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
     error: paramsOf((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
   },
-  length(
-    'minLength',
-    (units, limit) => _`${units} < ${2 * limit}`,
-    (characters, limit) => _`${characters} < ${limit}`,
-  ),
-  length(
-    'maxLength',
-    (units, limit) => _`${units} > ${limit}`,
-    (characters, limit) => _`${characters} > ${limit}`,
-  ),
+  length('minLength'),
+  length('maxLength'),
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),
   {

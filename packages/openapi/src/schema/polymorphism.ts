@@ -124,13 +124,12 @@ export class Polymorphism {
 function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const heirs = new Map<string, string[]>();
   const components = document.object(document.root.components);
-  for (const [name] of document.members(components?.schemas)) {
-    const heir = SCHEMAS + escapeToken(name);
-    const { node } = document.resolve({ $ref: `#${encodeURI(heir)}` }) ?? {};
-    const parents: unknown[] = Array.isArray(node?.allOf) ? [...node.allOf] : [];
-    if (node && document.beside(node)) parents.push({ $ref: node.$ref });
-    for (const parent of parents.filter(isObject).map((part) => document.resolve(part)?.pointer ?? null)) {
-      if (parent !== null) heirs.set(parent, [...(heirs.get(parent) ?? []), heir]);
+  for (const [name, schema] of document.members(components?.schemas)) {
+    const node = document.object(schema) ?? {};
+    const parents = [...objectsIn(node.allOf), ...(document.beside(node) ? [{ $ref: node.$ref }] : [])];
+    for (const parent of parents) {
+      const pointer = document.resolve(parent)?.pointer ?? null;
+      if (pointer !== null) heirs.set(pointer, [...(heirs.get(pointer) ?? []), SCHEMAS + escapeToken(name)]);
     }
   }
   return heirs;
@@ -165,17 +164,18 @@ export function choiceOf(
   };
   const cases = parts
     .filter(({ values }) => values.length > 0)
-    .map(({ values, fit }) => ({
-      if: { required: [property], properties: is(values) },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-      then: fit,
-    }));
+    .map(({ values, fit }) => choose({ required: [property], properties: is(values) }, fit));
   if (decides) return { ...one, allOf: cases };
   // After the last `else`, no alternative matches, not even the one that the value selects.
   const all = parts.map(({ fit }) => fit);
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-  const none = { if: one, then: { allOf: cases }, else: { [keyword]: all } };
+  const none = choose(one, { allOf: cases }, { [keyword]: all });
   if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-  return { if: { oneOf: all }, else: { if: { anyOf: all }, then: { oneOf: all }, else: none } };
+  return { if: { oneOf: all }, else: choose({ anyOf: all }, { oneOf: all }, none) };
 }
+
+const choose = (condition: Translated, fit: Translated, otherwise?: Translated): Translated => ({
+  if: condition,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  then: fit,
+  ...(otherwise && { else: otherwise }),
+});

@@ -1,12 +1,53 @@
-import type { Ajv, Options } from 'ajv';
+import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isObject, type Json } from '../document/source.ts';
+import { isObject, isReference as isReference30, type Json } from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
 import type { Dialect } from './dialect.ts';
-import { GRAMMAR_31, GRAMMAR_32 } from './grammar.ts';
-import { aCount, aNumber, isListOfNames, KEYWORD_VALUES } from './keyword-values.ts';
+import { GRAMMAR_30, GRAMMAR_31, GRAMMAR_32 } from './grammar.ts';
+import { aBoolean, aCount, aNumber, isListOfNames, KEYWORD_VALUES } from './keyword-values.ts';
 
-const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+const TYPES_30 = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
+
+const OPENAPI_30: Dialect = {
+  name: 'OpenAPI 3.0',
+  grammar: GRAMMAR_30,
+  identifiers: false,
+  optional: new Set(),
+  withoutPaths: 'an OpenAPI document needs paths',
+  isReference: isReference30,
+  keywordValues: {
+    type: ['must be array, boolean, integer, number, object or string', (value) => TYPES_30.has(value)],
+    ...KEYWORD_VALUES,
+    exclusiveMaximum: aBoolean,
+    exclusiveMinimum: aBoolean,
+    nullable: aBoolean,
+  },
+  typesOf: ({ type, nullable }) => ({
+    types: typeof type === 'string' ? [type] : null,
+    nullable: nullable === true && type !== undefined,
+  }),
+  limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
+    ...(minimum !== undefined && { [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum }),
+    ...(maximum !== undefined && { [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum }),
+  }),
+  isBinary: ({ format }) => format === 'binary',
+  isEncoded: () => false,
+  shownTypes: ({ type, enum: values, properties, items }) => shownTypes({ type, enum: values, properties, items }),
+  valuesIn: ({ enum: values }) => (Array.isArray(values) ? values : null),
+  unread: [],
+  textual: ['pattern', 'enum', 'format'],
+  notes(_schema, { nullable, type, enum: values }) {
+    if (nullable !== true) return [];
+    if (type === undefined) return [['nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says']];
+    const barred = Array.isArray(values) && !values.includes(null);
+    return barred ? [['nullable', 'nullable has no effect: enum does not list null']] : [];
+  },
+  applicators: () => ({}),
+  inPlace: () => [],
+  createAjv: (options) => new Ajv(options),
+};
+
+const TYPES = new Set<unknown>([...TYPES_30, 'null']);
 
 const ANNOTATIONS = new Set(
   ['$ref', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', 'title'].concat(
@@ -15,7 +56,7 @@ const ANNOTATIONS = new Set(
   ),
 );
 
-export const OPENAPI_31: Dialect = {
+const OPENAPI_31: Dialect = {
   name: 'OpenAPI 3.1',
   grammar: GRAMMAR_31,
   identifiers: true,
@@ -78,11 +119,18 @@ export const OPENAPI_31: Dialect = {
   createAjv,
 };
 
-export const OPENAPI_32: Dialect = {
+const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',
   grammar: GRAMMAR_32,
 };
+
+export const DEFAULT = OPENAPI_30;
+
+export function dialectOf({ openapi }: Json): Dialect | null {
+  const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
+  return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
+}
 
 /** Ajv's 2020 build tracks evaluated members, which costs time; `evaluated.ts` is exact. */
 function createAjv(options: Options): Ajv {
@@ -112,7 +160,7 @@ function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean 
   return type !== null && type.type !== 'text' && !isJson(type) && !isXml(type);
 }
 
-export function shownTypes(schema: Json): ReadonlySet<string> | null {
+function shownTypes(schema: Json): ReadonlySet<string> | null {
   const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
   if (typeof type === 'string') return new Set([type]);
   if (Array.isArray(type)) return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);

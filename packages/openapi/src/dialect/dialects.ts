@@ -1,4 +1,4 @@
-import { Ajv, type Options } from 'ajv';
+import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject, isReference as isReference30, type Json } from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
@@ -116,7 +116,12 @@ const OPENAPI_31: Dialect = {
     otherwise,
     ...(isObject(dependentSchemas) ? Object.values(dependentSchemas) : []),
   ],
-  createAjv,
+  /** Ajv's 2020 build tracks evaluated members, which costs time; `evaluated.ts` is exact. */
+  createAjv(options) {
+    const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
+    ajv.opts.unevaluated = false;
+    return ajv as unknown as Ajv;
+  },
 };
 
 const OPENAPI_32: Dialect = {
@@ -130,13 +135,6 @@ export const DEFAULT = OPENAPI_30;
 export function dialectOf({ openapi }: Json): Dialect | null {
   const [, minor] = typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
   return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
-}
-
-/** Ajv's 2020 build tracks evaluated members, which costs time; `evaluated.ts` is exact. */
-function createAjv(options: Options): Ajv {
-  const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
-  ajv.opts.unevaluated = false;
-  return ajv as unknown as Ajv;
 }
 
 function isReference(node: Json): boolean {

@@ -1,4 +1,4 @@
-import { isCollection, isMap, isScalar, LineCounter, type Node } from 'yaml';
+import { LineCounter } from 'yaml';
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
@@ -33,27 +33,6 @@ export interface Origin {
   readonly tokens: Tokens;
   /** Of the member, or of the whole if it is missing or `null`. */
   offset(key: string | number | null): number;
-}
-
-export class YamlOrigin implements Origin {
-  readonly source: SourceText;
-  readonly tokens: Tokens;
-  readonly #node: Node;
-
-  constructor(source: SourceText, node: Node, tokens: Tokens) {
-    this.source = source;
-    this.tokens = tokens;
-    this.#node = node;
-  }
-
-  offset(key: string | number | null): number {
-    const node = this.#node;
-    const own = node.range?.[0] ?? 0;
-    if (key === null || !isCollection(node)) return own;
-    if (!isMap(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
-    const name = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))?.key;
-    return (name as Node | undefined)?.range?.[0] ?? own;
-  }
 }
 
 /** Also of objects that the bundler moved. */

@@ -14,7 +14,7 @@ import { printable, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import { readJsonSource } from './json-source.ts';
-import { type Places, SourceText, YamlOrigin } from './places.ts';
+import { type Places, SourceText } from './places.ts';
 
 type Collection = YAMLMap | YAMLSeq;
 
@@ -70,7 +70,7 @@ function readYaml(source: SourceText, places: Places): unknown {
   function collection(node: Collection, tokens: readonly (string | number)[]): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
-    places.set(result, new YamlOrigin(source, node, tokens));
+    places.set(result, { source, tokens, offset: (key) => offsetIn(node, key) });
     if (isSeq(node))
       node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
     if (isMap(node)) {
@@ -105,6 +105,14 @@ function readYaml(source: SourceText, places: Places): unknown {
   const root = problems.length > 0 ? null : value(document.contents, []);
   if (problems.length > 0) throw new ContractError(problems);
   return root;
+}
+
+function offsetIn(node: Collection, key: string | number | null): number {
+  const own = node.range![0];
+  if (key === null) return own;
+  if (isSeq(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
+  const name = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))?.key;
+  return (name as Node | undefined)?.range?.[0] ?? own;
 }
 
 function readText(file: string): string {

@@ -5,10 +5,10 @@ const NEEDFUL = /[$()*+./?[\\\]^{|}\p{ID_Continue}]/u;
 
 const LONG_ESCAPE = String.raw`\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z])`;
 const OUTSIDE = new RegExp(
-  String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|\{\d+(?:,\d*)?\}|(?<opening>\[\^?)(?<members>(?:\\.|[^\]\\])*)\]|[\]{}[]`,
+  String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|\{\d+(?:,\d*)?\}|(?<opening>\[\^?)(?<members>(?:\\.|[^\]\\])*)\]|[\]{}]`,
   'gsu',
 );
-const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|.`, 'gsu');
+const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\.|.`, 'gsu');
 const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
 
 /**

@@ -20,7 +20,10 @@ export const cut = (schema: Translated): Translated => cutUp(schema).schema;
 
 function cutUp(schema: Translated): Cut {
   const inner = new Map<Translated, Cut>();
-  for (const part of insideOf(schema)) inner.set(part, cutUp(part));
+  mapInside(schema, (part) => {
+    inner.set(part, cutUp(part));
+    return part;
+  });
   let size = Object.keys(schema).length;
   for (const part of inner.values()) size += part.size;
   const largest = [...inner.values()].sort((a, b) => b.size - a.size);
@@ -35,15 +38,6 @@ function cutUp(schema: Translated): Cut {
 /** A check of many values counts the faults of all of them, so `endOfFaults` stays with the reference. */
 function reference({ endOfFaults, ...part }: Translated): Translated {
   return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
-}
-
-function insideOf(schema: Translated): Translated[] {
-  const parts: Translated[] = [];
-  mapInside(schema, (part) => {
-    parts.push(part);
-    return part;
-  });
-  return parts;
 }
 
 export function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {

@@ -22,13 +22,6 @@ export interface Kinds {
   readonly decides: boolean;
 }
 
-interface Traits {
-  /** Whether only objects with the property match. */
-  readonly requires: boolean;
-  /** `null` if the schema lists no values for the property. */
-  readonly values: ReadonlySet<unknown> | null;
-}
-
 export class Polymorphism {
   readonly #document: Document;
   readonly #findings: Findings;
@@ -55,14 +48,14 @@ export class Polymorphism {
       return null;
     }
     const options = objectsIn(schema[keyword]);
-    const traits = options.map((option) => this.#traitsOf(option, property));
-    const listed = traits.map(({ values }) => [...(values ?? [])]);
+    const values = options.map((option) => this.#valuesOf(option, property));
+    const listed = values.map((one) => [...(one ?? [])]);
     const decides =
-      traits.every(({ requires, values }) => requires && values !== null) &&
-      new Set(listed.flat()).size === listed.flat().length &&
-      !options.some((option) => isBarred(option, property));
+      values.every((one) => one !== null) &&
+      options.every((option) => this.#requires(option, property) && !isBarred(option, property)) &&
+      new Set(listed.flat()).size === listed.flat().length;
     const names = decides ? null : this.#names(options, mapping);
-    if (names && keyword === 'oneOf' && traits.some(({ values }) => values === null)) {
+    if (names && keyword === 'oneOf' && values.includes(null)) {
       const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
       this.#findings.note(schema, 'discriminator', message);
     }
@@ -97,22 +90,23 @@ export class Polymorphism {
     });
   }
 
-  #traitsOf(schema: Json, property: string): Traits {
+  /** Whether only objects with the property match. */
+  #requires(schema: Json, property: string): boolean {
     const parts = [...this.#document.combined(schema)];
     const isObject = parts.some((part) => {
       const { types, nullable } = this.#document.dialect.typesOf(part);
       return types?.join() === 'object' && !nullable;
     });
-    const properties = parts.map((part) => this.#document.object(part.properties)?.[property]);
-    return {
-      requires: isObject && parts.some(({ required }) => Array.isArray(required) && required.includes(property)),
-      values: common(properties.map((value) => this.#valuesOf(value))),
-    };
+    return isObject && parts.some(({ required }) => Array.isArray(required) && required.includes(property));
   }
 
-  /** `null` if it lists none, or some are not plain. */
-  #valuesOf(schema: unknown): ReadonlySet<unknown> | null {
-    const listed = [...this.#document.combined(schema)].map((part) => this.#document.dialect.valuesIn(part));
+  /** Of the property; `null` if the schema lists none, or some are not plain. */
+  #valuesOf(schema: Json, property: string): ReadonlySet<unknown> | null {
+    const document = this.#document;
+    const properties = [...document.combined(schema)].map((part) => document.object(part.properties)?.[property]);
+    const listed = properties
+      .flatMap((value) => [...document.combined(value)])
+      .map((part) => document.dialect.valuesIn(part));
     return common(listed.map((values) => (values?.some((value) => typeof value === 'object') ? null : values)));
   }
 

@@ -7,7 +7,7 @@ import { Assertions } from './assertions.ts';
 import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
 import { type Direction, Directions } from './directions.ts';
 import { choiceOf, Polymorphism } from './polymorphism.ts';
-import { type Scope, Scopes } from './scopes.ts';
+import { firstScope, referenceIn, type Scope, scopeBehind, scopeIn } from './scopes.ts';
 
 interface Setting {
   readonly direction: Direction;
@@ -35,7 +35,6 @@ export class Translator {
   readonly #findings: Findings;
   readonly #assertions: Assertions;
   readonly #polymorphism: Polymorphism;
-  readonly #scopes: Scopes;
   readonly #directions: Directions;
 
   constructor(document: Document, findings: Findings, known?: Definitions) {
@@ -44,7 +43,6 @@ export class Translator {
     this.#definitions = new OwnDefinitions(known);
     this.#assertions = new Assertions(findings, document.dialect, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
-    this.#scopes = new Scopes(document);
     this.#directions = new Directions(document, findings);
   }
 
@@ -57,7 +55,7 @@ export class Translator {
   }
 
   translate(schema: Json, direction: Direction): Translated {
-    return this.#other(schema, { direction, scope: this.#scopes.first });
+    return this.#other(schema, { direction, scope: firstScope(this.#document) });
   }
 
   /** For schemas that apply themselves to the same value. */
@@ -67,7 +65,7 @@ export class Translator {
   }
 
   #schema(schema: Json, around: Setting): Translated {
-    const setting = { ...around, scope: this.#scopes.entered(schema, around.scope) };
+    const setting = { ...around, scope: scopeIn(this.#document, schema, around.scope) };
     if (this.#document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
     const combines = Array.isArray(schema.allOf) || this.#document.beside(schema) !== null;
     const barred = combines
@@ -171,7 +169,7 @@ export class Translator {
     const parts: Translated[] = [];
     if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
     if (typeof schema.$dynamicRef === 'string' && this.#document.dialect.identifiers) {
-      parts.push(this.#reference(this.#scopes.find(schema.$dynamicRef, inner.scope), inner));
+      parts.push(this.#reference(referenceIn(this.#document, schema.$dynamicRef, inner.scope), inner));
     }
     return parts;
   }
@@ -180,7 +178,7 @@ export class Translator {
     const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
     const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
-    const behind = this.#scopes.behind(ref, scope);
+    const behind = scopeBehind(this.#document, ref, scope);
     const key = JSON.stringify([pointer, direction, asBase, [...barred].sort(), ...[...behind].sort()]);
     const refers = this.#definitions.nameOf(key, node, owner, (name) =>
       this.#schema(node, { direction, barred, home: pointer, asBase, owner: name, scope: behind }),

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Dialect } from '../dialect/dialect.ts';
 import { type Kind, membersOf } from '../dialect/grammar.ts';
 import { decoded, follow, isObject, type Json } from './source.ts';
-import type { Found, Sources } from './sources.ts';
+import { type Found, foundAt, lost, type Sources } from './sources.ts';
 
 const LANGUAGES =
   /^https:\/\/(?:json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.[12]\/(?:dialect|schema)\/[\w-]+)#?$/;
@@ -52,10 +52,9 @@ export class Resources {
   find(ref: string, node: Json, file: string): Found | null {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
-    if (!target) return { target: null, complaint: `${ref} is not a valid reference` };
-    const fragment = decoded(target.hash.slice(1));
+    const fragment = target && decoded(target.hash.slice(1));
+    if (!target || fragment === null) return lost(`${ref} is not a valid reference`);
     target.hash = '';
-    if (fragment === null) return { target: null, complaint: `${ref} is not a valid reference` };
     const own = base === address(file);
     if (!this.#resources.has(target.href) && target.protocol === 'file:') {
       const path = relative(dirname(file), fileURLToPath(target));
@@ -64,12 +63,10 @@ export class Resources {
       this.#file(found.target, this.#sources.places.fileOf(found.target));
     }
     const resource = this.#resources.get(target.href);
-    if (!resource) return { target: null, complaint: `${ref} is on the network: only files are read` };
+    if (!resource) return lost(`${ref} is on the network: only files are read`);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return null;
-    const found = isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node;
-    if (isObject(found)) return { target: found, complaint: null };
-    return { target: null, complaint: found === undefined ? `${ref} does not exist` : `${ref} is not an object` };
+    return foundAt(isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment)?.node, ref);
   }
 
   /** Whether the scope decides what the reference means. Otherwise it acts like `$ref`. */

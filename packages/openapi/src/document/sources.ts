@@ -50,9 +50,7 @@ export class Sources {
     try {
       const source = this.#source(file);
       if (!source) return { target: null, complaint: null };
-      const target = follow(source.root, pointer);
-      if (isObject(target)) return { target, complaint: null };
-      return lost(target === undefined ? `${ref} does not exist` : `${ref} is not an object`);
+      return foundAt(follow(source.root, pointer), ref);
     } catch (error) {
       if (!(error instanceof ContractError)) throw error;
       return lost(`${ref} ${error.problems[0]!.message}`);
@@ -77,4 +75,9 @@ export class Sources {
   }
 }
 
-const lost = (complaint: string): Found => ({ target: null, complaint });
+export const lost = (complaint: string): Found => ({ target: null, complaint });
+
+export function foundAt(value: unknown, ref: string): Found {
+  if (isObject(value)) return { target: value, complaint: null };
+  return lost(value === undefined ? `${ref} does not exist` : `${ref} is not an object`);
+}

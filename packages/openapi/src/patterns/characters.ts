@@ -79,10 +79,8 @@ function charactersUpTo(end: number): string {
   return pages.join('');
 }
 
-function lastCodePoint(text: string): number {
-  const last = text.codePointAt(text.length - 1)!;
-  return last >= 0xdc00 && last <= 0xdfff ? text.codePointAt(text.length - 2)! : last;
-}
+/** A character has one or two code units. */
+const lastCodePoint = (text: string): number => Array.from(text.slice(-2)).at(-1)!.codePointAt(0)!;
 
 export function overlap(a: CharacterSet, b: CharacterSet): boolean {
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {

@@ -57,9 +57,13 @@ export class Compiler {
   /** Shared by all users of the schema: without sharing, the units would double with every level. */
   unit(schema: Translated): OwnUnit {
     const { refers, ...rest } = schema;
-    const isName = typeof refers === 'string' && Object.keys(rest).length === 0;
-    const unit = isName ? this.#definition(refers) : (this.#inside.get(schema) ?? this.#create(() => schema));
-    if (!isName) this.#inside.set(schema, unit);
+    const name = typeof refers === 'string' && Object.keys(rest).length === 0 ? refers : null;
+    let unit = name === null ? this.#inside.get(schema) : this.#definitions.get(name);
+    if (!unit) {
+      unit = this.#create(() => (name === null ? schema : this.find(name)));
+      if (name === null) this.#inside.set(schema, unit);
+      else this.#definitions.set(name, unit);
+    }
     this.#compiling?.refers.add(unit);
     return unit;
   }
@@ -121,14 +125,6 @@ export class Compiler {
     for (const keyword of applied(this)) ajv.addKeyword(keyword);
     for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     return ajv;
-  }
-
-  #definition(name: string): OwnUnit {
-    const known = this.#definitions.get(name);
-    if (known) return known;
-    const unit = this.#create(() => this.find(name));
-    this.#definitions.set(name, unit);
-    return unit;
   }
 }
 

@@ -5,37 +5,33 @@ export type Translated = Record<string, unknown>;
 
 export interface Definitions {
   readonly names: ReadonlyMap<string, string>;
-  readonly definition: (name: string) => Translated;
+  definition(name: string): Translated;
 }
 
-export class OwnDefinitions {
+export class OwnDefinitions implements Definitions {
+  readonly names: Map<string, string>;
   readonly #own = new Map<string, Translated>();
   readonly #known: Definitions | undefined;
-  readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
   readonly #applies = new Map<string, Set<string>>();
   readonly #nesting = new Nesting();
 
   constructor(known: Definitions | undefined) {
     this.#known = known;
-    this.#names = new Map(known?.names);
+    this.names = new Map(known?.names);
   }
 
-  get(name: string): Translated {
+  definition(name: string): Translated {
     return this.#own.get(name) ?? this.#known!.definition(name);
-  }
-
-  get found(): Definitions {
-    return { names: this.#names, definition: (name) => this.get(name) };
   }
 
   /** `owner`: the definition that applies it to the same value. */
   nameOf(key: string, node: Json, owner: string | null, make: (name: string) => Translated): string {
-    const known = this.#names.get(key);
-    const name = known ?? `definition-${this.#names.size}`;
+    const known = this.names.get(key);
+    const name = known ?? `definition-${this.names.size}`;
     if (owner) this.#applies.get(owner)!.add(name);
     if (known === undefined) {
-      this.#names.set(key, name);
+      this.names.set(key, name);
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
       this.#nesting.run(() => this.#own.set(name, make(name)));

@@ -41,13 +41,13 @@ export class Schemas {
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#translator = new Translator(document, findings, known);
-    const find = (name: string) => this.#translator.definition(name);
+    const find = (name: string) => this.#translator.definitions.definition(name);
     this.#quick = new Compiler(false, document.dialect, find);
     this.#thorough = new Compiler(true, document.dialect, find);
   }
 
   get definitions(): Definitions {
-    return this.#translator.found;
+    return this.#translator.definitions;
   }
 
   /** Also reports mistakes in everything that the schema refers to. */

@@ -30,7 +30,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** A reference becomes a definition, translated once per setting. */
 export class Translator {
-  readonly #definitions: OwnDefinitions;
+  readonly definitions: OwnDefinitions;
   readonly #document: Document;
   readonly #findings: Findings;
   readonly #assertions: Assertions;
@@ -40,18 +40,10 @@ export class Translator {
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
-    this.#definitions = new OwnDefinitions(known);
+    this.definitions = new OwnDefinitions(known);
     this.#assertions = new Assertions(findings, document.dialect, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
     this.#directions = new Directions(document, findings);
-  }
-
-  definition(name: string): Translated {
-    return this.#definitions.get(name);
-  }
-
-  get found(): Definitions {
-    return this.#definitions.found;
   }
 
   translate(schema: Json, direction: Direction): Translated {
@@ -60,7 +52,7 @@ export class Translator {
 
   /** For schemas that apply themselves to the same value. */
   reportCircles(): void {
-    for (const node of this.#definitions.circles())
+    for (const node of this.definitions.circles())
       this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
   }
 
@@ -180,7 +172,7 @@ export class Translator {
     const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
     const behind = scopeBehind(this.#document, ref, scope);
     const key = JSON.stringify([pointer, direction, asBase, [...barred].sort(), ...[...behind].sort()]);
-    const refers = this.#definitions.nameOf(key, node, owner, (name) =>
+    const refers = this.definitions.nameOf(key, node, owner, (name) =>
       this.#schema(node, { direction, barred, home: pointer, asBase, owner: name, scope: behind }),
     );
     return { refers };
@@ -210,7 +202,7 @@ export class Translator {
   #rank(property: Translated): number {
     const { refers } = property;
     if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
-    return !this.#definitions.isOpen(refers) && 'among' in this.definition(refers) ? 0 : 1;
+    return !this.definitions.isOpen(refers) && 'among' in this.definitions.definition(refers) ? 0 : 1;
   }
 }
 

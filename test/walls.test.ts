@@ -95,7 +95,7 @@ const walls: readonly Wall[] = [
   {
     name: 'the command line does not reach into the gateway',
     breaks: ({ from, to }) => inside('cli')(from) && inside('gateway')(to),
-    planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/request-guard.ts' },
+    planted: { from: 'cli/commands/local.ts', to: 'gateway/stages/request-guard.ts' },
   },
   {
     name: 'only run/workers knows that there are several processes, and only the loader of contracts and systemd start others',

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
@@ -25,21 +25,52 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
 const REASON = option('--reason <text>', 'reason for the audit log');
 const IDEMPOTENCY_KEY = option('--idempotency-key <text>', 'makes a repeated call run once (16 characters or more)');
 
-export interface Spec {
-  readonly about: string;
+interface Details {
   readonly options?: readonly Option[];
-  readonly changes?: true;
-  readonly idempotent?: true;
+  /** It has an entry in the audit log; `idempotent`: a repeated call can be made to run once. */
+  readonly changes?: true | 'idempotent';
   readonly details?: string;
-  readonly examples: readonly string[];
-  readonly isDefault?: boolean;
+  /** Default: the command without arguments. */
+  readonly examples?: readonly string[];
+  readonly isDefault?: true;
+  readonly commands?: readonly CommandSpec[];
+  /** In place of an argument in `usage`. */
+  readonly input?: Argument;
+  /** `options`: with the global options. */
+  run?(terminal: Terminal, options: object, args: readonly string[], command: Command): Promise<void>;
 }
 
-interface CallSpec<O extends Options, T> extends Spec {
+/** `usage`: name and arguments. */
+export type CommandSpec = Details & Readonly<Record<'usage' | 'about', string>>;
+
+interface Calling<O extends object, T> extends Omit<Details, 'run'> {
+  /** `options`: without the global options. */
   readonly ask: (api: Api, options: O, ...args: string[]) => Promise<T>;
   readonly view: View<T>;
   /** Why the command fails although its result was printed. */
   readonly failure?: (result: T) => string | null;
+}
+
+export function command(usage: string, about: string, details: Details): CommandSpec {
+  return { usage, about, ...details };
+}
+
+/** A command that makes a call of the admin API and prints the result. */
+export function call<O extends object, T>(
+  usage: string,
+  about: string,
+  { ask, view, failure = () => null, ...details }: Calling<O, T>,
+): CommandSpec {
+  return command(usage, about, {
+    ...details,
+    run: (terminal, options: Options, args, made) =>
+      withApi(terminal, options, async (api) => {
+        const result = await ask(api, made.opts<O & Record<string, unknown>>(), ...args);
+        await print(terminal, options, result, view);
+        const reason = failure(result);
+        if (reason !== null) throw new CallError(reason);
+      }),
+  });
 }
 
 export function option<T>(flags: string, about: string, parse?: (text: string, before: T) => T, fallback?: T): Option {
@@ -57,54 +88,39 @@ export function describe({ description, argChoices, defaultValue, mandatory }: O
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
-export const SPECS = new WeakMap<Command, Spec>();
+/** What the reference shows of each command beside its options. */
+export const DETAILS = new WeakMap<Command, { readonly details: string | undefined; readonly example: string }>();
 
-export function addCommand(parent: Command, usage: string, spec: Spec): Command {
-  const { about, options = [], changes, idempotent, details, examples, isDefault = false } = spec;
+export function addCommand(terminal: Terminal, parent: Command, spec: CommandSpec): void {
+  const { usage, input, about, options = [], changes, details, isDefault = false } = spec;
   const command = parent.command(usage, { isDefault }).description(about);
+  if (input) command.addArgument(input);
   for (const one of options) command.addOption(one);
-  if (idempotent) command.addOption(IDEMPOTENCY_KEY);
+  if (changes === 'idempotent') command.addOption(IDEMPOTENCY_KEY);
   if (changes) command.addOption(REASON);
+  const { examples = [parent.parent ? `${parent.name()} ${command.name()}` : command.name()] } = spec;
   const lines = examples.map((example) => `\n  $ storegate ${example}`).join('');
   if (details !== undefined) command.addHelpText('after', `\n${details}`);
-  SPECS.set(command, spec);
-  return command
+  DETAILS.set(command, { details, example: examples[0]! });
+  command
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:${lines}`)
     .addHelpText('after', '\nGlobal options, e.g. --url and --json: storegate --help');
+  if (spec.run) command.action(() => spec.run!(terminal, command.optsWithGlobals(), command.args, command));
+  for (const inner of spec.commands ?? []) addCommand(terminal, command, inner);
 }
 
-export function addCall<O extends Options, T>(
-  terminal: Terminal,
-  parent: Command,
-  usage: string,
-  { ask, view, failure = () => null, ...spec }: CallSpec<O, T>,
-): Command {
-  return addCommand(parent, usage, spec).action(async (...given: unknown[]) => {
-    const options = optionsOf<O>(given);
-    await withApi(terminal, options, async (api) => {
-      const result = await ask(api, options, ...(given.slice(0, -2) as string[]));
-      await print(terminal, options, result, view);
-      const reason = failure(result);
-      if (reason !== null) throw new CallError(reason);
-    });
-  });
-}
-
-export function optionsOf<O = Options>(given: readonly unknown[]): O {
-  return (given.at(-1) as Command).optsWithGlobals<O & Record<string, unknown>>();
-}
-
-/** Changes get the reason of the options. */
+/** Each call gets the reason and the Idempotency-Key of the options. */
 export async function withApi(
   terminal: Terminal,
-  { reason, ...options }: ConnectOptions & Pick<Options, 'reason'>,
+  { reason, idempotencyKey, ...options }: Options,
   work: (api: Api) => Promise<void>,
 ): Promise<void> {
-  const { connect: reach } = await import('./connect/connect.ts');
-  const connection = await reach(terminal, options);
+  const { connect } = await import('./connect/connect.ts');
+  const connection = await connect(terminal, options);
   const call: Connection['call'] = async (method, path, sent) => {
-    const answer = await connection.call(method, path, { ...sent, reason });
-    warnOfAge(terminal, answer);
+    const answer = await connection.call(method, path, { ...sent, reason, idempotencyKey });
+    const { asOf } = Object(answer) as { asOf?: string };
+    if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
     return answer;
   };
   try {
@@ -114,19 +130,16 @@ export async function withApi(
   }
 }
 
-function warnOfAge(terminal: Terminal, answer: unknown): void {
-  const { asOf } = Object(answer) as { asOf?: string };
-  if (asOf !== undefined) terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
-}
-
-export async function everyPage<Page extends { readonly next: string | null }, T>(
-  ask: (query: { readonly limit: number; readonly after: string | undefined }) => Promise<Page>,
-  itemsOf: (page: Page) => readonly T[],
+export async function everyPage<T, Name extends string>(
+  name: Name,
+  ask: (
+    query: Readonly<Record<'limit', number> & Record<'after', string | undefined>>,
+  ) => Promise<Readonly<Record<Name, readonly T[]> & Record<'next', string | null>>>,
 ): Promise<T[]> {
   const items: T[] = [];
   for (let after: string | undefined; ; ) {
     const page = await ask({ limit: 1000, after });
-    items.push(...itemsOf(page));
+    items.push(...page[name]);
     if (page.next === null) return items;
     after = page.next;
   }

@@ -1,6 +1,6 @@
 import type { Argument, Command } from 'commander';
-import { describe, SPECS } from './command.ts';
-import { createProgram, EXIT_CODES } from './program.ts';
+import { DETAILS, describe } from './command.ts';
+import { createProgram, EXIT_CODES } from './run.ts';
 
 export function cliReference(): string {
   const silent = () => {};
@@ -38,7 +38,7 @@ ${program.commands.flatMap((command) => sections(command, 'storegate')).join('\n
 
 function sections(command: Command, parent: string): string[] {
   const name = `${parent} ${command.name()}`;
-  const { details, examples = [] } = SPECS.get(command) ?? {};
+  const { details, example } = DETAILS.get(command) ?? {};
   const isGroup = command.commands.length > 0;
   const inputs = command.registeredArguments.map(argumentOf).join('');
   const about = command.description();
@@ -47,7 +47,7 @@ function sections(command: Command, parent: string): string[] {
     inputs === '' ? `${about[0]!.toUpperCase()}${about.slice(1)}.` : `\`${name}${inputs}\`: ${about}.`,
     ...(details === undefined ? [] : [details]),
     ...(command.options.length === 0 ? [] : [optionsOf(command)]),
-    ...(isGroup ? [] : examples.slice(0, 1).map((example) => `\`\`\`sh\nstoregate ${example}\n\`\`\``)),
+    ...(isGroup || example === undefined ? [] : [`\`\`\`sh\nstoregate ${example}\n\`\`\``]),
   ];
   return [parts.join('\n\n'), ...command.commands.flatMap((inner) => sections(inner, name))];
 }

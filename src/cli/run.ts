@@ -1,11 +1,38 @@
-import { CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { isExpected } from '../common/expected-error.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
+import { readVersion } from '../common/version.ts';
+import { addCommand, describe, GLOBAL_OPTIONS } from './command.ts';
+import { accountCommands } from './commands/accounts.ts';
+import { auditCommands } from './commands/audit.ts';
+import { banCommands } from './commands/bans.ts';
+import { completionCommand } from './commands/completion.ts';
+import { configCommands, reloadCommand } from './commands/config.ts';
+import { explainCommand } from './commands/explain.ts';
+import { keyCommands } from './commands/keys.ts';
+import { checkCommand, initCommand, serveCommand, versionCommand } from './commands/local.ts';
+import { planCommands } from './commands/plans.ts';
+import { requestsCommand } from './commands/requests.ts';
+import { stateCommands } from './commands/state.ts';
+import { statusCommand, storesCommand } from './commands/status.ts';
+import { storeCommand } from './commands/store.ts';
+import { tokenCommands } from './commands/tokens.ts';
+import { historyCommand, topCommand } from './commands/traffic.ts';
+import { usageCommands } from './commands/usage.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { CallError, type CallFailure } from './connect/api.ts';
-import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
+export const EXIT_CODES = [
+  '0  success',
+  '1  command failed',
+  '2  invalid usage',
+  '3  gateway unreachable or access denied',
+];
+
 const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };
+
+const MAX_HELP_WIDTH = 100;
 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);
@@ -14,13 +41,66 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.err(`${maskSecrets(describe(error))}\n`);
+    terminal.err(`${maskSecrets(messageOf(error))}\n`);
     return error instanceof CallError ? EXIT_CODE_OF[error.failure] : 1;
   }
 }
 
 /** The stack only of a bug. */
-function describe(error: unknown): string {
+function messageOf(error: unknown): string {
   if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('storegate')
+    .description('API gateway and rate-limiting proxy.')
+    .usage('[command] [options]')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpCommand(false)
+    .addHelpText('after', '\nWithout a command: serve.')
+    .addHelpText('after', `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`)
+    .addHelpText('after', '\nExample:\n  $ storegate keys create --plan free --account acme');
+  for (const option of GLOBAL_OPTIONS) program.addOption(option);
+  const commands = [
+    ...[initCommand, serveCommand, storeCommand(terminal.env.STOREGATE_DATA || 'data'), checkCommand, statusCommand],
+    ...[storesCommand, topCommand, historyCommand, explainCommand, requestsCommand, configCommands, reloadCommand],
+    ...[keyCommands, accountCommands, banCommands, usageCommands, planCommands, auditCommands, tokenCommands],
+    ...[webhookCommands, stateCommands, completionCommand, versionCommand],
+  ];
+  for (const spec of commands) addCommand(terminal, program, spec);
+  addHelp(program);
+  configure(program, terminal, '');
+  return program;
+}
+
+/** Commander does not end the process, masks secrets, and points to the help of the command. */
+function configure(command: Command, terminal: Terminal, parents: string): void {
+  const path = `${parents} ${command.name()}`.trim();
+  command
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(maskSecrets(text)) })
+    .configureHelp({
+      helpWidth: Math.min(terminal.width ?? MAX_HELP_WIDTH, MAX_HELP_WIDTH),
+      optionDescription: describe,
+    })
+    .helpOption('-h, --help', 'show help')
+    .showHelpAfterError(`Run '${path} --help' for usage.`);
+  for (const inner of command.commands) configure(inner, terminal, path);
+}
+
+/** Commander's own `help` reads the first word only. */
+function addHelp(program: Command): void {
+  program
+    .command('help [command...]')
+    .description('show help for a command')
+    .action((names: string[]) => {
+      let found = program;
+      for (const name of names) {
+        const inner = found.commands.find((command) => command.name() === name);
+        if (!inner) return found.error(`error: unknown command ${JSON.stringify(name)}`, { exitCode: 2 });
+        found = inner;
+      }
+      found.help();
+    });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ExplainedRequest } from '@storegate/console';
-import { explainedView } from '../../src/cli/explanation.ts';
+import { explainedView } from '../../src/cli/commands/explain.ts';
 import { Page } from '../../src/cli/output.ts';
 
 const inSteps = (request: ExplainedRequest, asked = request.id) =>

@@ -20,7 +20,7 @@ test('modules loaded on start are found through all files, without types and dyn
     expect.arrayContaining(['admin/api.ts', 'ajv', 'sonic-boom', 'yaml']),
   );
   expect([...importsOnLoad('run/single-process.ts')]).toContain('http1/server.ts');
-  expect([...importsOnLoad('cli/commands/serve.ts')]).not.toContain('cli/serve.ts');
+  expect([...importsOnLoad('cli/commands/local.ts')]).not.toContain('cli/serve.ts');
 });
 
 test.each(['cli/serve.ts', 'run/gateway.ts', 'run/single-process.ts', 'cli/check.ts', 'cli/connect/local.ts'])(

@@ -1,47 +1,49 @@
-import type { Entry } from '@storegate/console';
-import type { Command } from 'commander';
-import { addCall, addCommand, type Options, option, optionsOf, time, wholeNumber, withApi } from '../command.ts';
+import type { Audit, Entry, QueryOf } from '@storegate/console';
+import { call, command, type Options, option, time, wholeNumber, withApi } from '../command.ts';
+import { type Api, CallError } from '../connect/api.ts';
 import { listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
-import { type ExportOptions, exportAudit } from './audit-export.ts';
+
+interface ExportOptions {
+  readonly after?: number;
+  /** RFC 3339. */
+  readonly since?: string;
+}
 
 const COLUMNS = ['number', 'time', 'actor', 'action', 'target', 'change', 'reason'] as const;
+const PAGE = 1_000;
 
-export function addAudit(program: Command, terminal: Terminal): void {
-  const audit = addCommand(program, 'audit', { about: 'read the audit log', examples: ['audit list --target acme'] });
-
-  addCall(terminal, audit, 'list', {
-    about: 'list changes, newest first',
-    options: [
-      option('--actor <name>', 'filter by token or person'),
-      option('--action <action>', 'filter by action, e.g. keys.rotate'),
-      option('--target <target>', 'filter by key, account, plan or token'),
-      option('--below <number>', 'only entries before this number', wholeNumber),
-      option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
-    ],
-    examples: ['audit list --action keys.rotate'],
-    ask: async (api, { actor, action, target, below, limit }: Options & Record<string, string>) =>
-      (await api.call('GET', '/audit', { query: { actor, action, target, below, limit } })).entries,
-    view: listView(
-      COLUMNS,
-      'No audit entries.',
-      ({ number }) => number,
-      (entry: Entry) => ({ ...entry, time: entry.at, change: changeIn(entry) }),
-    ),
-  });
-
-  addCommand(audit, 'export', {
-    about: 'print all changes as lines of JSON, oldest first',
-    options: [
-      option('--after <number>', 'only entries after this number: continues an export', wholeNumber),
-      option('--since <time>', 'only entries since this time, e.g. 2030-01-31T00:00:00Z', time),
-    ],
-    examples: ['audit export --after 4711 >> audit.ndjson'],
-  }).action(async (...given) => {
-    const { after, since, ...options } = optionsOf<Options & ExportOptions>(given);
-    await withApi(terminal, options, (api) => exportAudit(terminal, api, { after, since }));
-  });
-}
+export const auditCommands = command('audit', 'read the audit log', {
+  examples: ['audit list --target acme'],
+  commands: [
+    call('list', 'list changes, newest first', {
+      options: [
+        option('--actor <name>', 'filter by token or person'),
+        option('--action <action>', 'filter by action, e.g. keys.rotate'),
+        option('--target <target>', 'filter by key, account, plan or token'),
+        option('--below <number>', 'only entries before this number', wholeNumber),
+        option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
+      ],
+      examples: ['audit list --action keys.rotate'],
+      ask: async (api, query: QueryOf<'listAudit'>) => (await api.call('GET', '/audit', { query })).entries,
+      view: listView(
+        COLUMNS,
+        'No audit entries.',
+        ({ number }) => number,
+        (entry: Entry) => ({ ...entry, time: entry.at, change: changeIn(entry) }),
+      ),
+    }),
+    command('export', 'print all changes as lines of JSON, oldest first', {
+      options: [
+        option('--after <number>', 'only entries after this number: continues an export', wholeNumber),
+        option('--since <time>', 'only entries since this time, e.g. 2030-01-31T00:00:00Z', time),
+      ],
+      examples: ['audit export --after 4711 >> audit.ndjson'],
+      run: (terminal, options: Options & ExportOptions) =>
+        withApi(terminal, options, (api) => exportAudit(terminal, api, options)),
+    }),
+  ],
+});
 
 function changeIn({ before, after }: Entry): string {
   if (before === null) return 'new';
@@ -51,4 +53,48 @@ function changeIn({ before, after }: Entry): string {
     .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
     .map((name) => `${name}: ${json(old[name])} -> ${json(now[name])}`)
     .join('; ');
+}
+
+/** Oldest first. Throws CallError if entry `after` does not exist. */
+async function exportAudit(
+  { out, err, unread }: Terminal,
+  api: Api,
+  { after = 0, since }: ExportOptions,
+): Promise<void> {
+  const list = async (query: QueryOf<'listAudit'>) => await api.call('GET', '/audit', { query });
+
+  if (after > 0) await refuseUnknown();
+  // With `since`, the numbers do not show which entries are missing.
+  let last = since === undefined ? after : Math.max(after, await warnOfDroppedSince(since));
+
+  for (let next: number | null = last; next !== null && !unread.aborted; ) {
+    const page: Audit = await list({ above: next, since, limit: PAGE });
+    const [first] = page.entries;
+    if (since === undefined && first && first.number > last + 1) warnOfDropped(last + 1, first.number - 1, '');
+    out(page.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    last = page.entries.at(-1)?.number ?? last;
+    next = page.next;
+  }
+
+  async function refuseUnknown(): Promise<void> {
+    const newest = (await list({ limit: 1 })).entries[0]?.number ?? 0;
+    if (newest >= after) return;
+    throw new CallError(
+      `Entry ${after} does not exist (newest: ${newest}). This is not the log that you exported from.`,
+    );
+  }
+
+  /** Returns the number of the last dropped entry. */
+  async function warnOfDroppedSince(time: string): Promise<number> {
+    const [oldest] = (await list({ above: 0, limit: 1 })).entries;
+    if (!oldest || oldest.number <= after + 1) return 0;
+    if (Date.parse(oldest.at) >= Date.parse(time))
+      warnOfDropped(after + 1, oldest.number - 1, ', and may be of this time');
+    return oldest.number - 1;
+  }
+
+  function warnOfDropped(from: number, to: number, more: string): void {
+    const which = from === to ? `Entry ${from} was` : `Entries ${from} to ${to} were`;
+    err(`${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`);
+  }
 }

@@ -1,9 +1,8 @@
-import type { Ban, BanEntry, BodyOf } from '@storegate/console';
+import type { Ban, BanEntry, Bans, BodyOf, QueryOf } from '@storegate/console';
 import { actionInWords, authorInWords, endInWords, recordInWords } from '@storegate/console/words';
-import type { Command } from 'commander';
-import { addCall, addCommand, duration, type Options, option, pastTime, segment, wholeNumber } from '../command.ts';
+import { type CommandSpec, call, command, duration, option, pastTime, segment, wholeNumber } from '../command.ts';
+import type { Api } from '../connect/api.ts';
 import { inSentence, listView } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
 import { windowsTable } from './usage.ts';
 
 const BANS = listView(
@@ -35,66 +34,58 @@ const HISTORY = listView(
 
 const EXAMPLE = 'bans add key_4fGh… --duration 2h --reason "scrapes the catalogue"';
 
-export function addBans(program: Command, terminal: Terminal): void {
-  const bans = addCommand(program, 'bans', { about: 'manage bans', examples: ['bans list', EXAMPLE] });
+export const banCommands = command('bans', 'manage bans', {
+  examples: ['bans list', EXAMPLE],
+  commands: [
+    call('list', 'list current bans', {
+      ask: async (api) => (await api.call('GET', '/bans')).bans,
+      view: BANS,
+    }),
+    call('history [key-or-account]', 'list current and past bans, newest first', {
+      options: [
+        option('--since <time>', 'only since this time: 30d or 2030-01-31T00:00:00Z', pastTime),
+        option('--below <number>', 'only entries before this number', wholeNumber),
+        option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
+      ],
+      examples: ['bans history acme --since 30d'],
+      ask: async (api, options: QueryOf<'listBanHistory'>, subject?: string) =>
+        (await api.call('GET', '/ban-history', { query: { ...options, subject } })).entries,
+      view: HISTORY,
+    }),
+    banChange('add', 'ban a key or account', 'how long, e.g. 2h or 30d', (api, subject, body) =>
+      api.call('PUT', `/bans/${segment(subject)}`, { body }),
+    ),
+    banChange('extend', 'extend a ban', 'additional time, e.g. 2h or 30d', (api, subject, body) =>
+      api.call('POST', `/bans/${segment(subject)}/extend`, { body }),
+    ),
+    call('lift <key-or-account>', 'end a ban, and reset strikes, ban level and counters', {
+      changes: true,
+      examples: ['bans lift acme'],
+      ask: async (api, _options, subject) => ({
+        subject,
+        ...(await api.call('DELETE', `/bans/${segment(subject)}`)),
+      }),
+      view: {
+        text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
+        names: ({ subject }) => [subject],
+      },
+    }),
+  ],
+});
 
-  addCall(terminal, bans, 'list', {
-    about: 'list current bans',
-    examples: ['bans list'],
-    ask: async (api) => (await api.call('GET', '/bans')).bans,
+function banChange(
+  name: string,
+  about: string,
+  length: string,
+  ask: (api: Api, subject: string, body: BodyOf<'addBan'>) => Promise<Bans>,
+): CommandSpec {
+  return call(`${name} <key-or-account>`, about, {
+    options: [
+      option('--duration <time>', length, duration).makeOptionMandatory(),
+      option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
+    ],
+    examples: [EXAMPLE.replace('add', name)],
+    ask: async (api, body: BodyOf<'addBan'>, subject) => (await ask(api, subject, body)).bans,
     view: BANS,
   });
-  addCall(terminal, bans, 'history [key-or-account]', {
-    about: 'list current and past bans, newest first',
-    options: [
-      option('--since <time>', 'only since this time: 30d or 2030-01-31T00:00:00Z', pastTime),
-      option('--below <number>', 'only entries before this number', wholeNumber),
-      option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
-    ],
-    examples: ['bans history acme --since 30d'],
-    ask: async (api, { since, below, limit }: Options & Record<string, string>, subject?: string) =>
-      (await api.call('GET', '/ban-history', { query: { subject, since, below, limit } })).entries,
-    view: HISTORY,
-  });
-  addBanChanges(bans, terminal);
-  addCall(terminal, bans, 'lift <key-or-account>', {
-    about: 'end a ban, and reset strikes, ban level and counters',
-    changes: true,
-    examples: ['bans lift acme'],
-    ask: async (api, _options, subject: string) => ({
-      subject,
-      ...(await api.call('DELETE', `/bans/${segment(subject)}`)),
-    }),
-    view: {
-      text: ({ subject, usage }, page) => page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
-      names: ({ subject }) => [subject],
-    },
-  });
-}
-
-function addBanChanges(bans: Command, terminal: Terminal): void {
-  for (const [name, about] of [
-    ['add', 'ban a key or account'],
-    ['extend', 'extend a ban'],
-  ] as const) {
-    addCall(terminal, bans, `${name} <key-or-account>`, {
-      about,
-      options: [
-        option(
-          '--duration <time>',
-          name === 'add' ? 'how long, e.g. 2h or 30d' : 'additional time, e.g. 2h or 30d',
-          duration,
-        ).makeOptionMandatory(),
-        option('--reason <text>', 'reason for the audit log; clients do not see it').makeOptionMandatory(),
-      ],
-      examples: [EXAMPLE.replace('add', name)],
-      async ask(api, { duration, reason }: Options & { duration: string }, subject: string) {
-        const body: BodyOf<'addBan'> = { duration, reason };
-        const path = `/bans/${segment(subject)}` as const;
-        const answer = name === 'add' ? api.call('PUT', path, { body }) : api.call('POST', `${path}/extend`, { body });
-        return (await answer).bans;
-      },
-      view: BANS,
-    });
-  }
 }

@@ -1,18 +1,14 @@
 import { Argument, type Command } from 'commander';
-import { addCommand } from '../command.ts';
-import type { Terminal } from '../terminal.ts';
+import { command } from '../command.ts';
 
-export function addCompletion(program: Command, terminal: Terminal): void {
-  addCommand(program, 'completion', {
-    about: 'print a shell completion script',
-    examples: ['completion fish | source'],
-  })
-    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
-    .action((shell: string) => {
-      const script = shell === 'fish' ? fish(program) : bash(program);
-      terminal.out(shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script}` : script);
-    });
-}
+export const completionCommand = command('completion', 'print a shell completion script', {
+  input: new Argument('<shell>').choices(['bash', 'zsh', 'fish']),
+  examples: ['completion fish | source'],
+  async run({ out }, _options, [shell], { parent }) {
+    const script = shell === 'fish' ? fish(parent!) : bash(parent!);
+    out(shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script}` : script);
+  },
+});
 
 /** By path, such as ` keys create`. */
 function wordsByPath(command: Command, path = ''): [path: string, words: string[]][] {

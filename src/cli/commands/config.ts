@@ -1,27 +1,7 @@
 import type { ConfigDiff, Reload, Setting } from '@storegate/console';
 import { differencesIn, NO_DIFFERENCE } from '@storegate/console/words';
-import type { Command } from 'commander';
-import { addCall, type Options, option } from '../command.ts';
+import { call, option } from '../command.ts';
 import type { View } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
-
-export function addConfig(program: Command, terminal: Terminal): void {
-  const config = addCall(terminal, program, 'config', {
-    about: 'show effective settings and their sources',
-    examples: ['config'],
-    ask: async (api) => (await api.call('GET', '/config')).settings,
-    view: {
-      text: (settings, page) => page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
-      names: (settings) => settings.map(({ name }) => name),
-    },
-  });
-  addCall(terminal, config, 'diff', {
-    about: 'compare the files with the running configuration',
-    examples: ['config diff'],
-    ask: (api) => api.call('GET', '/config/diff'),
-    view: DIFF,
-  });
-}
 
 const DIFF: View<ConfigDiff> = {
   text: (diff, page) =>
@@ -44,19 +24,30 @@ function rowsOf({ restart, ...setting }: Setting) {
   return [{ ...setting, value, restart: restart ? 'needed' : null }, ...rest.map((value) => ({ ...blank, value }))];
 }
 
-export function addReload(program: Command, terminal: Terminal): void {
-  addCall(terminal, program, 'reload', {
-    about: 'reload the configuration files of a running gateway',
-    options: [option('--dry-run', 'print what would change, or every mistake')],
-    changes: true,
-    examples: ['reload --dry-run'],
-    ask: async (api, { dryRun = false }: Options & { dryRun?: boolean }) => ({
-      dryRun,
-      ...(await api.call('POST', '/reload', { query: { dryRun: dryRun || undefined } })),
+export const configCommands = call('config', 'show effective settings and their sources', {
+  ask: async (api) => (await api.call('GET', '/config')).settings,
+  view: {
+    text: (settings, page) => page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
+    names: (settings) => settings.map(({ name }) => name),
+  },
+  commands: [
+    call('diff', 'compare the files with the running configuration', {
+      ask: (api) => api.call('GET', '/config/diff'),
+      view: DIFF,
     }),
-    view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
-  });
-}
+  ],
+});
+
+export const reloadCommand = call('reload', 'reload the configuration files of a running gateway', {
+  options: [option('--dry-run', 'print what would change, or every mistake')],
+  changes: true,
+  examples: ['reload --dry-run'],
+  ask: async (api, { dryRun = false }: { dryRun?: boolean }) => ({
+    dryRun,
+    ...(await api.call('POST', '/reload', { query: { dryRun: dryRun || undefined } })),
+  }),
+  view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
+});
 
 function reloadNotes({ changed, needRestart, dryRun }: Reload & { dryRun: boolean }): string[] {
   const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';

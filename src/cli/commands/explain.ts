@@ -1,28 +1,72 @@
-import type { Command } from 'commander';
-import { addCall, segment } from '../command.ts';
+import type { ExplainedRequest, Faults } from '@storegate/console';
+import {
+  answerInWords,
+  askedInWords,
+  bodyInWords,
+  equalInWords,
+  faultsInWords,
+  plural,
+  stepsOf,
+} from '@storegate/console/words';
+import { call, segment } from '../command.ts';
 import { CallError } from '../connect/api.ts';
-import { explainedView } from '../explanation.ts';
-import type { Terminal } from '../terminal.ts';
+import { inSentence, safeText, type View } from '../output.ts';
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
 
-export function addExplain(program: Command, terminal: Terminal): void {
-  addCall(terminal, program, 'explain <request-id>', {
-    about: 'explain how a recent request was handled',
-    details: 'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
-    examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
-    async ask(api, _options, id: string) {
-      const path = `/requests/${segment(id)}` as const;
-      if (!REQUEST_ID.test(id)) throw new CallError(notAnId(id), { failure: 'usage' });
-      return { asked: id, ...(await api.call('GET', path)) };
-    },
-    view: explainedView,
-  });
-}
+/** `asked`: the id that the operator gave. */
+export const explainedView: View<ExplainedRequest & { readonly asked: string }> = {
+  names: ({ id }) => [id],
+  text({ asked, ...request }, page) {
+    const { id, windows, faults } = request;
+    const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`]);
+    return [
+      asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
+      page.card(headOf(request)),
+      page.card(Object.fromEntries(steps)),
+      page.table(['name', 'kind', 'limit', 'before', 'after', 'resetAt'], windows),
+      faults.map(violations).join(''),
+    ]
+      .filter((text) => text !== '')
+      .join('\n');
+  },
+};
+
+export const explainCommand = call('explain <request-id>', 'explain how a recent request was handled', {
+  details: 'The request id is the header X-Request-Id of the response. "storegate requests" lists recent refusals.',
+  examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
+  async ask(api, _options, id) {
+    const path = `/requests/${segment(id)}` as const;
+    if (!REQUEST_ID.test(id)) throw new CallError(notAnId(id), { failure: 'usage' });
+    return { asked: id, ...(await api.call('GET', path)) };
+  },
+  view: explainedView,
+});
 
 function notAnId(text: string): string {
   return (
     `${JSON.stringify(text)} is not a request id: use the header X-Request-Id of a response. ` +
     'To find recent refusals, run "storegate requests".'
   );
+}
+
+function headOf(request: ExplainedRequest): Record<string, unknown> {
+  const { id, at, code, address, gateway, worker, traceparent, body, message, repeated } = request;
+  return {
+    id,
+    time: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
+    request: askedInWords(request),
+    response: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
+    ...(message !== null && { message }),
+    ...((body.declared !== 0 || body.received !== 0) && { body: bodyInWords(body) }),
+    ...(traceparent !== null && { traceparent }),
+    ...(repeated > 0 && { repeated: `${plural(repeated, 'identical request')} before it, not kept` }),
+  };
+}
+
+function violations(faults: Faults): string {
+  const { head, lines } = faultsInWords(faults);
+  // Clients choose the names in pointers.
+  return [`${head}:\n`, ...lines.map((line) => `  ${safeText(line)}\n`)].join('');
 }

@@ -1,8 +1,8 @@
 import type { BodyOf } from '@storegate/console';
 import type { Option } from 'commander';
-import { duration, futureTime, type Options, option, pair, repeated } from '../command.ts';
+import { duration, futureTime, option, pair, repeated } from '../command.ts';
 
-export interface KeyOptions extends Options {
+export interface KeyOptions {
   readonly plan?: string;
   readonly account?: string;
   readonly label?: string | boolean;

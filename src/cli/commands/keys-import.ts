@@ -1,7 +1,6 @@
 import type { Key } from '@storegate/console';
 import { plural } from '@storegate/console/words';
-import type { Command } from 'commander';
-import { addCommand, type Options as CommonOptions, option, optionsOf, withApi } from '../command.ts';
+import { command, type Options, option, withApi } from '../command.ts';
 import { CallError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
@@ -10,7 +9,8 @@ import { doneView, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 
-type Options = KeyOptions &
+type ImportCommandOptions = Options &
+  KeyOptions &
   Pick<ImportOptions, 'dryRun' | 'skipBad'> & {
     readonly hash?: string;
     readonly file?: string;
@@ -19,43 +19,40 @@ type Options = KeyOptions &
 
 const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'idempotencyKey'];
 
-export function addKeysImport(keys: Command, terminal: Terminal): void {
-  const command = addCommand(keys, 'import', {
-    about: 'import keys of another system: one by its SHA-256, or a file',
-    options: [
-      option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url'),
-      option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(OF_ONE_KEY),
-      option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
-      option('--dry-run', 'check the file without changes'),
-      option('--skip-bad', 'import valid keys even if others are invalid'),
-      option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
-      option('--account <account>', 'account of the key; in a file: of keys without an account'),
-      ...KEY_OPTIONS,
-    ],
-    changes: true,
-    idempotent: true,
-    examples: ['keys import --file keys.csv --dry-run', 'keys import --file kong.yaml --format kong --plan pro'],
-  }).action(async (...given) => {
-    const options = optionsOf<Options>(given);
-    const { hash, file, plan, account, idempotencyKey } = options;
+export const importCommand = command('import', 'import keys of another system: one by its SHA-256, or a file', {
+  options: [
+    option('--hash <sha256>', 'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url'),
+    option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(OF_ONE_KEY),
+    option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
+    option('--dry-run', 'check the file without changes'),
+    option('--skip-bad', 'import valid keys even if others are invalid'),
+    option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
+    option('--account <account>', 'account of the key; in a file: of keys without an account'),
+    ...KEY_OPTIONS,
+  ],
+  changes: 'idempotent',
+  examples: ['keys import --file keys.csv --dry-run', 'keys import --file kong.yaml --format kong --plan pro'],
+  async run(terminal, options: ImportCommandOptions, _args, command) {
+    const { hash, file, plan, account } = options;
     if (file !== undefined) return await importFromFile(terminal, { ...options, file });
     if (hash === undefined || plan === undefined || account === undefined)
       command.error('error: use --hash, --plan and --account for one key, or --file for many');
     if (options.format || options.dryRun || options.skipBad)
       command.error('error: --format, --dry-run and --skip-bad need --file');
     await withApi(terminal, options, async (api) => {
-      const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash }, idempotencyKey });
-      const view = doneView<Key>(
-        ({ id }) => `${id} is imported. Its old secret works now.`,
-        ({ id }) => id,
-      );
-      await print(terminal, options, key, view);
+      const key = await api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash } });
+      await print(terminal, options, key, IMPORTED);
     });
-  });
-}
+  },
+});
+
+const IMPORTED = doneView(
+  ({ id }: Key) => `${id} is imported. Its old secret works now.`,
+  ({ id }) => id,
+);
 
 /** Throws CallError after it has printed the keys that cannot be imported. */
-async function importFromFile(terminal: Terminal, options: CommonOptions & ImportOptions): Promise<void> {
+async function importFromFile(terminal: Terminal, options: Options & ImportOptions): Promise<void> {
   const { importFile } = await import('../importing/import-file.ts');
   const { file, format, dryRun = false, skipBad, plan, account } = options;
   await withApi(terminal, options, async (api) => {

@@ -1,10 +1,17 @@
-import type { BodyOf, Plan, PlanAddresses } from '@storegate/console';
-import { type Command, InvalidArgumentError } from 'commander';
-import { addCall, addCommand, type Options, option, repeated, segment, wholeNumber } from '../command.ts';
+import type { BodyOf, LastDay, Plan, PlanAddresses, PlanSimulation } from '@storegate/console';
+import {
+  limitedInWords,
+  missingGateways,
+  missingWorkers,
+  NO_LAST_DAY,
+  simulatedRequests,
+  simulationGaps,
+  unitsInWords,
+} from '@storegate/console/words';
+import { InvalidArgumentError } from 'commander';
+import { call, command, option, repeated, segment, wholeNumber } from '../command.ts';
 import { CallError } from '../connect/api.ts';
-import { cardView, listView } from '../output.ts';
-import { simulationView } from '../simulation.ts';
-import type { Terminal } from '../terminal.ts';
+import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
 
 interface Changes {
   readonly limits?: string;
@@ -32,43 +39,72 @@ const CHANGES = [
   option('--no-addresses', 'allow any address'),
 ];
 
-export function addPlans(program: Command, terminal: Terminal): void {
-  const example = 'plans simulate free --limits 30/minute';
-  const plans = addCommand(program, 'plans', { about: 'show, simulate and change plans', examples: [example] });
-  const nameOf = ({ name }: Pick<Plan, 'name'>) => name;
+const SIMULATION: View<PlanSimulation> = {
+  text: ({ lastDay, ...now }, page) => page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : ''),
+  names: ({ plan }) => [plan],
+};
 
-  addCall(terminal, plans, 'list', {
-    about: 'list plans',
-    examples: ['plans list'],
-    ask: async (api): Promise<readonly Listed[]> => {
-      const { plans, public: open } = await api.call('GET', '/plans');
-      return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
-    },
-    view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
-  });
-  addCall(terminal, plans, 'get <plan>', {
-    about: 'show a plan',
-    examples: ['plans get free'],
-    ask: (api, _options, plan: string) => api.call('GET', `/plans/${segment(plan)}`),
-    view: cardView(nameOf),
-  });
-  for (const [name, about] of [
-    ['simulate', 'show the effect of a plan on current keys and on the last day'],
-    ['set', 'create or change a plan in the plans file, and apply it'],
-  ] as const) {
-    addCall(terminal, plans, `${name} <plan>`, {
-      about,
-      options: CHANGES,
-      ...(name === 'set' && { changes: true }),
-      examples: [`plans ${name} free --limits 30/minute --drop day`],
-      ask(api, options: Options & Changes, plan: string) {
-        const sent = { body: bodyOf(options) };
-        const path = `/plans/${segment(plan)}` as const;
-        return name === 'set' ? api.call('PUT', path, sent) : api.call('POST', `${path}/simulate`, sent);
+const EXAMPLE = 'plans simulate free --limits 30/minute';
+const nameOf = ({ name }: Pick<Plan, 'name'>) => name;
+
+export const planCommands = command('plans', 'show, simulate and change plans', {
+  examples: [EXAMPLE],
+  commands: [
+    call('list', 'list plans', {
+      ask: async (api): Promise<readonly Listed[]> => {
+        const { plans, public: open } = await api.call('GET', '/plans');
+        return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
       },
-      view: simulationView,
-    });
-  }
+      view: listView(['name', 'limits', 'count', 'concurrency', 'weight', 'keys'], 'No plans.', nameOf),
+    }),
+    call('get <plan>', 'show a plan', {
+      examples: ['plans get free'],
+      ask: (api, _options, plan) => api.call('GET', `/plans/${segment(plan)}`),
+      view: cardView(nameOf),
+    }),
+    call('simulate <plan>', 'show the effect of a plan on current keys and on the last day', {
+      options: CHANGES,
+      examples: ['plans simulate free --limits 30/minute --drop day'],
+      ask: (api, changes: Changes, plan) =>
+        api.call('POST', `/plans/${segment(plan)}/simulate`, { body: bodyOf(changes) }),
+      view: SIMULATION,
+    }),
+    call('set <plan>', 'create or change a plan in the plans file, and apply it', {
+      options: CHANGES,
+      changes: true,
+      examples: ['plans set free --limits 30/minute --drop day'],
+      ask: (api, changes: Changes, plan) => api.call('PUT', `/plans/${segment(plan)}`, { body: bodyOf(changes) }),
+      view: SIMULATION,
+    }),
+  ],
+});
+
+function showLastDay(day: LastDay, page: Page): string {
+  const { windows, subjects, gateways } = day;
+  if (day.since === null) return page.notes(NO_LAST_DAY, ...missingGateways(day));
+  const clients = subjects.flatMap(({ key, account, windows }) =>
+    windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: unitsInWords(refused) })),
+  );
+  return [
+    page.table(
+      ['window', 'limit', 'would have limited', 'refused'],
+      windows.map((window) => ({
+        window: window.name,
+        limit: window.limit,
+        'would have limited': limitedInWords(window),
+        refused: window.refused && unitsInWords(window.refused),
+      })),
+    ),
+    clients.length === 0
+      ? ''
+      : `\n${page.table(['key', 'account', 'window', 'peak', 'began', 'times', 'refused'], clients)}`,
+    page.notes(
+      ...simulatedRequests(day, inSentence),
+      ...simulationGaps(day, inSentence),
+      ...missingWorkers(gateways),
+      ...missingGateways(day),
+    ),
+  ].join('');
 }
 
 /** Throws CallError without a change, and for limits of a plan without limits. */

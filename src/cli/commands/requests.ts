@@ -1,7 +1,6 @@
 import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
 import { missingGateways, NO_GATEWAY } from '@storegate/console/words';
-import type { Command } from 'commander';
-import { addCommand, type Options, option, optionsOf, wholeNumber, withApi } from '../command.ts';
+import { command, type Options, option, wholeNumber, withApi } from '../command.ts';
 import { CallError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
@@ -17,29 +16,26 @@ interface Filters extends Options {
 const COLUMNS = ['time', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
 const WIDTHS = [24, 6, 24, 16, 20, 12, 15, 8, 36];
 
-export function addRequests(program: Command, terminal: Terminal): void {
-  addCommand(program, 'requests', {
-    about: 'list recent refused and failed requests, newest first',
-    options: [
-      option('--key <id>', 'filter by key'),
-      option('--account <name>', 'filter by account'),
-      option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
-      option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
-      option('--follow', 'print new requests until stopped; with --json one per line'),
-    ],
-    examples: ['requests --account acme', 'requests --code key_banned --follow'],
-  }).action(async (...given) => {
-    const { key, account, code, limit, follow, ...options } = optionsOf<Filters>(given);
-    await withApi(terminal, options, async (api) => {
+export const requestsCommand = command('requests', 'list recent refused and failed requests, newest first', {
+  options: [
+    option('--key <id>', 'filter by key'),
+    option('--account <name>', 'filter by account'),
+    option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
+    option('--limit <number>', 'maximum results, up to 200', wholeNumber, 20),
+    option('--follow', 'print new requests until stopped; with --json one per line'),
+  ],
+  examples: ['requests --account acme', 'requests --code key_banned --follow'],
+  run: (terminal, options: Filters) =>
+    withApi(terminal, options, async (api) => {
+      const { key, account, code, limit, follow } = options;
       if (!follow) {
         const requests = await api.call('GET', '/requests', { query: { key, account, code, limit } });
         return await print(terminal, options, requests, VIEW);
       }
       const { onEvent } = new Tail(terminal, options);
       await api.follow('/live', { key, account, code }, onEvent, AbortSignal.any([terminal.stop, terminal.unread]));
-    });
-  });
-}
+    }),
+});
 
 const VIEW: View<Requests> = {
   text(answer, page) {

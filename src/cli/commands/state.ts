@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { addCommand, option, optionsOf } from '../command.ts';
+import { command, option } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CopyOptions } from '../transfer/copy-state.ts';
 
@@ -17,67 +16,64 @@ can. After a repair, the lost counters start at zero, lost bans end, and lost ke
 const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
 const DRY_RUN = option('--dry-run', 'print what would change');
 
-export function addState(program: Command, terminal: Terminal): void {
-  const state = addCommand(program, 'state', {
-    about: 'back up, restore and migrate state',
-    details: CONTENT,
-    examples: ['state backup /backups/storegate-2030-01-31.ndjson', 'state copy --from data --to redis'],
-  });
-  const run = async (options: CopyOptions) => {
-    const { saveMemory } = await import('../../run/engine.ts');
-    saveMemory();
-    const { copyState } = await import('../transfer/copy-state.ts');
-    await copyState(terminal, options);
-  };
+export const stateCommands = command('state', 'back up, restore and migrate state', {
+  details: CONTENT,
+  examples: ['state backup /backups/storegate-2030-01-31.ndjson', 'state copy --from data --to redis'],
+  commands: [
+    command('export <file>', 'export a state to a file, also while gateways run', {
+      options: [
+        option('--from <place>', 'source; default: the configured state'),
+        option('--without-bans', 'omit the ban log, for versions without it'),
+      ],
+      details: OUTPUT_FILE,
+      examples: ['state export state.ndjson'],
+      run: toFile,
+    }),
+    command('import <file>', 'import a file into an empty state or an earlier copy (idempotent)', {
+      options: [option('--to <place>', 'target; default: the configured state'), DRY_RUN],
+      examples: ['state import state.ndjson --dry-run'],
+      run: fromFile,
+    }),
+    command('copy', 'copy a state to an empty place; a repeated copy transfers later changes', {
+      options: [
+        option('--from <place>', 'source; gateways may use it').makeOptionMandatory(),
+        option('--to <place>', 'target; no gateway may use a data folder').makeOptionMandatory(),
+        DRY_RUN,
+      ],
+      examples: ['state copy --from data --to redis'],
+      run: copy,
+    }),
+    command('backup <file>', 'write the configured state to a file, also while gateways run', {
+      details: OUTPUT_FILE,
+      examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
+      run: toFile,
+    }),
+    command('restore <file>', 'restore a backup into the configured state, which is empty or an earlier copy', {
+      options: [DRY_RUN],
+      examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
+      run: fromFile,
+    }),
+    command('repair', 'let gateways start on a data folder with missing files', {
+      details: REPAIR,
+      async run(terminal, options) {
+        const { repair } = await import('../transfer/repair.ts');
+        await repair(terminal, options);
+      },
+    }),
+  ],
+});
 
-  addCommand(state, 'export <file>', {
-    about: 'export a state to a file, also while gateways run',
-    options: [
-      option('--from <place>', 'source; default: the configured state'),
-      option('--without-bans', 'omit the ban log, for versions without it'),
-    ],
-    details: OUTPUT_FILE,
-    examples: ['state export state.ndjson'],
-  }).action((file: string, ...given) => run({ ...optionsOf(given), to: { file } }));
-
-  addCommand(state, 'import <file>', {
-    about: 'import a file into an empty state or an earlier copy (idempotent)',
-    options: [option('--to <place>', 'target; default: the configured state'), DRY_RUN],
-    examples: ['state import state.ndjson --dry-run'],
-  }).action((file: string, ...given) => run({ ...optionsOf(given), from: { file } }));
-
-  addCommand(state, 'copy', {
-    about: 'copy a state to an empty place; a repeated copy transfers later changes',
-    options: [
-      option('--from <place>', 'source; gateways may use it').makeOptionMandatory(),
-      option('--to <place>', 'target; no gateway may use a data folder').makeOptionMandatory(),
-      DRY_RUN,
-    ],
-    examples: ['state copy --from data --to redis'],
-  }).action((...given) => run(optionsOf(given)));
-
-  addCommand(state, 'backup <file>', {
-    about: 'write the configured state to a file, also while gateways run',
-    details: OUTPUT_FILE,
-    examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
-  }).action((file: string, ...given) => run({ ...optionsOf(given), to: { file } }));
-
-  addCommand(state, 'restore <file>', {
-    about: 'restore a backup into the configured state, which is empty or an earlier copy',
-    options: [DRY_RUN],
-    examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
-  }).action((file: string, ...given) => run({ ...optionsOf(given), from: { file } }));
-
-  addRepair(state, terminal);
+function toFile(terminal: Terminal, options: CopyOptions, [file]: readonly string[]): Promise<void> {
+  return copy(terminal, { ...options, to: { file: file! } });
 }
 
-function addRepair(state: Command, terminal: Terminal): void {
-  addCommand(state, 'repair', {
-    about: 'let gateways start on a data folder with missing files',
-    details: REPAIR,
-    examples: ['state repair'],
-  }).action(async (...given) => {
-    const { repair } = await import('../transfer/repair.ts');
-    await repair(terminal, optionsOf(given));
-  });
+function fromFile(terminal: Terminal, options: CopyOptions, [file]: readonly string[]): Promise<void> {
+  return copy(terminal, { ...options, from: { file: file! } });
+}
+
+async function copy(terminal: Terminal, options: CopyOptions): Promise<void> {
+  const { saveMemory } = await import('../../run/engine.ts');
+  saveMemory();
+  const { copyState } = await import('../transfer/copy-state.ts');
+  await copyState(terminal, options);
 }

@@ -6,40 +6,57 @@ import {
   lostGateway,
   missingGateways,
   NO_GATEWAY,
+  reasonInWords,
   span,
+  stateInWords,
   storeProblem,
   withoutRedis,
 } from '@storegate/console/words';
-import type { Command } from 'commander';
-import { addCall } from '../command.ts';
+import { call } from '../command.ts';
 import { inSentence } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = [
-  ...['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'in flight', 'configuration'],
-] as const;
+const COLUMNS = ['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'in flight', 'configuration'];
+const STORE_COLUMNS = [
+  ...['upstream', 'store', 'state', 'since', 'reason', 'weight', 'in flight'],
+  ...['requests', 'failures', 'retries', 'connections'],
+];
 
-export function addStatus(program: Command, terminal: Terminal): void {
-  addCall(terminal, program, 'status', {
-    about: 'show the status of all gateways',
-    details:
-      'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
-    examples: ['status --url http://127.0.0.1:9901'],
-    ask: (api) => api.call('GET', '/status'),
-    view: {
-      text: (status, page) =>
-        page.table(COLUMNS, status.gateways.map(rowOf), NO_GATEWAY) +
-        page.notes(
-          ...status.gateways.flatMap(problemsOf),
-          ...status.lost.map((gateway) => lostGateway(gateway, inSentence)),
-          ...missingGateways(status),
-        ),
-      names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
-    },
-    failure: ({ unresponsive, lost, isolated }) =>
-      unresponsive.length === 0 && lost.length === 0 && isolated === null ? null : 'Not every gateway responded.',
-  });
-}
+export const statusCommand = call('status', 'show the status of all gateways', {
+  details: 'Exit code 1: a gateway did not respond. A configuration digest that differs from most gateways has a "!".',
+  examples: ['status --url http://127.0.0.1:9901'],
+  ask: (api) => api.call('GET', '/status'),
+  view: {
+    text: (status, page) =>
+      page.table(COLUMNS, status.gateways.map(rowOf), NO_GATEWAY) +
+      page.notes(
+        ...status.gateways.flatMap(problemsOf),
+        ...status.lost.map((gateway) => lostGateway(gateway, inSentence)),
+        ...missingGateways(status),
+      ),
+    names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
+  },
+  failure: ({ unresponsive, lost, isolated }) =>
+    unresponsive.length === 0 && lost.length === 0 && isolated === null ? null : 'Not every gateway responded.',
+});
+
+export const storesCommand = call('stores', 'list upstream stores and their health', {
+  ask: (api) => api.call('GET', '/stores'),
+  view: {
+    text: (answer, page) =>
+      page.table(
+        STORE_COLUMNS,
+        answer.stores.map((one) => ({
+          ...one,
+          state: stateInWords(one),
+          reason: reasonInWords(one),
+          'in flight': one.inFlight,
+          connections: connectionsInWords(one.connections),
+        })),
+        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No stores.',
+      ) + page.notes(...missingGateways(answer)),
+    names: ({ stores }) => stores.map(({ store }) => store),
+  },
+});
 
 function rowOf(one: Gateway) {
   const { gateway, version, uptime, readiness, workers, processes, configuration, inFlight } = one;

@@ -24,7 +24,7 @@ export interface Api extends Omit<Connection, 'call'> {
   call<Method extends string, Path extends string>(
     method: Method,
     path: Path,
-    ...sent: SentTo<Method, Path, Pick<Sent, 'idempotencyKey'>>
+    ...sent: SentTo<Method, Path, unknown>
   ): Promise<AnswerTo<Method, Path>>;
 }
 

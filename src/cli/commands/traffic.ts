@@ -1,0 +1,95 @@
+import type { History, HistoryStep, QueryOf, Top, TopItem } from '@storegate/console';
+import { missingGateways, missingWorkers, NO_GATEWAY, overcount, topError, topTotal } from '@storegate/console/words';
+import { call, duration, option, wholeNumber } from '../command.ts';
+import { inSentence, type Page } from '../output.ts';
+
+const BY = ['requests', 'refused', 'near-limit', 'strikes', 'deprecated', 'operations'];
+
+const FIGURES = ['count', 'share', 'too high by', 'last'] as const;
+const TOP_COLUMNS = {
+  keys: ['key', 'account', 'plan', ...FIGURES],
+  deprecated: ['key', 'account', 'plan', 'operation', ...FIGURES],
+  operations: ['operation', ...FIGURES],
+} as const;
+
+const HISTORY_COLUMNS = [
+  ...['time', 'requests', 'limited', 'banned', '2xx', '3xx', '4xx', '5xx', 'aborted'],
+  ...['p50 ms', 'p95 ms', 'p99 ms', 'top statuses', 'outage policy'],
+];
+
+export const topCommand = call('top', 'show the busiest and most-refused keys', {
+  options: [
+    option('--window <window>', 'last minute, hour or day').choices(['minute', 'hour', 'day']).default('hour'),
+    option('--by <count>', 'what to count').choices(BY).default('requests'),
+    option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
+  ],
+  examples: ['top --window day --by refused'],
+  ask: (api, query: QueryOf<'getTop'>) => api.call('GET', '/top', { query }),
+  view: { text: showTop, names: ({ items }) => items.map(({ key, operation }) => key ?? operation) },
+});
+
+export const historyCommand = call('history', 'show traffic of the last 24 hours', {
+  options: [
+    option('--since <time>', 'start of the period before now, e.g. 12h', duration, '24h'),
+    option('--step <time>', 'period of a row').choices(['1m', '10m', '1h']).default('1h'),
+    option('--operation <name>', 'filter by operation of the contract'),
+    option('--plan <name>', 'filter by plan'),
+  ],
+  examples: ['history --since 3h --step 10m --operation listPets'],
+  ask: (api, query: QueryOf<'getHistory'>) => api.call('GET', '/history', { query }),
+  view: { text: showHistory },
+});
+
+function showTop(top: Top, page: Page): string {
+  const { by, items, gateways, unresponsive } = top;
+  if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
+  const columns = by === 'operations' || by === 'deprecated' ? TOP_COLUMNS[by] : TOP_COLUMNS.keys;
+  const error = topError(top);
+  return (
+    page.table<string>(columns, items.map(itemRow)) +
+    page.notes(
+      topTotal(top, inSentence),
+      ...(error === null ? [] : [error]),
+      ...missingWorkers(gateways),
+      ...missingGateways(top),
+    )
+  );
+}
+
+function itemRow({ error, share, ...rest }: TopItem) {
+  return { ...rest, share: `${(100 * share).toFixed(1)} %`, 'too high by': overcount(error) };
+}
+
+function showHistory(history: History, page: Page): string {
+  const { steps, step, gateways, unresponsive } = history;
+  if (gateways.length === 0 && unresponsive.length === 0) return `${NO_GATEWAY}\n`;
+  return (
+    page.table(HISTORY_COLUMNS, steps.map(stepRow), 'No requests.') +
+    page.notes(
+      `One row per ${step}; the current minute is excluded. A missing row: no gateway was running.`,
+      ...missingGateways(history),
+    )
+  );
+}
+
+function stepRow({ at, classes, statuses, p50, p95, p99, outagePolicies, ...rest }: HistoryStep) {
+  return {
+    ...rest,
+    ...classes,
+    time: `${at.slice(0, 16)}Z`,
+    aborted: classes.aborted,
+    'p50 ms': p50,
+    'p95 ms': p95,
+    'p99 ms': p99,
+    'top statuses': topStatuses(statuses),
+    'outage policy': outagePolicies,
+  };
+}
+
+function topStatuses(statuses: HistoryStep['statuses']): string {
+  const most = Object.entries(statuses).sort(([, one], [, other]) => other - one);
+  return most
+    .slice(0, 3)
+    .map(([status, count]) => `${count} × ${status}`)
+    .join(', ');
+}

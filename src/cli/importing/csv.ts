@@ -1,6 +1,5 @@
 import { CsvError, parse } from 'csv-parse';
-import { bad, FIELDS, type Fields, type Read, type Source, unreadable } from './rows.ts';
-import { textOf } from './text.ts';
+import { bad, FIELDS, type Fields, jsonIn, type Read, type Source, textOf, unreadable } from './rows.ts';
 
 const MAX_RECORD = 262_144;
 const METADATA = 'metadata.';
@@ -65,8 +64,7 @@ function headerError(columns: readonly string[]): string | null {
   const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
   if (unknown !== -1) return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
   const twice = columns.findIndex((name, i) => columns.indexOf(name) !== i);
-  if (twice !== -1) return `column ${twice + 1} appears twice`;
-  return null;
+  return twice === -1 ? null : `column ${twice + 1} appears twice`;
 }
 
 function isMetadata(name: string): boolean {
@@ -97,12 +95,8 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
 function cellValue(name: string, cell: string): unknown {
   if (name === 'addresses' || name === 'scopes') return cell.split(/[\s,;]+/).filter((one) => one !== '');
   if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
-  if (name !== 'metadata') return cell;
-  try {
-    return JSON.parse(cell);
-  } catch {
-    return cell;
-  }
+  const value = name === 'metadata' ? jsonIn(cell) : undefined;
+  return value === undefined ? cell : value;
 }
 
 /** The messages of the parser may quote the file. */

@@ -4,10 +4,10 @@ import { KeyFileError, type Read, type Source } from './rows.ts';
 const READERS = {
   csv: async () => (await import('./csv.ts')).csvRows,
   ndjson: async () => (await import('./ndjson.ts')).ndjsonRows,
-  kong: async () => (await import('./kong.ts')).kongRows,
-  tyk: async () => (await import('./tyk.ts')).tykRows,
-  apisix: async () => (await import('./apisix.ts')).apisixRows,
-  unkey: async () => (await import('./unkey.ts')).unkeyRows,
+  kong: async () => (await import('./gateways.ts')).kongRows,
+  tyk: async () => (await import('./gateways.ts')).tykRows,
+  apisix: async () => (await import('./gateways.ts')).apisixRows,
+  unkey: async () => (await import('./gateways.ts')).unkeyRows,
 } as const satisfies Readonly<Record<string, () => Promise<(source: Source) => AsyncIterable<Read>>>>;
 
 export type Format = keyof typeof READERS;

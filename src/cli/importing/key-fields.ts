@@ -57,33 +57,22 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
   missing('account', 'is missing; use --account for a default');
   if (given !== undefined && secret !== undefined && given !== secret)
     flaws.push({ field: 'hash', message: 'is not the hash of the key in this row' });
-  if (body.account !== undefined) flaws.push(...formErrors(draftOf(body, body.account)).map(asFieldError));
+  const { account, label = null, addresses = null, scopes = [], metadata = {} } = body;
+  if (account !== undefined) {
+    const errors = formErrors({ account, label, addresses, scopes, metadata });
+    // Without `quoting`, which has the value.
+    flaws.push(...errors.map(({ field, message }) => ({ field, message })));
+  }
   if (flaws.length > 0) return flaws;
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
   return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
 }
-
-type Loose = { [F in 'label' | 'addresses' | 'scopes' | 'metadata']?: KeyBody[F] | undefined };
 
 class Flawed {
   readonly message: string;
   constructor(message: string) {
     this.message = message;
   }
-}
-
-function draftOf({ label, addresses, scopes, metadata }: Loose, account: string) {
-  return {
-    account,
-    label: label ?? null,
-    addresses: addresses ?? null,
-    scopes: scopes ?? [],
-    metadata: metadata ?? {},
-  };
-}
-
-function asFieldError({ field, message }: ReturnType<typeof formErrors>[0]): FieldError {
-  return { field, message };
 }
 
 function textIn(value: unknown, longest = Number.POSITIVE_INFINITY): string | Flawed {

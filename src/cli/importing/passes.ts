@@ -1,11 +1,14 @@
 import type { ImportReport, ManyImportedKeys } from '@storegate/console';
 import { plural } from '@storegate/console/words';
 import { CallError } from '../connect/api.ts';
-import { Batch } from './batch.ts';
-import { type Defaults, type FieldError, type ReadKey, readKey } from './key-fields.ts';
+import { type Defaults, type FieldError, type KeyBody, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
-export const MAX_PROBLEMS = 50;
+const MAX_PROBLEMS = 50;
+/** Per call, less than the API allows: a gateway with embedded state serves no request meanwhile. */
+const MAX_KEYS = 250;
+const MAX_BYTES = 180_000;
+const MAX_REFUSED = 1_000;
 
 export interface Tally {
   /** In a dry run: that would be. */
@@ -77,7 +80,7 @@ export async function sendKeys(
       batch.refuse(row, bad(at, 'hash', `is the same key as ${before}`));
     } else {
       seen.set(hash, at);
-      batch.add({ at, row, body: key.body });
+      batch.add(row, at, key.body);
     }
   }
 
@@ -90,6 +93,26 @@ export async function sendKeys(
   }
   await send();
   return tally;
+}
+
+class Batch {
+  readonly keys: { readonly at: string; readonly row: number; readonly body: KeyBody }[] = [];
+  readonly refused: { readonly row: number; readonly flaw: BadRow }[] = [];
+  #bytes = 0;
+
+  /** No key is larger than the rest of a body. */
+  get isFull(): boolean {
+    return this.keys.length >= MAX_KEYS || this.#bytes >= MAX_BYTES || this.refused.length >= MAX_REFUSED;
+  }
+
+  add(row: number, at: string, body: KeyBody): void {
+    this.keys.push({ row, at, body });
+    this.#bytes += Buffer.byteLength(JSON.stringify(body));
+  }
+
+  refuse(row: number, flaw: BadRow): void {
+    this.refused.push({ row, flaw });
+  }
 }
 
 function addProblems(tally: Tally, { refused }: Batch): void {

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { csvRows } from '../../../src/cli/importing/csv.ts';
 import { ndjsonRows } from '../../../src/cli/importing/ndjson.ts';
-import { KeyFileError, type Read, type Source } from '../../../src/cli/importing/rows.ts';
-import { linesOf } from '../../../src/cli/importing/text.ts';
+import { KeyFileError, linesOf, type Read, type Source } from '../../../src/cli/importing/rows.ts';
 
 function source(text: string | Uint8Array, size = 7): Source {
   const bytes = Buffer.from(text as string);

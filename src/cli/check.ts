@@ -13,10 +13,10 @@ import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.t
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/error.ts';
+import { withKeys } from './connect/storage.ts';
 import { contractNotes } from './contract-notes.ts';
 import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { withKeys } from './with-keystore.ts';
 
 /** Throws an expected error with every mistake. */
 export async function check(terminal: Terminal, options: OutputOptions): Promise<void> {

@@ -4,7 +4,7 @@ import { formatWindows, parseWindows } from '../config/windows.ts';
 import { createKey, type KeyChange, type KeyEdit } from '../keys/manage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { windowsOf } from '../keys/subjects.ts';
-import { withKeys } from './with-keystore.ts';
+import { withKeys } from './connect/storage.ts';
 
 const CUSTOM = parseWindows('5000/minute,1000000/day');
 

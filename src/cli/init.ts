@@ -15,13 +15,13 @@ import { createKey } from '../keys/manage.ts';
 import { fetchContract } from '../run/contracts/remote.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { CallError } from './connect/api.ts';
+import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
 import { type GatewayFile, gatewayFile, plansFile } from './init-files.ts';
 import { withOrigin } from './origin.ts';
 import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped } from './serve.ts';
 import type { Terminal } from './terminal.ts';
-import { withKeys } from './with-keystore.ts';
 
 export interface InitOptions {
   readonly backend?: string;

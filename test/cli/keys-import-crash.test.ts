@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { withKeys } from '../../src/cli/with-keystore.ts';
+import { withKeys } from '../../src/cli/connect/storage.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import supertest from 'supertest';
 import { startStore } from '../../src/cli/store.ts';
-import { withKeys } from '../../src/cli/with-keystore.ts';
+import { withKeys } from '../../src/cli/connect/storage.ts';
 import type { Config, ServedConfig } from '../../src/config/config.ts';
 import { namesStores, withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -1,5 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts';
 import type { Config } from '../../config/config.ts';
+import type { KeyStore } from '../../keys/store.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
@@ -26,6 +27,16 @@ export interface Storage {
 
 export async function openStorage(config: Config): Promise<Storage> {
   return config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
+}
+
+/** Running gateways see the changes. */
+export async function withKeys<T>(config: Config, work: (store: KeyStore) => Promise<T>): Promise<T> {
+  const storage = await openStorage(config);
+  try {
+    return await work(storage.records.keys);
+  } finally {
+    await storage.close();
+  }
 }
 
 const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;

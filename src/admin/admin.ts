@@ -1,4 +1,6 @@
-import type { ServerMaterial } from '@storegate/http1/tls';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import type { FindPage } from '@storegate/pages';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
@@ -14,9 +16,11 @@ import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { readinessOf } from './peer-names.ts';
-import { createAdminServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
+
+// Importing node:http loads undici, 14 MB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** It shares no route with the public port. */
 export interface Admin {
@@ -42,6 +46,9 @@ export interface AdminOptions {
 }
 
 const MAX_BODY = '256kb';
+const LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000 };
+/** Milliseconds for a handshake. */
+const HANDSHAKE = 10_000;
 /** Milliseconds until users must sign in again, even when active. */
 const LONGEST_SESSION = 12 * HOUR;
 
@@ -99,7 +106,7 @@ export function createAdmin(options: AdminOptions): Admin {
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, observe);
   });
-  const { server, use } = createAdminServer(options.tls, app);
+  const { server, use } = serverFor(options.tls, app);
 
   return {
     listen: (fd) => listen(server, { ...config.admin, fd }),
@@ -153,4 +160,29 @@ function sendError(response: Response, thrown: unknown, observe: Observe): void 
               );
   if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
   response.status(error.status).set(error.headers).json(errorBody(error));
+}
+
+/** `tls`: `null` for plain HTTP. */
+function serverFor(tls: ServerMaterial | null, listener: RequestListener): { server: Server; use: Admin['use'] } {
+  if (tls === null) return { server: createServer(LIMITS, listener), use: () => {} };
+  let { usual, named } = serverTls(tls);
+  const options: ServerOptions = {
+    ...LIMITS,
+    ...usual,
+    handshakeTimeout: HANDSHAKE,
+    ALPNProtocols: ['http/1.1'],
+    SNICallback: (name, choose) => choose(null, named(name)),
+    // Clients without a certificate fail in the handshake.
+    requestCert: tls.clientCa !== null,
+    rejectUnauthorized: true,
+  };
+  const server = createTlsServer(options, listener);
+  return {
+    server,
+    use(next) {
+      if (next === null) return;
+      ({ usual, named } = serverTls(next));
+      server.setSecureContext(usual);
+    },
+  };
 }

@@ -1,11 +1,15 @@
 import type { BanEntry, BanRecord } from '@storegate/console';
 import { DAY } from '../common/time.ts';
-import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
+import type { AuditEntry, AuditLog, AuditQuery } from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
 const PAGE = 500;
+/** Of one target, whose newest entries matter. */
+const PAGE_OF_TARGET = 50;
+/** Milliseconds; the state has its own clock. */
+const CLOCKS_DIFFER = 10_000;
 /** Milliseconds. Bans of an outage are written after it, so entries may be out of order. */
 const OUT_OF_ORDER = DAY;
 
@@ -26,12 +30,22 @@ const ENDS: Readonly<Record<string, BanEnd['how']>> = {
 
 /** Newest first. `since`: Unix milliseconds. */
 export async function* entriesSince(log: Log, since: number, below?: number): AsyncGenerator<AuditEntry> {
-  for (let before = below; ; ) {
-    const entries = await log.list({ below: before, limit: PAGE });
-    yield* entries.filter(({ at }) => at >= since);
-    const oldest = entries.at(-1);
-    if (entries.length < PAGE || oldest!.at < since - OUT_OF_ORDER) return;
-    before = oldest!.number;
+  for await (const entry of entriesOf(log, { limit: PAGE, below })) {
+    if (entry.at >= since) yield entry;
+    else if (entry.at < since - OUT_OF_ORDER) return;
+  }
+}
+
+/** Newest first, read in pages of `limit`. */
+async function* entriesOf(
+  log: Log,
+  { limit, ...query }: AuditQuery & { readonly limit: number },
+): AsyncGenerator<AuditEntry> {
+  for (let { below } = query; ; ) {
+    const entries = await log.list({ ...query, below, limit });
+    yield* entries;
+    if (entries.length < limit) return;
+    below = entries.at(-1)!.number;
   }
 }
 
@@ -132,4 +146,27 @@ function planOf({ after, before }: AuditEntry): string | undefined {
 function untilOf({ after, at }: AuditEntry): number {
   const { until } = Object(after) as { until?: string };
   return until === undefined ? at : Date.parse(until);
+}
+
+/** Who added or extended the ban that ends at `until` (Unix milliseconds), and why; `null`: automatic. */
+export async function banAuthorOf(
+  auditLog: Log,
+  subject: string,
+  until: number,
+): Promise<{ by: string; reason: string | null } | null> {
+  const { target, plan } = targetIn(subject);
+  const failed = new Set<string>();
+  for await (const entry of entriesOf(auditLog, { target, limit: PAGE_OF_TARGET })) {
+    const { action, actor, after, requestId } = entry;
+    // Bans of an account are distinguished by plan. Older entries have the subject itself as their target.
+    const isOfIt = entry.target === target && (plan === null || planOf(entry) === plan);
+    if (!action.startsWith('bans.') || !(isOfIt || entry.target === subject)) continue;
+    const ban = Object(after) as { until?: string | null; reason?: string };
+    if (action.endsWith('.failed')) failed.add(requestId);
+    // A matching failed one was made: only its response was lost in an outage.
+    else if (typeof ban.until === 'string' && Math.abs(Date.parse(ban.until) - until) < CLOCKS_DIFFER)
+      return { by: actor, reason: ban.reason ?? null };
+    else if (!failed.has(requestId)) return null;
+  }
+  return null;
 }

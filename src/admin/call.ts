@@ -1,6 +1,8 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Answers } from '@storegate/console';
 import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
+import { AdminError } from './admin-error.ts';
 
 export interface Call {
   readonly id: string;
@@ -45,19 +47,12 @@ export interface Task {
   /** For the audit log. */
   readonly reason: string | null;
   /** `null`: the call may be made twice. */
-  readonly idempotent: Idempotent | null;
+  readonly idempotent: IdempotentCall | null;
   /** Decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: the contract has checked it, each operation says what it is.
   readonly body: any;
-}
-
-export interface Idempotent {
-  readonly name: string;
-  seal(answer: AdminAnswer): IdempotentAnswer;
-  /** Throws AdminError if the response belongs to another call. */
-  open(kept: IdempotentAnswer): AdminAnswer;
 }
 
 export type AdminOperation<Body = unknown> = (task: Task) => Promise<AdminAnswer<Body>>;
@@ -67,3 +62,45 @@ export type AdminOperations = { readonly [Id in keyof Answers]: AdminOperation<A
 
 export const ok = <Body>(body: Body): AdminAnswer<Body> => ({ status: 200, body });
 export const created = <Body>(body: Body): AdminAnswer<Body> => ({ status: 201, body });
+
+/**
+ * The stored response may hold a secret, so it is encrypted with a key derived from the Idempotency-Key, which is not
+ * stored.
+ */
+export class IdempotentCall {
+  readonly name: string;
+  readonly #question: string;
+  readonly #key: Buffer;
+
+  constructor({ operator, method, path, query, body }: Call, idempotencyKey: string) {
+    this.name = digest([operator.name, idempotencyKey]);
+    this.#question = digest([method, path, query, body?.toString('latin1') ?? '']);
+    this.#key = Buffer.from(hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32));
+  }
+
+  seal(answer: AdminAnswer): IdempotentAnswer {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
+    const text = cipher.update(JSON.stringify(answer), 'utf8');
+    const sealed = Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]);
+    return { name: this.name, question: this.#question, sealed: sealed.toString('base64') };
+  }
+
+  /** Throws AdminError if the response belongs to another call. */
+  open(kept: IdempotentAnswer): AdminAnswer {
+    if (kept.question !== this.#question) {
+      const message = 'Another call was made with this Idempotency-Key: take a new one.';
+      throw new AdminError('idempotency_key_reused', message);
+    }
+    const sealed = Buffer.from(kept.sealed, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
+    decipher.setAuthTag(sealed.subarray(-16));
+    const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();
+    const answer = JSON.parse(text) as AdminAnswer;
+    return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
+  }
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

@@ -1,7 +1,16 @@
 import { KeyedMutex } from '../common/keyed-mutex.ts';
-import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../keys/operators/audit-log.ts';
-import { AuditRetractions } from './audit-retractions.ts';
+import { Outage } from '../errors/outage.ts';
+import {
+  type AuditDraft,
+  type AuditLog,
+  type AuditNote,
+  failedEntry,
+  IdempotencyConflict,
+} from '../keys/operators/audit-log.ts';
 import type { AdminAnswer, Task } from './call.ts';
+
+/** Milliseconds. */
+const RETRY = 1_000;
 
 export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
 
@@ -31,15 +40,10 @@ export type Change = <Body>(
   work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>,
 ) => Promise<AdminAnswer<Body>>;
 
-export interface Changes {
-  readonly change: Change;
-  /** Writes pending retractions to the audit log. */
-  close(): Promise<void>;
-}
-
-export function createChanges(auditLog: AuditLog): Changes {
+/** `close` writes pending retractions to the audit log. */
+export function createChanges(auditLog: AuditLog): { readonly change: Change; close(): Promise<void> } {
   const turns = new KeyedMutex();
-  const retractions = new AuditRetractions(auditLog);
+  const retractions = createRetractions(auditLog);
 
   async function makeParts<Body>(
     task: Task,
@@ -106,5 +110,57 @@ function noteOf(
   return {
     entry: { ...entry, at: now, actor, requestId, ...(reason !== null && { reason }) },
     idempotent: answer && idempotent ? idempotent.seal(answer) : null,
+  };
+}
+
+/** Retried while the log is unreachable. */
+function createRetractions(auditLog: AuditLog) {
+  const turns = new KeyedMutex();
+  const waiting: (() => Promise<void>)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  /** Writes what is pending. Throws on failure: then no other change may be logged either. */
+  async function settle(): Promise<void> {
+    if (waiting.length === 0) return;
+    await turns.take('all', async () => {
+      for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
+    });
+  }
+
+  async function tryNow(): Promise<void> {
+    try {
+      await settle();
+    } catch (error) {
+      tryLater();
+      if (!(error instanceof Outage)) throw error;
+    }
+  }
+
+  function tryLater(): void {
+    if (closed) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // The client has already received the error of its change.
+      settle().catch(tryLater);
+    }, RETRY).unref();
+  }
+
+  return {
+    settle,
+    /**
+     * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated. Throws errors other
+     * than an outage; retries later in either case.
+     */
+    async add(entry: AuditDraft | null, answer: string | null): Promise<void> {
+      if (entry) waiting.push(async () => auditLog.append({ entry: failedEntry(entry), idempotent: null }));
+      if (answer !== null) waiting.push(async () => auditLog.forget(answer));
+      await tryNow();
+    },
+    async close(): Promise<void> {
+      closed = true;
+      clearTimeout(timer);
+      await tryNow();
+    },
   };
 }

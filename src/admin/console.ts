@@ -4,8 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
-import { CONSOLE_PREFIX, sessionCookie, sessionIds } from './session-cookie.ts';
-import type { Sessions } from './sessions.ts';
+import { CONSOLE_PREFIX, type Sessions, sessionCookie, sessionIds } from './sessions.ts';
 
 export interface ConsoleParts {
   readonly gate: Gate;

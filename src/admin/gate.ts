@@ -18,20 +18,7 @@ import {
 } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
-export interface Gate {
-  /** Throws AdminError for requests by web pages of another origin. */
-  checkOrigin(request: IncomingMessage): void;
-  /** Throws AdminError if a required token is missing or wrong. */
-  operator(request: IncomingMessage): Promise<Operator>;
-  /** For operators who were admitted before; `null`: revoked. Throws as `holder`. */
-  recheck(request: IncomingMessage): Promise<Operator | null>;
-  /** Returns the hash of the token. Throws as `operator`, and counts a wrong token. */
-  admit(token: string, request: IncomingMessage): Promise<string>;
-  /** `null`: revoked. Throws AdminError while the state is down. */
-  holder(hash: string): Promise<Operator | null>;
-  /** The operator if no token is needed; `null`: one is. */
-  withoutToken(): Promise<Operator | null>;
-}
+export type Gate = ReturnType<typeof createGate>;
 
 /** Wrong tokens per address, within milliseconds. */
 const GUESSES = { failures: 10, window: MINUTE };
@@ -42,7 +29,7 @@ const LOCAL: Operator = { name: 'local', role: 'admin' };
  * `ownToken`: the token of this run, from the gateway's folder; `null`: none. Read access to it implies control of the
  * folder, so its holder may name the user. No other token can choose a name, and a chosen name never equals a token's.
  */
-export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null): Gate {
+export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null) {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
   const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashToken(ownToken), createdAt: 0 }];
@@ -63,8 +50,8 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   // Prepares for an outage before the first call. That call reports a failure itself.
   known().catch(() => {});
 
-  async function refused(address: string, message: string): Promise<AdminError> {
-    const { exhausted, readings, now } = await guard.fail(address);
+  async function refused({ socket }: IncomingMessage, message: string): Promise<AdminError> {
+    const { exhausted, readings, now } = await guard.fail(socket.remoteAddress ?? 'unknown');
     if (!exhausted) {
       return new AdminError('invalid_admin_token', message, {
         headers: { 'WWW-Authenticate': 'Bearer realm="storegate admin"' },
@@ -76,11 +63,12 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     });
   }
 
-  /** The configured token needs no state. */
+  /** `null`: revoked. Throws AdminError while the state is down; the configured token needs no state. */
   async function holder(hash: string): Promise<Operator | null> {
     return holderOf(hash, configured) ?? holderOf(hash, await known());
   }
 
+  /** The operator if no token is needed; `null`: one is. */
   async function withoutToken(): Promise<Operator | null> {
     if (configured.length > 0 || !isLoopback(admin.host)) return null;
     return (await known()).length === 0 ? LOCAL : null;
@@ -94,7 +82,8 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   }
 
   return {
-    checkOrigin({ headers }) {
+    /** Throws AdminError for requests by web pages of another origin. */
+    checkOrigin({ headers }: IncomingMessage): void {
       const { host = '', origin } = headers;
       // DNS rebinding: a web page whose name resolves to this machine sends that name as host.
       if (isLoopback(admin.host) && !isLocalName(host)) {
@@ -104,23 +93,22 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
         throw new AdminError('foreign_origin', 'The admin listener does not answer to web pages of other origins.');
       }
     },
-    async operator(request) {
+    /** Throws AdminError if a required token is missing or wrong. */
+    async operator(request: IncomingMessage): Promise<Operator> {
       const found = await find(request);
       if (found) return found;
-      const address = request.socket.remoteAddress ?? 'unknown';
-      throw await refused(address, 'Send an admin token as Authorization: Bearer <token>.');
+      throw await refused(request, 'Send an admin token as Authorization: Bearer <token>.');
     },
+    /** For operators who were admitted before; `null`: revoked. Throws as `holder`. */
     recheck: find,
-    async admit(token, { socket }) {
+    /** Returns the hash of the token. Throws as `operator`, and counts a wrong token. */
+    async admit(token: string, request: IncomingMessage): Promise<string> {
       const hash = hashToken(token);
       if (await holder(hash)) return hash;
-      throw await refused(
-        socket.remoteAddress ?? 'unknown',
-        'The admin token is not valid for this gateway, or it was revoked.',
-      );
+      throw await refused(request, 'The admin token is not valid for this gateway, or it was revoked.');
     },
     holder,
-    withoutToken: withoutToken,
+    withoutToken,
   };
 }
 

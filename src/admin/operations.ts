@@ -8,16 +8,13 @@ import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
-import { historyOperations } from './operations/history.ts';
 import { keyImportOperations } from './operations/key-imports.ts';
 import { keyOperations } from './operations/keys.ts';
-import { liveOperations } from './operations/live.ts';
 import { planOperations } from './operations/plans.ts';
 import { requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
-import { storeOperations } from './operations/stores.ts';
 import { tokenOperations } from './operations/tokens.ts';
-import { topOperations } from './operations/top.ts';
+import { trafficOperations } from './operations/traffic.ts';
 import { usageOperations } from './operations/usage.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 
@@ -33,11 +30,13 @@ export function createOperations(context: AdminContext, change: Change, live: Li
     ...auditOperations(context),
     ...tokenOperations(context, change),
     ...statusOperations(context),
-    ...storeOperations(context),
-    ...topOperations(context),
-    ...historyOperations(context),
-    ...liveOperations(live),
+    ...trafficOperations(context),
     ...requestOperations(context),
+    followLive: async ({ query }) => {
+      const { event, key = null, account = null, code = null } = query;
+      const wanted = { now: event !== 'refused', refused: event === 'now' ? null : { key, account, code } };
+      return { status: 200, body: null, follow: (listener) => live.follow(wanted, listener) };
+    },
     ...webhookOperations(context, change),
   };
 }

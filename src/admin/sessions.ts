@@ -1,21 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Request } from 'express';
 
-/** Sessions of the console, each with the hash of its token. */
-export interface Sessions {
-  /** Returns the id, a secret of 256 bits. */
-  begin(tokenHash: string): string;
-  /** `null`: unknown or ended. */
-  find(id: string): string | null;
-  /** Records user activity. Polling by a page does not count, so that open tabs expire. */
-  use(id: string): void;
-  end(id: string): void;
-}
+export const CONSOLE_PREFIX = '/console';
 
-/** Milliseconds. */
-export interface SessionLimits {
-  readonly idle: number;
-  readonly longest: number;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** The oldest sessions of the same token end, so that a sign-in never ends the session of another operator. */
 const MOST = 50;
@@ -26,8 +14,11 @@ interface Session {
   used: number;
 }
 
-/** In memory. Each call checks the token, so revoking it ends its sessions. `limits` may change with a reload. */
-export function createSessions(limits: () => SessionLimits, clock: () => number): Sessions {
+/**
+ * Sessions of the console, in memory, each with the hash of its token. Each call checks the token, so revoking it ends
+ * its sessions. `limits`: milliseconds; they may change with a reload.
+ */
+export function createSessions(limits: () => { readonly idle: number; readonly longest: number }, clock: () => number) {
   /** In the order of their begin. */
   const sessions = new Map<string, Session>();
 
@@ -52,18 +43,50 @@ export function createSessions(limits: () => SessionLimits, clock: () => number)
   }
 
   return {
-    begin(tokenHash) {
+    /** Returns the id, a secret of 256 bits. */
+    begin(tokenHash: string): string {
       makeRoom(tokenHash);
       const id = randomBytes(32).toString('base64url');
       const now = clock();
       sessions.set(id, { tokenHash, begun: now, used: now });
       return id;
     },
-    find: (id) => live(id)?.tokenHash ?? null,
-    use(id) {
+    /** `null`: unknown or ended. */
+    find: (id: string): string | null => live(id)?.tokenHash ?? null,
+    /** Records user activity. Polling by a page does not count, so that open tabs expire. */
+    use(id: string): void {
       const session = live(id);
       if (session) session.used = clock();
     },
-    end: (id) => void sessions.delete(id),
+    end: (id: string) => void sessions.delete(id),
   };
+}
+
+/**
+ * Usually one. Servers at other ports of the host may set more cookies of this name, and browsers send those with the
+ * longest path first (RFC 6265 section 5.4), so none may hide another.
+ */
+export function sessionIds({ headers }: Request): string[] {
+  const wanted = `${nameFor(headers.host)}=`;
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.filter((pair) => pair.startsWith(wanted)).map((pair) => pair.slice(wanted.length));
+}
+
+/** `null` deletes the cookie. */
+export function sessionCookie(id: string | null, request: Request): string {
+  const value = `${nameFor(request.headers.host)}=${id ?? ''}; Path=${CONSOLE_PREFIX}/; HttpOnly; SameSite=Strict`;
+  return `${value}${cameOverTls(request) ? '; Secure' : ''}${id === null ? '; Max-Age=0' : ''}`;
+}
+
+/** Cookies ignore ports, and tunnels make several gateways `localhost`, so each port has its own name. */
+function nameFor(host = ''): string {
+  return `storegate_session_${/:(\d{1,5})$/.exec(host)?.[1] ?? 'default'}`;
+}
+
+/**
+ * Also TLS up to a balancer, as the browser's Origin shows; forging it harms only the forger. X-Forwarded-Proto is not
+ * trusted: the listener has no proxy settings.
+ */
+function cameOverTls({ secure, headers }: Request): boolean {
+  return secure || headers.origin?.startsWith('https://') === true;
 }

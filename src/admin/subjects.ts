@@ -4,7 +4,7 @@ import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
-import { keysOf } from './key-lists.ts';
+import { keysOf } from './lists.ts';
 import { time } from './view.ts';
 
 /** A key, or an account if its plan counts accounts. */

@@ -1,8 +1,8 @@
 import { CONSOLE_PATH, createConsole } from '@storegate/console';
 import type { FindPage } from '@storegate/pages';
 import { createOperatorsReference } from '@storegate/reference';
+import { ADMIN_ERRORS } from '../admin/admin-error.ts';
 import { adminContract } from '../admin/api.ts';
-import { ADMIN_ERRORS } from '../admin/error-words.ts';
 
 /** The console, and the reference of the admin API below it. */
 export function createConsolePages(): FindPage {

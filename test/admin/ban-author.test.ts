@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { banAuthorOf } from '../../src/admin/ban-author.ts';
+import { banAuthorOf } from '../../src/admin/ban-history.ts';
 import { type AuditLog, failedEntry } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { whileUnchanged } from '../../src/admin/plan-file-lock.ts';
+import { whileUnchanged } from '../../src/admin/plan-file.ts';
 import { lockFile } from '../../src/common/lock.ts';
 
 let folder: string;

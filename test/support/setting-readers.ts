@@ -5,7 +5,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'listen.tls': ['run/gateway.ts', 'common/https-fetch.ts', 'http1/tls/server.ts'],
   'listen.proxyProtocol': ['run/serving.ts'],
   admin: ['admin/gate.ts', 'cli/serve.ts'],
-  'admin.tls': ['run/gateway.ts', 'common/https-fetch.ts', 'admin/server.ts'],
+  'admin.tls': ['run/gateway.ts', 'common/https-fetch.ts', 'admin/admin.ts'],
   redis: [
     'state/redis/open.ts',
     'state/redis/client.ts',

@@ -1,15 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
-import type { LiveNow } from '@storegate/console';
-import { type Followed, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import type { LiveNow, PeerCoverage } from '@storegate/console';
+import { quantile } from '../../observe/history/buckets.ts';
+import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import { type Followed, type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { ask } from '../../observe/peers/peers.ts';
 import { fits, newestOf } from '../../observe/peers/requests.ts';
+import { storesOfAll, sumOfConnections } from '../../observe/peers/stores.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
-import { coverageOf } from '../peer-names.ts';
-import { Counting } from './counting.ts';
-import { nowView, type PeerReading } from './view.ts';
+import { storeView } from '../operations/status.ts';
+import { coverageOf, readinessOf, shownConnections } from '../peer-names.ts';
+import { rounded, time } from '../view.ts';
+import { type Counted, Counting } from './counting.ts';
 
 /** Milliseconds. */
 const TICK = 2_000;
@@ -22,6 +26,11 @@ export interface LiveQuery {
   readonly now: boolean;
   /** `null`: no refusals. */
   readonly refused: Followed | null;
+}
+
+interface PeerReading {
+  readonly gateway: string;
+  readonly answer: LiveAnswer;
 }
 
 interface Following {
@@ -131,4 +140,65 @@ export class Live {
     this.#followings.delete(following);
     listener.end();
   }
+}
+
+/** `at`: Unix milliseconds. */
+function nowView(
+  at: number,
+  readings: readonly PeerReading[],
+  { span, row, rows, lately }: Counted,
+  missing: PeerCoverage,
+): LiveNow {
+  const buckets = bucketsIn(lately.row);
+  return {
+    at: time(at),
+    span: Math.round(span),
+    requests: requestsIn(row),
+    ...verdictsIn(row),
+    classes: classesIn(row),
+    latency: {
+      span: Math.round(lately.span),
+      p50: rounded(quantile(buckets, 0.5)),
+      p95: rounded(quantile(buckets, 0.95)),
+      p99: rounded(quantile(buckets, 0.99)),
+    },
+    inFlight: readings.reduce((sum, { answer }) => sum + inFlight(answer), 0),
+    gateways: readings.map(({ gateway, answer }, i) => ({
+      gateway,
+      readiness: readinessOf(answer.readiness),
+      state: answer.state,
+      localSince: time(
+        best(
+          Math.min,
+          answer.processes.map(({ status }) => status.aloneSince),
+        ),
+      ),
+      stateMs: rounded(
+        best(
+          Math.max,
+          answer.processes.map(({ status }) => status.stateTime),
+        ),
+      ),
+      workers: answer.workers,
+      processes: answer.processes.length,
+      inFlight: inFlight(answer),
+      requests: requestsIn(rows[i]!),
+      store: shownConnections(sumOfConnections(answer.processes.map(({ status }) => status.store))),
+    })),
+    stores: storesOfAll(
+      readings.map(({ gateway, answer: { processes } }) => ({
+        gateway,
+        processes: processes.map(({ status }) => status),
+      })),
+    ).map(storeView),
+    ...missing,
+  };
+}
+
+const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);
+
+/** `null`: none is known. */
+function best(choose: typeof Math.max, values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : choose(...known);
 }

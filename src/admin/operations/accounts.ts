@@ -3,8 +3,7 @@ import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { keyPage, keysOf } from '../key-lists.ts';
-import { page } from '../page.ts';
+import { keyPage, keysOf, page } from '../lists.ts';
 import { statusOf } from '../view.ts';
 
 export function accountOperations(context: AdminContext) {

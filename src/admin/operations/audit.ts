@@ -1,6 +1,6 @@
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { limitOf } from '../page.ts';
+import { limitOf } from '../lists.ts';
 import { entryView } from '../view.ts';
 
 export function auditOperations({ auditLog }: AdminContext) {

@@ -7,13 +7,12 @@ import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
-import { banAuthorOf } from '../ban-author.ts';
-import { endsOf, entriesSince, RecentBans } from '../ban-history.ts';
+import { banAuthorOf, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { orLastKnown } from '../last-known.ts';
-import { limitOf } from '../page.ts';
+import { limitOf } from '../lists.ts';
 import { sameReason } from '../reason.ts';
 import {
   countedSubjects,

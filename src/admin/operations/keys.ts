@@ -23,8 +23,8 @@ import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { keyPage } from '../key-lists.ts';
 import { orLastKnown } from '../last-known.ts';
+import { keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 

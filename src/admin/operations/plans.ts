@@ -11,8 +11,7 @@ import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
 import { changedPlan } from '../plan-change.ts';
-import { checkPlans, replacePlans, withPlan } from '../plan-file.ts';
-import { whileUnchanged } from '../plan-file-lock.ts';
+import { checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
 import { escalationView, planOptions } from '../view.ts';
 
 /** Retries of concurrent changes of the file. */

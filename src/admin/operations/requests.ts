@@ -1,3 +1,4 @@
+import type { Decision, Step } from '@storegate/console';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
   type DecisionView,
@@ -12,8 +13,8 @@ import {
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { limitOf } from '../page.ts';
-import { coverageOf, shownDecision as namedDecision, shownListed } from '../peer-names.ts';
+import { limitOf } from '../lists.ts';
+import { coverageOf } from '../peer-names.ts';
 import { time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
@@ -36,22 +37,25 @@ export function requestOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-function shown(gateway: string, { id, worker, at, decision, windows, store, ...rest }: RequestView) {
+function shown(gateway: string, { decision, windows, store, ...rest }: RequestView) {
   return {
-    ...{ id, gateway, worker, at: time(at), ...shownListed(rest) },
+    ...listView({ gateway, ...rest }),
     store: store && { attempts: store.attempts, target: store.asked, head: store.head },
     decision: decision && decisionView(decision),
     windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
   };
 }
 
-function decisionView(view: DecisionView) {
-  const { retryAt, bannedUntil, ...decision } = namedDecision(view);
-  return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
+function decisionView({ by, banBegan, rung, retryAt, bannedUntil, ...rest }: DecisionView) {
+  const decidedBy: Decision['by'] = by === 'alone' ? 'local' : by;
+  const times = { retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
+  return { ...rest, by: decidedBy, banStarted: banBegan, level: rung, ...times };
 }
 
-export function listView({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
-  return { id, gateway, worker, at: time(at), ...shownListed(rest) };
+export function listView<R extends ListedRequest & { readonly gateway: string }>(request: R) {
+  const { gateway, id, worker, at, step, more, ...rest } = request;
+  const place: Step = step === 'door' ? 'http' : step;
+  return { id, gateway, worker, at: time(at), ...rest, step: place, repeated: more };
 }
 
 function unknown(id: string, { answers, silent, apart }: PeerAnswers<Explained>): string {

@@ -1,11 +1,10 @@
 import { ask } from '../../observe/peers/peers.ts';
 import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
-import { storesOfAll } from '../../observe/peers/stores.ts';
+import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, readinessOf, shownConnections } from '../peer-names.ts';
+import { coverageOf, readinessOf, shownConnections, stateOf } from '../peer-names.ts';
 import { time } from '../view.ts';
-import { storeView } from './stores.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -18,6 +17,15 @@ export function statusOperations(context: AdminContext) {
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
       const lostOnes = lost.map(({ gateway, at }) => ({ gateway, at: time(at) }));
       return ok({ gateways, lost: lostOnes, ...coverageOf({ silent, apart }) });
+    },
+    listStores: async () => {
+      const { answers, silent, apart } = await ask(context.peers(), status, null);
+      const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
+      const stores = storesOfAll(gateways).map((store) => ({
+        ...storeView(store),
+        processes: store.seen.map(observationView),
+      }));
+      return ok({ stores, ...coverageOf({ silent, apart }) });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -66,6 +74,23 @@ function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }:
     store: shownConnections(store),
     localSince: time(aloneSince),
     stateMs: stateTime && round(stateTime),
+  };
+}
+
+export function storeView({ seen: _seen, since, state, of, down, connections, ...rest }: StoreOfAll) {
+  return {
+    ...rest,
+    ...{ state: stateOf(state), since: time(since), total: of, down },
+    connections: shownConnections(connections),
+  };
+}
+
+function observationView(seen: SeenStore) {
+  const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
+  return {
+    ...{ gateway, worker, state: stateOf(state), reason, inFlight, requests, failures, retries },
+    since: time(since),
+    connections: shownConnections(seen),
   };
 }
 

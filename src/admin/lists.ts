@@ -1,0 +1,82 @@
+import type { KeyRecord } from '../keys/key.ts';
+import type { KeyStore } from '../keys/store.ts';
+import { AdminError } from './admin-error.ts';
+import type { AdminContext } from './context.ts';
+import { keyView, statusOf } from './view.ts';
+
+const DEFAULT_LIMIT = 100;
+
+type Query = Readonly<Record<string, string>>;
+/** `next`: the cursor of the next page; `null`: the last page. */
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+interface Context extends Pick<AdminContext, 'uses'> {
+  readonly keys: Pick<KeyStore, 'get' | 'read'>;
+}
+
+export function limitOf(query: Query): number {
+  return query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
+}
+
+export function page<T>(all: readonly T[], query: Query, nameOf: (item: T) => string): Page<T> {
+  const { after } = query;
+  const start = after === undefined ? 0 : all.findIndex((item) => nameOf(item) === after) + 1;
+  if (after !== undefined && start === 0) throw unknownPage();
+  const left = all.slice(start);
+  const items = left.slice(0, limitOf(query));
+  return { items, next: items.length < left.length ? nameOf(items.at(-1)!) : null };
+}
+
+const unknownPage = () =>
+  new AdminError('invalid_value', '`after` names nothing in this list: use the `next` of the page before.');
+
+/** Oldest first, including revoked keys. */
+export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: string): Promise<KeyRecord[]> {
+  return (await Array.fromAsync(keys.read({ account }))).flat();
+}
+
+/** `query` is that of `listKeys`. Throws AdminError. */
+export async function keyPage(context: Context, query: Query, now: number) {
+  const { items, next } = await pageOf(context, query, now);
+  const uses = await context.uses.lastUsed(items.map(({ id }) => id));
+  return { keys: items.map((record) => keyView(record, now, uses.get(record.id) ?? null)), next };
+}
+
+async function pageOf({ keys }: Context, query: Query, now: number): Promise<Page<KeyRecord>> {
+  const { account, find, after: afterId, sort = 'created' } = query;
+  const limit = limitOf(query);
+  const fits = fitting(query, now);
+  const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
+  if (afterId !== undefined && !after) throw unknownPage();
+  // An exact id comes first.
+  const meant = find === undefined ? null : await keys.get(find);
+  const first = meant && !after && fits(meant) ? [meant] : [];
+  const items: KeyRecord[] = [];
+  let last: string | null = null;
+  for await (const part of keys.read({ account, after, newestFirst: sort === '-created' })) {
+    for (const record of part) {
+      if (record.id !== meant?.id && fits(record)) {
+        if (items.length === limit) return { items: [...first, ...items], next: last };
+        items.push(record);
+      }
+      last = record.id;
+    }
+  }
+  return { items: [...first, ...items], next: null };
+}
+
+function fitting({ account, plan, scope, status, label, find }: Query, now: number): (record: KeyRecord) => boolean {
+  const labelled = label?.toLowerCase();
+  const found = find?.toLowerCase();
+  const has = (text: string | null, part: string) => text?.toLowerCase().includes(part) ?? false;
+  return (record) =>
+    (account === undefined || record.account === account) &&
+    (plan === undefined || record.plan === plan) &&
+    (scope === undefined || record.scopes.includes(scope)) &&
+    (status === undefined || statusOf(record, now) === status) &&
+    (labelled === undefined || has(record.label, labelled)) &&
+    (found === undefined || [record.id, record.account, record.label].some((text) => has(text, found)));
+}

@@ -1,0 +1,118 @@
+import { DAY } from '../../common/time.ts';
+import { parseDuration } from '../../config/units.ts';
+import { quantile } from '../../observe/history/buckets.ts';
+import type { Span } from '../../observe/history/history.ts';
+import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
+import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+import {
+  HISTORY_STEPS,
+  type HistoryAnswer,
+  type HistoryQuery,
+  type HistoryStep,
+  history,
+  MOST_STEPS,
+  mergeHistory,
+} from '../../observe/peers/history.ts';
+import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
+import { mergeTop, type TopQuery, top } from '../../observe/peers/top.ts';
+import type { Counted } from '../../observe/top/summary.ts';
+import type { Counting } from '../../observe/top/top.ts';
+import { AdminError } from '../admin-error.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { coverageOf } from '../peer-names.ts';
+import { rounded, time } from '../view.ts';
+
+export function trafficOperations(context: AdminContext) {
+  /** Splits the query by the steps that one answer may have. */
+  async function askInParts(question: HistoryQuery) {
+    const all: PeerAnswers<HistoryAnswer>[] = [];
+    const most = MOST_STEPS * HISTORY_STEPS[question.step];
+    for (let from = question.from; from < question.to; from += most) {
+      const to = Math.min(question.to, from + most);
+      all.push(await ask(context.peers(), history, { ...question, from, to }));
+    }
+    const answers = all.flatMap((one) => one.answers);
+    return {
+      steps: mergeHistory(answers.map(({ answer }) => answer)),
+      gateways: [...new Set(answers.map(({ gateway }) => gateway))],
+      silent: [...new Set(all.flatMap(({ silent }) => silent))],
+      apart: all.find(({ apart }) => apart !== null)?.apart ?? null,
+    };
+  }
+
+  return {
+    getHistory: async ({ query, now }) => {
+      const { since = '1d', step = '1h' } = query;
+      const length = HISTORY_STEPS[step as HistoryStep];
+      const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
+      const { steps, gateways, silent, apart } = await askInParts({
+        from,
+        to: Math.max(from, now),
+        step: step as HistoryStep,
+        row: rowOf(query),
+      });
+      return ok({ step, steps: steps.map(stepView), gateways, ...coverageOf({ silent, apart }) });
+    },
+    getTop: async ({ query }) => {
+      const { window = 'hour', by = 'requests', limit = '20' } = query;
+      // Validated by the contract.
+      const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
+      const { answers, silent, apart } = await ask(context.peers(), top, question);
+      const { since, summary } = mergeTop(
+        question.by,
+        answers.map(({ answer }) => answer),
+      );
+      return ok({
+        window: question.window,
+        by: question.by === 'near' ? 'near-limit' : question.by,
+        since: answers.length === 0 ? null : time(since),
+        total: summary.total,
+        error: summary.floor,
+        items: summary.items.slice(0, Number(limit)).map((item) => itemView(item, summary.total)),
+        gateways: answers.map(({ gateway, answer }) => ({
+          gateway,
+          since: time(answer.since),
+          missing: answer.missing,
+        })),
+        ...coverageOf({ silent, apart }),
+      });
+    },
+  } satisfies Partial<AdminOperations>;
+}
+
+function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {
+  if (operation !== undefined && plan !== undefined)
+    throw new AdminError('invalid_value', 'Ask for an operation or for a plan: both together are not counted.');
+  return operation !== undefined ? operationRow(operation) : plan !== undefined ? planRow(plan) : ALL;
+}
+
+function stepView({ start, minutes, policies, row }: Span) {
+  const buckets = bucketsIn(row);
+  return {
+    at: time(start),
+    minutes,
+    requests: requestsIn(row),
+    ...verdictsIn(row),
+    classes: classesIn(row),
+    statuses: Object.fromEntries(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)),
+    p50: rounded(quantile(buckets, 0.5)),
+    p95: rounded(quantile(buckets, 0.95)),
+    p99: rounded(quantile(buckets, 0.99)),
+    outagePolicies: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
+  };
+}
+
+function itemView({ count, error, last, about }: Counted<Counting>, total: number) {
+  const { keyId, account, plan, operation } = about;
+  return {
+    key: keyId,
+    account,
+    plan,
+    operation,
+    count,
+    error,
+    share: Math.round((count / total) * 10_000) / 10_000,
+    last: time(last),
+  };
+}

@@ -10,14 +10,14 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { OPEN_METRICS, prefersOpenMetrics } from '../observe/open-metrics.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
-import { AdminError, errorBody } from './admin-error.ts';
+import { type AdminCode, AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
 import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
-import { readinessOf } from './peer-names.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
+import { readinessOf } from './view.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -142,22 +142,19 @@ function answerCall(api: () => AdminApi, observe: Observe) {
   };
 }
 
-/** Errors of body-parser have a `type`. */
+const INCOMPLETE = ['invalid_request', 'The body did not arrive whole.'] as const;
+/** By the `type` of the errors of body-parser. */
+const BODY_ERRORS: Readonly<Record<string, readonly [AdminCode, string]>> = {
+  'entity.too.large': ['payload_too_large', `A body is at most ${MAX_BODY} large.`],
+  'encoding.unsupported': ['unsupported_media_type', 'Send the body without a Content-Encoding.'],
+  'request.aborted': INCOMPLETE,
+  'request.size.invalid': INCOMPLETE,
+};
+const BUG = ['internal_error', 'Something went wrong inside the gateway: see its log for the request id.'] as const;
+
 function sendError(response: Response, thrown: unknown, observe: Observe): void {
-  const { type } = thrown as { type?: string };
-  const error =
-    thrown instanceof AdminError
-      ? thrown
-      : type === 'entity.too.large'
-        ? new AdminError('payload_too_large', `A body is at most ${MAX_BODY} large.`)
-        : type === 'encoding.unsupported'
-          ? new AdminError('unsupported_media_type', 'Send the body without a Content-Encoding.')
-          : type === 'request.aborted' || type === 'request.size.invalid'
-            ? new AdminError('invalid_request', 'The body did not arrive whole.')
-            : new AdminError(
-                'internal_error',
-                'Something went wrong inside the gateway: see its log for the request id.',
-              );
+  const [code, message] = BODY_ERRORS[(thrown as { type?: string }).type ?? ''] ?? BUG;
+  const error = thrown instanceof AdminError ? thrown : new AdminError(code, message);
   if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
   response.status(error.status).set(error.headers).json(errorBody(error));
 }

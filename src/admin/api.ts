@@ -19,23 +19,17 @@ import { reasonIn } from './reason.ts';
 
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
 
-export interface AdminApi {
-  readonly contract: Contract;
-  /** Throws AdminError; anything else thrown is a bug. */
-  call(call: Call): Promise<AdminAnswer>;
-  endStreams(): void;
-  /** Writes pending retractions to the audit log. */
-  close(): Promise<void>;
-}
+export type AdminApi = ReturnType<typeof createAdminApi>;
 
 /** Local commands call the same operations. Throws if `contract` and the code differ. */
-export function createAdminApi(context: AdminContext, contract: Contract = adminContract()): AdminApi {
+export function createAdminApi(context: AdminContext, contract: Contract = adminContract()) {
   const { change, close } = createChanges(context.auditLog);
   const live = new Live(context);
   const operations = bindOperations(contract, createOperations(context, change, live));
   return {
     contract,
-    async call(call) {
+    /** Throws AdminError; anything else thrown is a bug. */
+    async call(call: Call): Promise<AdminAnswer> {
       const { operation, parameters } = find(contract, call);
       const { run, role } = operations.get(operation.id)!;
       refuseSecrets(parameters, call.query);
@@ -48,6 +42,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = admin
       }
     },
     endStreams: () => live.close(),
+    /** Writes pending retractions to the audit log. */
     close,
   };
 }

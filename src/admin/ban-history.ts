@@ -85,13 +85,17 @@ async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<Audi
 }
 
 export class RecentBans {
-  readonly #entries = new Map<string, AuditEntry[]>();
-  readonly #failed = new Set<string>();
+  readonly #entries: ReadonlyMap<string, readonly AuditEntry[]>;
+  readonly #failed: ReadonlySet<string>;
+
+  /** `entries`: newest first. */
+  constructor(entries: readonly AuditEntry[]) {
+    this.#entries = Map.groupBy(entries, ({ target }) => target);
+    this.#failed = new Set(entries.filter(({ action }) => action.endsWith('.failed')).map(callOf));
+  }
 
   static async since(log: Log, since: number): Promise<RecentBans> {
-    const recent = new RecentBans();
-    for await (const entry of entriesSince(log, since)) recent.#add(entry);
-    return recent;
+    return new RecentBans(await Array.fromAsync(entriesSince(log, since)));
   }
 
   /** The last 30 days, or what the log retains. */
@@ -112,13 +116,6 @@ export class RecentBans {
   reasonOf(subject: string, until: number): string | null {
     const begun = this.#about(subject).find((entry) => entry.action === 'bans.start' && untilOf(entry) === until);
     return begun ? (begun.after as { reason: string }).reason : null;
-  }
-
-  #add(entry: AuditEntry): void {
-    if (entry.action.endsWith('.failed')) this.#failed.add(callOf(entry));
-    const entries = this.#entries.get(entry.target);
-    if (entries) entries.push(entry);
-    else this.#entries.set(entry.target, [entry]);
   }
 
   #about(subject: string): AuditEntry[] {

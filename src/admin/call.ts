@@ -1,8 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Answers } from '@storegate/console';
+import { Outage } from '../errors/outage.ts';
 import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
+import { CountersError } from '../state/state.ts';
 import { AdminError } from './admin-error.ts';
+import { time } from './view.ts';
 
 export interface Call {
   readonly id: string;
@@ -62,6 +65,22 @@ export type AdminOperations = { readonly [Id in keyof Answers]: AdminOperation<A
 
 export const ok = <Body>(body: Body): AdminAnswer<Body> => ({ status: 200, body });
 export const created = <Body>(body: Body): AdminAnswer<Body> => ({ status: 201, body });
+
+/** During an outage of the state returns the local copy with its time. */
+export async function orLastKnown<K extends { readonly asOf: number }, Body extends object>(
+  ask: () => Promise<Body>,
+  known: (() => K | null) | undefined,
+  show: (known: K) => Promise<Body>,
+): Promise<AdminAnswer<Body & { readonly asOf?: string }>> {
+  try {
+    return ok(await ask());
+  } catch (error) {
+    const isDown = error instanceof Outage && !(error.cause instanceof CountersError);
+    const last = (isDown && known?.()) || null;
+    if (last === null) throw error;
+    return ok({ ...(await show(last)), asOf: time(last.asOf) });
+  }
+}
 
 /**
  * The stored response may hold a secret, so it is encrypted with a key derived from the Idempotency-Key, which is not

@@ -12,8 +12,8 @@ import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.t
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
 import { ask } from '../observe/peers/peers.ts';
 import type { AdminContext } from './context.ts';
-import { coverageOf } from './peer-names.ts';
-import { time } from './view.ts';
+import type { Subject } from './subjects.ts';
+import { coverageOf, time } from './view.ts';
 
 const MOST_SUBJECTS = 100;
 
@@ -69,14 +69,10 @@ function beganAt(window: Window, at: number): number {
   return kindOf(window).resetsAsWhole ? at - window.span : at;
 }
 
-interface SubjectUses {
-  readonly key: string | null;
-  readonly account: string;
-}
+type SubjectName = Pick<Subject, 'key' | 'account'>;
+type RefusedSubject = SubjectName & { readonly windows: readonly Refusing[] };
 
-type RefusedSubject = SubjectUses & { readonly windows: readonly Refusing[] };
-
-function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, SubjectUses> {
+function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, SubjectName> {
   return new Map(
     keys.map((key) => {
       const isOfKey = planned.plans.get(key.plan)?.count !== 'account';
@@ -89,19 +85,18 @@ function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string
 function refusedTo(
   windows: readonly Window[],
   { windows: uses, costliest }: PeakCounts,
-  names: ReadonlyMap<string, SubjectUses>,
+  names: ReadonlyMap<string, SubjectName>,
 ): RefusedSubject[] {
-  const found = new Map<string, Refusing[]>();
-  for (const [i, window] of windows.entries()) {
-    for (const [subject, readings] of uses[i]!.rows) {
-      if (!names.has(subject)) continue;
-      const refusing = simulateLimit(window, usesIn(readings), { floor: uses[i]!.floor, costliest });
-      if (refusing) found.set(subject, [...(found.get(subject) ?? []), { ...refusing, window }]);
-    }
-  }
+  const found = windows.flatMap((window, i) => {
+    const { rows, floor } = uses[i]!;
+    return [...rows].flatMap(([subject, readings]) => {
+      const refusing = names.has(subject) && simulateLimit(window, usesIn(readings), { floor, costliest });
+      return refusing ? [{ subject, ...refusing, window }] : [];
+    });
+  });
   const most = ({ windows: refusing }: RefusedSubject) =>
     Math.max(...refusing.map(({ refused }) => refused.most ?? refused.least));
-  return [...found]
+  return [...Map.groupBy(found, ({ subject }) => subject)]
     .map(([subject, refusing]) => ({ ...names.get(subject)!, windows: refusing }))
     .sort((one, other) => most(other) - most(one));
 }

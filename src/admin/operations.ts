@@ -8,7 +8,6 @@ import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
-import { keyImportOperations } from './operations/key-imports.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
 import { requestOperations } from './operations/requests.ts';
@@ -21,7 +20,6 @@ import { webhookOperations } from './operations/webhooks.ts';
 export function createOperations(context: AdminContext, change: Change, live: Live): AdminOperations {
   return {
     ...keyOperations(context, change),
-    ...keyImportOperations(context, change),
     ...accountOperations(context),
     ...planOperations(context, change),
     ...banOperations(context, change),
@@ -41,30 +39,25 @@ export function createOperations(context: AdminContext, change: Change, live: Li
   };
 }
 
-export interface BoundOperation {
-  readonly run: AdminOperation;
-  /** The lowest role: `x-role` in the contract. */
-  readonly role: Role;
-}
-
-/** Throws, and lists all differences, if contract and code differ or an operation has no known role. */
-export function bindOperations(contract: Contract, operations: AdminOperations): ReadonlyMap<string, BoundOperation> {
+/**
+ * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if contract and code differ
+ * or an operation has no known role.
+ */
+export function bindOperations(contract: Contract, operations: AdminOperations) {
+  const code = new Map<string, AdminOperation>(Object.entries(operations));
+  const described = new Set(contract.operations.map(({ id }) => id));
   const faults: string[] = [];
-  const codeOf = new Map<string, AdminOperation>(Object.entries(operations));
-  const bound = new Map<string, BoundOperation>();
+  const bound = new Map<string, { readonly run: AdminOperation; readonly role: Role }>();
   for (const operation of contract.operations) {
-    const run = codeOf.get(operation.id);
+    const run = code.get(operation.id);
     const named = roleIn(contract, operation);
     const role = ROLES.find((one) => one === named);
+    if (run && role) bound.set(operation.id, { run, role });
     if (!run) faults.push(`operation ${operation.id} has no code`);
     if (!role)
       faults.push(`operation ${operation.id} needs an x-role of ${ROLES.join(', ')}, and has ${named ?? 'none'}`);
-    if (run && role) bound.set(operation.id, { run, role });
   }
-  const described = new Set(contract.operations.map(({ id }) => id));
-  for (const id of codeOf.keys()) {
-    if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
-  }
+  for (const id of code.keys()) if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
   if (faults.length === 0) return bound;
   throw new Error(`The contract of the admin API and its code differ: ${faults.join('; ')}.`);
 }

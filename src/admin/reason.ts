@@ -12,7 +12,7 @@ export function reasonIn(header: string | undefined): string | null {
 }
 
 /** `null`: blank. Throws AdminError for an invalid one. `place`: its position in the call. */
-export function fitReason(text: string, place: string): string | null {
+function fitReason(text: string, place: string): string | null {
   const reason = text.trim();
   const refuse = (why: string) => new AdminError('invalid_value', `${place} ${why}.`);
   if ([...reason].length > LONGEST) throw refuse(`has more than ${LONGEST} characters`);

@@ -1,10 +1,14 @@
-import type { Entry, KeyStatus } from '@storegate/console';
+import type { Connections, Entry, KeyStatus, Readiness, Store } from '@storegate/console';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
+import type { PeerAnswers } from '../observe/peers/peers.ts';
+import type { Readiness as PeerReadiness } from '../observe/peers/readiness.ts';
+import type { StoreConnections } from '../observe/peers/status.ts';
+import type { StoreOfAll } from '../observe/peers/stores.ts';
 
 /** Unix milliseconds in RFC 3339. */
 export function time<At extends number | null>(at: At): string | (At & null) {
@@ -65,3 +69,37 @@ export function escalationView({ strikes, window, grace, durations, decay }: Ban
   const span = formatDuration;
   return { strikes, window: span(window), grace: span(grace), durations: durations.map(span), decay: span(decay) };
 }
+
+// Gateways of different versions exchange these values, so their names stay.
+
+const READINESS: Readonly<Record<PeerReadiness, Readiness>> = {
+  ready: 'ready',
+  stopping: 'stopping',
+  state_away: 'state_down',
+  stores_away: 'upstreams_down',
+  no_worker: 'no_workers',
+};
+
+const STATES: Readonly<Record<StoreOfAll['state'], Store['state']>> = {
+  up: 'up',
+  returning: 'recovering',
+  away: 'down',
+  partly: 'partial',
+};
+
+export const readinessOf = (readiness: PeerReadiness): Readiness => READINESS[readiness];
+
+export const stateOf = <S extends StoreOfAll['state']>(state: S) =>
+  STATES[state] as S extends 'partly' ? Store['state'] : Exclude<Store['state'], 'partial'>;
+
+export const coverageOf = ({ silent, apart }: Pick<PeerAnswers<unknown>, 'silent' | 'apart'>) => ({
+  unresponsive: silent,
+  isolated: apart,
+});
+
+export const shownConnections = ({ open, idle, waiting, most }: StoreConnections): Connections => ({
+  open,
+  idle,
+  waiting,
+  limit: most,
+});

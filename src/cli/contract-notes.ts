@@ -2,15 +2,9 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 
-export interface Noted {
-  readonly contract: Pick<Config['contract'], 'file'>;
-  readonly keys: Pick<Config['keys'], 'carriers'>;
-  readonly plans: Pick<Config['plans'], 'publicPlan'>;
-}
-
 /** What the contract means for paths and keys. */
 export function contractNotes(
-  { contract: { file }, keys, plans }: Noted,
+  { contract: { file }, keys, plans }: Config,
   { operations, prefixes, sharesAuthorization }: Contract,
 ): string[] {
   const open = plans.publicPlan ? operations.filter(({ isPublic }) => isPublic) : [];

@@ -18,9 +18,8 @@ import { CallError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
 import { type GatewayFile, gatewayFile, plansFile } from './init-files.ts';
-import { withOrigin } from './origin.ts';
 import { sampleRequests } from './sample-requests.ts';
-import { runUntilStopped } from './serve.ts';
+import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface InitOptions {

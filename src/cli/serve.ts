@@ -1,6 +1,9 @@
-import type { Config, ServedConfig } from '../config/config.ts';
-import { namesStores, withStore } from '../config/describe.ts';
+import { ExpectedError, isExpected } from '../common/expected-error.ts';
+import type { Address, Config, ServedConfig } from '../config/config.ts';
+import { namesStores, sourceOf, withStore } from '../config/describe.ts';
+import { variableOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
+import { formatPosition } from '../config/problems/problems.ts';
 import { Outage } from '../errors/outage.ts';
 import { postponeOptimizing, tuneEngine } from '../run/engine.ts';
 import type { Gateway, Started } from '../run/gateway.ts';
@@ -9,7 +12,6 @@ import type { Systemd } from '../run/systemd.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { storeFile } from './commands/store.ts';
 import type { DemoKey } from './demo.ts';
-import { withOrigin } from './origin.ts';
 import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
@@ -126,4 +128,34 @@ async function reload(gateway: Gateway, systemd: Systemd | null | undefined): Pr
     if (!(error instanceof ReloadRefused)) throw error;
     systemd?.reloaded('The reload failed: see the log');
   }
+}
+
+class UnusableSetting extends ExpectedError {
+  override name = 'UnusableSetting';
+}
+
+/** Reads the message, because workers are other processes. */
+export function withOrigin(error: unknown, config: Config): unknown {
+  if (!isExpected(error)) return error;
+  const setting = settingIn(error.message, config);
+  if (setting === null) return error;
+  return new UnusableSetting(`${error.message} (${originOf(config, setting)})`, { cause: error });
+}
+
+function settingIn(message: string, { listen, admin, data }: Config): string | null {
+  const part = /(that address|such host)$/.test(message) ? 'host' : 'port';
+  const names = ({ host, port }: Address) => message.includes(`cannot listen on ${host}:${port}: `);
+  if (names(listen)) return `listen.${part}`;
+  if (names(admin)) return `admin.${part}`;
+  return message.includes(data) ? 'data' : null;
+}
+
+/** `STOREGATE_PORT`, `listen.port in config/gateway.yaml:12:5`, or `the default; STOREGATE_PORT sets another`. */
+function originOf(config: Config, setting: string): string {
+  const origin = sourceOf(config, setting);
+  if (origin.kind === 'environment') return origin.name;
+  if (origin.kind === 'file') {
+    return `${setting} in ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
+  }
+  return `the default; ${variableOf(setting)} sets another`;
 }

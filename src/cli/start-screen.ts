@@ -13,13 +13,7 @@ import { sampleRequests } from './sample-requests.ts';
 export interface StartScreen {
   readonly url: string;
   readonly adminUrl: string;
-  readonly config: {
-    readonly plans: Pick<Config['plans'], 'plans' | 'publicPlan'>;
-    readonly reference: Pick<Config['reference'], 'enabled'>;
-    readonly console: Pick<Config['console'], 'enabled'>;
-    readonly contract: Pick<Config['contract'], 'file'>;
-    readonly keys: Pick<Config['keys'], 'carriers'>;
-  };
+  readonly config: Config;
   readonly contract: Contract;
   readonly place: string;
   readonly unmigratedKeys: UnmigratedKeys | null;
@@ -46,20 +40,17 @@ export function startScreen(screen: StartScreen): string {
 
 function addresses({ url, adminUrl, config, contract }: StartScreen): string {
   const hasContract = config.contract.file !== NO_CONTRACT;
+  const all = [...config.plans.plans.values()];
+  const plan = all.find(({ windows }) => windows !== null) ?? all[0]!;
   const rows = [
-    config.reference.enabled && hasContract ? ['Reference', `${url}${REFERENCE_PATH}/`] : null,
+    ...(config.reference.enabled && hasContract ? [['Reference', `${url}${REFERENCE_PATH}/`]] : []),
     config.console.enabled ? ['Console', `${adminUrl}${CONSOLE_PATH}/`] : ['Admin API', adminUrl],
-    ['New key', `KEY=$(npx storegate keys create --plan ${planName(config)} --account acme --key-only)`],
+    ['New key', `KEY=$(npx storegate keys create --plan ${plan.name} --account acme --key-only)`],
   ];
-  const lines = rows.flatMap((row) => (row === null ? [] : [`  ${row[0]!.padEnd(10)} ${row[1]}\n`]));
+  const lines = rows.map(([name, value]) => `  ${name!.padEnd(10)} ${value}\n`);
   const what = hasContract ? oneLine(`${contract.title} ${contract.version}`) : 'Every path of the backend';
   const notes = contractNotes(config, contract).map((note) => `  Note: ${oneLine(note)}.\n`);
   return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
-}
-
-function planName({ plans: { plans } }: StartScreen['config']): string {
-  const all = [...plans.values()];
-  return (all.find(({ windows }) => windows !== null) ?? all[0])!.name;
 }
 
 function keyTable(keys: readonly DemoKey[]): string {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { PlanDraft } from '@storegate/console';
-import { changedPlan } from '../../src/admin/plan-change.ts';
-import { checkPlans, withPlan } from '../../src/admin/plan-file.ts';
+import { changedPlan, checkPlans, withPlan } from '../../src/admin/plan-file.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { formatWindows } from '../../src/config/windows.ts';
 

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
 import { type StartScreen, startScreen } from '../../src/cli/start-screen.ts';
+import type { Config } from '../../src/config/config.ts';
 import { loadContract } from '../../src/config/contract/contract.ts';
+import type { Plans } from '../../src/limits/plans.ts';
 import { MINUTE, window } from '../support/limits.ts';
 
 function contractOf(paths: object, title = 'Books') {
@@ -11,21 +13,26 @@ function contractOf(paths: object, title = 'Books') {
 
 const BOOKS = contractOf({ '/books': { get: { summary: 'List books', responses: done } } });
 
-const PLANS: StartScreen['config']['plans']['plans'] = new Map([
+const PLANS: Plans['plans'] = new Map([
   ['custom', { name: 'custom', count: 'key', windows: null }],
   ['basic', { name: 'basic', count: 'key', windows: [window(5, MINUTE)] }],
 ]);
 
-const SCREEN: StartScreen = {
-  url: 'http://localhost:8080',
-  adminUrl: 'http://127.0.0.1:9901',
-  config: {
+/** What the screen reads of a configuration. */
+const configWith = (changes: object = {}) =>
+  ({
     plans: { plans: PLANS },
     reference: { enabled: true },
     console: { enabled: true },
     contract: { file: '/openapi.yaml' },
     keys: { carriers: null },
-  },
+    ...changes,
+  }) as unknown as Config;
+
+const SCREEN: StartScreen = {
+  url: 'http://localhost:8080',
+  adminUrl: 'http://127.0.0.1:9901',
+  config: configWith(),
   contract: BOOKS,
   place: 'Keys and data are in ./data.',
   unmigratedKeys: null,
@@ -61,7 +68,7 @@ test('uses the first demo key, and exceeds its limit if that takes few requests'
 });
 
 test('shows neither a disabled page nor requests that the contract does not have', () => {
-  const config = { ...SCREEN.config, reference: { enabled: false }, console: { enabled: false } };
+  const config = configWith({ reference: { enabled: false }, console: { enabled: false } });
   const shown = startScreen({ ...SCREEN, config, contract: contractOf({ '/books': { post: { responses: done } } }) });
   expect(shown).not.toMatch(/docs|console|Requests/);
   expect(shown).toContain('  Admin API  http://127.0.0.1:9901\n');
@@ -91,7 +98,7 @@ test('names the prefix of paths, public operations, and where clients send their
   });
   const contract = loadContract(`${import.meta.dirname}/none.json`, { text });
   const plans = { plans: PLANS, publicPlan: { name: 'public', count: 'key', windows: [] } } as const;
-  const shown = startScreen({ ...SCREEN, config: { ...SCREEN.config, plans }, contract });
+  const shown = startScreen({ ...SCREEN, config: configWith({ plans }), contract });
   expect(shown).toContain('Note: request paths begin with /v1, the path of servers.\n');
   expect(shown).toContain('Note: without a key: listBooks (security of the contract).\n');
   expect(shown).toContain('curl -i http://localhost:8080/v1/books -H "X-Book-Key: $KEY"\n');
@@ -99,7 +106,7 @@ test('names the prefix of paths, public operations, and where clients send their
 });
 
 test('says that requests are not validated without a contract', () => {
-  const config = { ...SCREEN.config, contract: { file: 'none' } };
+  const config = configWith({ contract: { file: 'none' } });
   const shown = startScreen({ ...SCREEN, config, contract: loadContract('none') });
   expect(shown).toMatch(/^Every path of the backend is available at http:\/\/localhost:8080\n/);
   expect(shown).toContain('Note: requests are not validated, and every path is forwarded (contract.file: none).\n');

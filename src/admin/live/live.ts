@@ -11,8 +11,7 @@ import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
 import { storeView } from '../operations/status.ts';
-import { coverageOf, readinessOf, shownConnections } from '../peer-names.ts';
-import { rounded, time } from '../view.ts';
+import { coverageOf, readinessOf, rounded, shownConnections, time } from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
 /** Milliseconds. */

@@ -18,16 +18,6 @@ export function accountOperations(context: AdminContext) {
     };
   }
 
-  async function byAccount(): Promise<Map<string, KeyRecord[]>> {
-    const accounts = new Map([...context.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
-    for (const record of await context.keys.list()) {
-      const keys = accounts.get(record.account);
-      if (keys) keys.push(record);
-      else accounts.set(record.account, [record]);
-    }
-    return accounts;
-  }
-
   async function known(account: string): Promise<KeyRecord[]> {
     const keys = await keysOf(context, account);
     if (keys.length === 0 && !context.plans().accounts.has(account))
@@ -40,9 +30,10 @@ export function accountOperations(context: AdminContext) {
 
   return {
     listAccounts: async ({ query, now }) => {
-      const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
-      const { items, next } = page(all, query, ([account]) => account);
-      return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
+      const keys = Map.groupBy(await context.keys.list(), ({ account }) => account);
+      const accounts = new Set([...context.plans().accounts.keys(), ...keys.keys()]);
+      const { items, next } = page([...accounts].sort(), query, (account) => account);
+      return ok({ accounts: items.map((account) => shown(account, keys.get(account) ?? [], now)), next });
     },
     getAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!), now)),
     listKeysOfAccount: async ({ path, query, now }) => {

@@ -8,10 +8,9 @@ import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
 import { banAuthorOf, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
-import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import { type AdminAnswer, type AdminOperations, ok, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { orLastKnown } from '../last-known.ts';
 import { limitOf } from '../lists.ts';
 import { sameReason } from '../reason.ts';
 import {

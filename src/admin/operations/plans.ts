@@ -10,8 +10,7 @@ import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.t
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
-import { changedPlan } from '../plan-change.ts';
-import { checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
+import { changedPlan, checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
 import { escalationView, planOptions } from '../view.ts';
 
 /** Retries of concurrent changes of the file. */
@@ -39,29 +38,27 @@ export function planOperations(context: AdminContext, change: Change) {
     return { name, count, limits, ...planOptions(plan), keys };
   }
 
+  /** The plan of the task in the text `old` of the plans file. */
+  async function simulate({ path, body }: Task, old: string) {
+    const name = path.plan!;
+    const plan = changedPlan(name, checkPlans(old).plans.get(name), body as PlanDraft);
+    const text = withPlan(old, plan);
+    const planned = checkPlans(text);
+    const keys = (await usable()).filter((key) => key.plan === name && !sameLimits(key, context.plans(), planned));
+    return { plan, text, planned, keys, simulation: await simulationOf(context, name, planned, keys) };
+  }
+
   async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<PlanSimulation>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
-      const keys = await usable();
       const old = readFileSync(file, 'utf8');
-      const plan = planIn(task, old);
-      const text = withPlan(old, plan);
-      const planned = checkPlans(text);
-      const tried = await simulation(
-        context,
-        plan.name,
-        planned,
-        affectedBy(plan.name, context.plans(), planned, keys),
-      );
+      const { plan, text, simulation } = await simulate(task, old);
       const entry = {
-        ...{ action: 'plans.set', target: plan.name },
-        ...{
-          before: { limits: tried.before },
-          after: { limits: tried.after, count: plan.count, ...planOptions(plan) },
-        },
+        ...{ action: 'plans.set', target: plan.name, before: { limits: simulation.before } },
+        after: { limits: simulation.after, count: plan.count, ...planOptions(plan) },
       };
       const answer = await whileUnchanged(file, old, () =>
-        make([{ entry, make: () => putInForce(file, old, text) }], ok(tried)),
+        make([{ entry, make: () => putInForce(file, old, text) }], ok(simulation)),
       );
       if (answer) return answer;
     }
@@ -100,27 +97,15 @@ export function planOperations(context: AdminContext, change: Change) {
     },
     simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
-      const plan = planIn(task, old);
-      const text = withPlan(old, plan);
-      const planned = checkPlans(text);
-      const affected = affectedBy(plan.name, context.plans(), planned, await usable());
-      const tried = await simulation(context, plan.name, planned, affected);
-      return ok({ ...tried, lastDay: await lastDay(context, task.now, plan.name, planned, affected) });
+      const { plan, planned, keys, simulation } = await simulate(task, old);
+      return ok({ ...simulation, lastDay: await lastDay(context, task.now, plan.name, planned, keys) });
     },
     // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   } satisfies Partial<AdminOperations>;
 }
 
-function planIn({ path, body }: Task, text: string): Plan {
-  return changedPlan(path.plan!, checkPlans(text).plans.get(path.plan!), body as PlanDraft);
-}
-
-function affectedBy(name: string, current: Plans, planned: Plans, keys: readonly KeyRecord[]): KeyRecord[] {
-  return keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
-}
-
-async function simulation(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
+async function simulationOf(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
   for (const key of affected) {

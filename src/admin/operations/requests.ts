@@ -14,8 +14,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../lists.ts';
-import { coverageOf } from '../peer-names.ts';
-import { time } from '../view.ts';
+import { coverageOf, time } from '../view.ts';
 
 export function requestOperations(context: AdminContext) {
   return {

@@ -3,8 +3,7 @@ import { type GatewayStatus, type ProcessStatus, status } from '../../observe/pe
 import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, readinessOf, shownConnections, stateOf } from '../peer-names.ts';
-import { time } from '../view.ts';
+import { coverageOf, readinessOf, shownConnections, stateOf, time } from '../view.ts';
 
 const COMPARED = ['settings', 'plans', 'contract'] as const;
 type Compared = (typeof COMPARED)[number];
@@ -40,9 +39,8 @@ function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[]
 
 /** Ties go to the first. */
 function mostFrequent(values: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
+  const groups = [...Map.groupBy(values, (value) => value)];
+  return groups.sort(([, one], [, other]) => other.length - one.length)[0]?.[0];
 }
 
 function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {

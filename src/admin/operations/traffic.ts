@@ -20,8 +20,7 @@ import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf } from '../peer-names.ts';
-import { rounded, time } from '../view.ts';
+import { coverageOf, rounded, time } from '../view.ts';
 
 export function trafficOperations(context: AdminContext) {
   /** Splits the query by the steps that one answer may have. */

@@ -32,8 +32,8 @@ export const requestsCommand = command('requests', 'list recent refused and fail
         const requests = await api.call('GET', '/requests', { query: { key, account, code, limit } });
         return await print(terminal, options, requests, VIEW);
       }
-      const { onEvent } = new Tail(terminal, options);
-      await api.follow('/live', { key, account, code }, onEvent, AbortSignal.any([terminal.stop, terminal.unread]));
+      const stop = AbortSignal.any([terminal.stop, terminal.unread]);
+      await api.follow('/live', { key, account, code }, printerOf(terminal, options), stop);
     }),
 });
 
@@ -63,39 +63,29 @@ function rowOf({ id, at, status, code, operation, key, address, repeated }: Refu
   };
 }
 
-/** Oldest first. Notes go to standard error. */
-class Tail {
-  readonly #terminal: Terminal;
-  readonly #json: boolean;
-  #notes = '';
+/** Prints events, oldest first; notes go to standard error. It throws CallError if no gateway is running. */
+function printerOf({ out, err }: Terminal, { json, output }: Options) {
+  const isJson = json === true || output === 'json';
+  let notes = '';
+  if (!isJson) out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
 
-  constructor(terminal: Terminal, { json, output }: Options) {
-    this.#terminal = terminal;
-    this.#json = json === true || output === 'json';
-    if (!this.#json) terminal.out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
-  }
-
-  /** Throws CallError if no gateway is running. */
-  readonly onEvent = (event: string, data: unknown): void => {
-    if (event === 'refused') this.#refused(data as LiveRefused);
-    else this.#now(data as LiveNow);
-  };
-
-  #refused({ requests, omitted }: LiveRefused): void {
-    const { out, err } = this.#terminal;
-    for (const one of requests.toReversed()) out(this.#json ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
+  function printRefused({ requests, omitted }: LiveRefused): void {
+    for (const one of requests.toReversed()) out(isJson ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
     if (omitted > 0) err(`${omitted} more at the same time, not listed.\n`);
   }
 
-  #now(now: LiveNow): void {
+  function printChangedNotes(now: LiveNow): void {
     if (now.gateways.length === 0 && now.unresponsive.length === 0 && now.isolated === null)
       throw new CallError(NO_GATEWAY);
-    const notes = missingGateways(now)
-      .map((note) => `${safeText(note)}\n`)
-      .join('');
-    if (notes !== this.#notes) this.#terminal.err(notes);
-    this.#notes = notes;
+    const changed = missingGateways(now).map((note) => `${safeText(note)}\n`);
+    if (changed.join('') !== notes) err(changed.join(''));
+    notes = changed.join('');
   }
+
+  return (event: string, data: unknown): void => {
+    if (event === 'refused') printRefused(data as LiveRefused);
+    else printChangedNotes(data as LiveNow);
+  };
 }
 
 function line(row: Readonly<Record<string, unknown>>): string {

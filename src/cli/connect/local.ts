@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
-import { type AdminApi, createAdminApi } from '../../admin/api.ts';
+import { type AdminApi, adminContract, createAdminApi } from '../../admin/api.ts';
 import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { FetchTls } from '../../common/https-fetch.ts';
@@ -19,12 +19,13 @@ import { announcedIn } from '../../state/embedded/lock.ts';
 import { untilStopped } from '../terminal.ts';
 import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 import { connectOverHttp } from './http.ts';
-import { openStorage, type Storage } from './storage.ts';
+import { openStorage } from './storage.ts';
 
 /** `tls`: for a gateway that runs on the same folder. */
 export async function connectLocally(load: () => Config, tls: FetchTls | null = null): Promise<Connection> {
   let config = load();
   let scoped: readonly Window[] | null = null;
+  const contract = adminContract();
   const storage = await openStorage(config);
   const webhookAdmin = webhookAdminOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
   function refuseWithoutGateway(): never {
@@ -59,7 +60,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
     compare: async () => refuseWithoutGateway(),
     clock: Date.now,
   };
-  const api = await orClose(storage, () => createAdminApi(context));
+  const api = createAdminApi(context, contract);
   const operator = { name: shellUser(), role: 'admin' } as const;
 
   async function hereOrThere<T>(here: () => Promise<T>, there: (running: Connection) => Promise<T>): Promise<T> {
@@ -102,15 +103,6 @@ function windowsIn({ contract: { file, ...reading }, data }: Config): readonly W
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);
-  }
-}
-
-async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
-  try {
-    return make();
-  } catch (error) {
-    await storage.close();
-    throw error;
   }
 }
 

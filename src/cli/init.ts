@@ -143,18 +143,12 @@ async function contractAt(place: string, cwd: string): Promise<Read> {
     return { contract: loadContract(file, reading), onUnsupported: 'refuse', exempted: 0 };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    const contract = orNull(() => loadContract(file, { ...reading, onUnsupported: 'pass' }));
-    if (contract === null) throw error;
-    return { contract, onUnsupported: 'pass', exempted: contract.exempted.length };
-  }
-}
-
-function orNull<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    return null;
+    try {
+      const contract = loadContract(file, { ...reading, onUnsupported: 'pass' });
+      return { contract, onUnsupported: 'pass', exempted: contract.exempted.length };
+    } catch (worse) {
+      throw worse instanceof ContractError ? error : worse;
+    }
   }
 }
 
@@ -199,7 +193,7 @@ async function runGateway(terminal: Terminal, { config, load }: Loading, key: st
   try {
     await runUntilStopped(terminal, { config, load }, async ({ contract }, { url, adminUrl }) => {
       print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
-      await tryOnce(terminal, url, { config, contract, key });
+      await tryOnce(terminal, url, contract, keyField(config.keys.carriers ?? contract.carriers, key));
       terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
     });
   } catch (error) {
@@ -208,17 +202,14 @@ async function runGateway(terminal: Terminal, { config, load }: Loading, key: st
   }
 }
 
-interface Trial {
-  readonly config: Config;
-  readonly contract: Contract;
-  readonly key: string;
-}
-
 /** Sends one request through the gateway. */
-async function tryOnce(terminal: Terminal, url: string, { config, contract, key }: Trial): Promise<void> {
-  const [sample] = config.contract.file === NO_CONTRACT ? [{ path: '/' }] : sampleRequests(contract);
-  const [name, value] = keyField(config.keys.carriers ?? contract.carriers, key);
-  const path = sample?.path ?? '/';
+async function tryOnce(
+  terminal: Terminal,
+  url: string,
+  contract: Contract,
+  [name, value]: ReturnType<typeof keyField>,
+): Promise<void> {
+  const path = sampleRequests(contract)[0]?.path ?? '/';
   print(terminal, 'Try', `curl -i '${url}${path}' -H '${name}: ${value}'`);
   const response = await respond(url + path, { headers: { [name]: value } });
   if (typeof response === 'string') {

@@ -17,18 +17,12 @@ export interface Counted {
   readonly lately: { readonly span: number; readonly row: Float64Array };
 }
 
-interface Known {
-  readonly total: Float64Array;
-  readonly upTo: number;
-  readonly at: number;
-}
-
 /**
  * Differences of the processes' counters between ticks. An unknown process counts from now on unless it has just
  * started, so counts can be missing, but a difference is never negative or the total of a whole life.
  */
 export class Counting {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, { readonly total: Float64Array; readonly upTo: number; readonly at: number }>();
   #began: number | null = null;
   #before: number | null = null;
   #lately: { readonly span: number; readonly row: Float64Array }[] = [];
@@ -57,26 +51,16 @@ export class Counting {
     this.#before = now;
     const row = sumOf(rows);
     if (span > 0) this.#lately = [...this.#lately.slice(1 - LATELY), { span, row }];
-    return { span, row, rows, lately: this.#sumOfLately() };
+    const lately = {
+      span: this.#lately.reduce((sum, { span }) => sum + span, 0),
+      row: sumOf(this.#lately.map(({ row }) => row)),
+    };
+    return { span, row, rows, lately };
   }
 
   /** The last `upTo` by process id. */
   get after(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#known].map(([id, { upTo }]) => [id, upTo]));
-  }
-
-  reset(): void {
-    this.#known.clear();
-    this.#began = null;
-    this.#before = null;
-    this.#lately = [];
-  }
-
-  #sumOfLately(): Counted['lately'] {
-    return {
-      span: this.#lately.reduce((sum, { span }) => sum + span, 0),
-      row: sumOf(this.#lately.map(({ row }) => row)),
-    };
   }
 }
 

@@ -44,7 +44,7 @@ interface Following {
 export class Live {
   readonly #context: Pick<AdminContext, 'peers'>;
   readonly #followings = new Set<Following>();
-  readonly #counting = new Counting();
+  #counting = new Counting();
   readonly #closing = new AbortController();
   readonly #tickLength: number;
   #last: LiveNow | null = null;
@@ -67,7 +67,8 @@ export class Live {
     const following: Following = { wanted, listener, left: 0, missed: 0 };
     this.#followings.add(following);
     if (!this.#runs) void this.#run();
-    else queueMicrotask(() => this.#greet(following));
+    else if (this.#last !== null && wanted.now)
+      queueMicrotask(() => this.#followings.has(following) && listener.send('now', this.#last));
     return () => void this.#followings.delete(following);
   }
 
@@ -75,11 +76,6 @@ export class Live {
     this.#closing.abort();
     for (const { listener } of this.#followings) listener.end();
     this.#followings.clear();
-  }
-
-  #greet(following: Following): void {
-    if (this.#last !== null && following.wanted.now && this.#followings.has(following))
-      following.listener.send('now', this.#last);
   }
 
   async #run(): Promise<void> {
@@ -96,7 +92,7 @@ export class Live {
       this.#followings.clear();
     }
     this.#runs = false;
-    this.#counting.reset();
+    this.#counting = new Counting();
     this.#last = null;
   }
 

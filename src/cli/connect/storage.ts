@@ -39,14 +39,12 @@ export async function withKeys<T>(config: Config, work: (store: KeyStore) => Pro
   }
 }
 
-const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;
-
-function wayTo(admin: Config['admin']): string {
-  if (admin.tls.clientCa !== null) {
+function wayTo({ host, port, tls }: Config['admin']): string {
+  if (tls.clientCa !== null) {
     return 'It requires a client certificate: set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
   }
-  const scheme = isTls(admin) ? 'https' : 'http';
-  return `Use --url or set STOREGATE_ADMIN_URL, e.g. ${scheme}://${admin.host}:${admin.port}.`;
+  const scheme = tls.cert !== null || tls.certificates.length > 0 ? 'https' : 'http';
+  return `Use --url or set STOREGATE_ADMIN_URL, e.g. ${scheme}://${host}:${port}.`;
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {

@@ -30,7 +30,7 @@ export interface Admin {
   close(): Promise<void>;
 }
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
   /** `null`: plain HTTP. */
   readonly tls: ServerMaterial | null;

@@ -13,7 +13,7 @@ const CLOCKS_DIFFER = 10_000;
 /** Milliseconds. Bans of an outage are written after it, so entries may be out of order. */
 const OUT_OF_ORDER = DAY;
 
-export type BanEnd = NonNullable<BanEntry['ended']>;
+type BanEnd = NonNullable<BanEntry['ended']>;
 
 /** Milliseconds. */
 const RECENT = 30 * DAY;

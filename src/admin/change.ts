@@ -12,7 +12,7 @@ import type { AdminAnswer, Task } from './call.ts';
 /** Milliseconds. */
 const RETRY = 1_000;
 
-export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
+type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
 
 export interface ChangePart {
   readonly entry: ChangeEntry;

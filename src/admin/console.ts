@@ -6,7 +6,7 @@ import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
 import { CONSOLE_PREFIX, type Sessions, sessionCookie, sessionIds } from './sessions.ts';
 
-export interface ConsoleParts {
+interface ConsoleParts {
   readonly gate: Gate;
   readonly sessions: Sessions;
   readonly settings: () => Config['console'];

@@ -1,7 +1,7 @@
 import { Document, isObject, type Json } from '@storegate/openapi';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 
-export interface SampleRequest {
+interface SampleRequest {
   readonly title: string;
   readonly path: string;
 }

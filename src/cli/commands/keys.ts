@@ -38,7 +38,6 @@ const SECRET: View<KeyWithSecret> = {
 
 const ENV = option('--env <word>', 'environment word inside the key', environmentWord, 'live');
 const KEY_ONLY = option('--key-only', 'print only the key').implies({ quiet: true });
-
 const EXAMPLE = 'keys create --plan free --account acme --label "nightly import"';
 
 export const keyCommands = command('keys', 'manage API keys', {

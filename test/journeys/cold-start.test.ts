@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
-import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/freshness.ts';
+import { KEY_CACHE_FILE } from '../../src/state/shared/key-cache/layout.ts';
 import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import type { LastKnownEntry } from '../../src/state/shared/last-known-counters/entries.ts';
 import { unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';

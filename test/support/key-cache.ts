@@ -5,10 +5,9 @@ import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
-import type { KeySource } from '../../src/state/shared/key-cache/freshness.ts';
 import { KeyCache } from '../../src/state/shared/key-cache/key-cache.ts';
 import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
-import { KeyCacheSynchronizer } from '../../src/state/shared/key-cache/synchronizer.ts';
+import { KeyCacheSynchronizer, type KeySource } from '../../src/state/shared/key-cache/synchronizer.ts';
 import { until } from './until.ts';
 
 /** Keys that other gateways change, with messages that may be lost, and a source that may be down. */

@@ -1,6 +1,6 @@
 import type { RedisSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
-import type { KeySource } from '../shared/key-cache/freshness.ts';
+import type { KeySource } from '../shared/key-cache/synchronizer.ts';
 import { walk } from './bulk.ts';
 import type { Connection } from './client.ts';
 import type { DataCheck } from './data-checks.ts';

@@ -1,137 +1,164 @@
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { syncFile } from '../../../common/folder.ts';
+import { isLocked, lockFile } from '../../../common/lock.ts';
 import { transaction } from '../../../common/transaction.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
-import { FORMAT, type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
-import { hashColumn, pack } from './packing.ts';
+import { type Freshness, freshnessIn, KEY_CACHE_FILE, LAYOUT, packKey } from './layout.ts';
 
-const LAYOUT = `
-  CREATE TABLE keys (
-    number INTEGER PRIMARY KEY,
-    hash ANY NOT NULL,
-    previous ANY,
-    at INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX keys_by_hash ON keys (hash);
-  CREATE UNIQUE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
-  CREATE TABLE standing (
-    source TEXT NOT NULL,
-    swept INTEGER NOT NULL,
-    fresh INTEGER NOT NULL,
-    imported INTEGER NOT NULL,
-    gateways INTEGER NOT NULL,
-    tokens TEXT NOT NULL
-  ) STRICT;
-  PRAGMA user_version = ${FORMAT};`;
-
+const KEY_CACHE_LOCK = 'keys-copy.lock';
 const PAGE_SIZE = 500;
 
-/**
- * The key cache file, for its single writer. A row maps the hash of a key's current or previous secret to its record.
- * Methods throw SQLite errors.
- */
+export interface KeyCacheFileOptions {
+  readonly folder: string;
+  /** See `KeySource.name`. */
+  readonly source: string;
+  readonly failed: (error: unknown) => void;
+}
+
+/** The key cache file for its single writer, the process that holds the lock. Throws SQLite errors. */
 export class KeyCacheFile {
-  readonly #db: DatabaseSync;
-  readonly #file: string;
-  readonly #find: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #forget: StatementSync;
-  readonly #forgetPrevious: StatementSync;
+  readonly #options: KeyCacheFileOptions;
+  readonly #path: string;
+  #lock: { release(): void } | null = null;
+  #opened: DatabaseSync | null = null;
+  #changed: string[] = [];
 
-  private constructor(db: DatabaseSync, file: string) {
-    this.#db = db;
-    this.#file = file;
-    this.#find = db.prepare('SELECT number, previous, record FROM keys WHERE hash = ?');
-    this.#insert = db.prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
-    this.#forget = db.prepare('DELETE FROM keys WHERE hash = ?');
-    this.#forgetPrevious = db.prepare('DELETE FROM keys WHERE previous = ?');
+  constructor(options: KeyCacheFileOptions) {
+    this.#options = options;
+    this.#path = join(options.folder, KEY_CACHE_FILE);
   }
 
-  /** Opens or creates the cache in `folder`; recreates it after a change of format or source. */
-  static open(folder: string, source: string): KeyCacheFile {
+  get isOpen(): boolean {
+    return this.#opened !== null;
+  }
+
+  /** Recreates the file after a change of format or source. `false`: another process owns it. */
+  open(): boolean {
+    const { folder, source } = this.#options;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, KEY_CACHE_FILE);
-    const kept = openAt(file);
-    if (freshnessIn(kept)?.source === source) return new KeyCacheFile(kept, file);
-    kept.close();
-    KeyCacheFile.discard(folder);
-    const db = openAt(file);
-    db.exec(LAYOUT);
-    db.prepare("INSERT INTO standing VALUES (?, 0, 0, 0, 1, '[]')").run(source);
-    return new KeyCacheFile(db, file);
-  }
-
-  /** Deletes the cache: a missing cache is better than a wrong one. No process may have it open for writing. */
-  static discard(folder: string): void {
-    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${KEY_CACHE_FILE}${end}`), { force: true });
+    this.#lock ??= lockIn(folder);
+    if (!this.#lock) return false;
+    this.#opened = openAt(this.#path);
+    if (freshnessIn(this.#db)?.source !== source) {
+      this.#delete();
+      this.#opened = openAt(this.#path);
+      const freshness: Freshness = { source, swept: 0, fresh: 0, imported: false, gateways: 1, tokens: [] };
+      this.#db.exec(LAYOUT);
+      this.#db.prepare('INSERT INTO standing VALUES (?)').run(JSON.stringify(freshness));
+    }
+    this.#db.exec('PRAGMA temp_store = MEMORY; CREATE TEMP TABLE seen (number INTEGER PRIMARY KEY)');
+    return true;
   }
 
   get freshness(): Freshness {
     return freshnessIn(this.#db)!;
   }
 
-  setFreshness({ swept, fresh, imported, gateways, tokens }: Omit<Freshness, 'source'>): void {
-    const change = this.#db.prepare('UPDATE standing SET swept = ?, fresh = ?, imported = ?, gateways = ?, tokens = ?');
-    change.run(swept, fresh, Number(imported), gateways, JSON.stringify(tokens));
+  setFreshness(changes: Partial<Freshness>): void {
+    const freshness = JSON.stringify({ ...this.freshness, ...changes });
+    this.#db.prepare('UPDATE standing SET freshness = ?').run(freshness);
   }
 
-  forget(hashes: readonly string[]): void {
+  /** Removes the row of a changed key, batched with all changes of this turn. */
+  forgetSoon(hash: string): void {
+    if (this.#changed.push(hash) === 1) setImmediate(() => this.#forgetChanged());
+  }
+
+  /** Writes records read at time `at` that are not stored yet. */
+  put(records: readonly KeyRecord[], at: number): void {
+    const find = this.#db.prepare('SELECT number, record FROM keys WHERE hash = ?');
+    const insert = this.#db.prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
+    const see = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
     transaction(this.#db, () => {
-      for (const hash of hashes) this.#forgetHash(hash);
+      for (const record of records) {
+        const { hash, previous } = record;
+        const text = packKey(record);
+        const row = find.get(hash);
+        if (row?.record === text) {
+          see.run(row.number!);
+        } else {
+          this.#forget(previous ? [hash, previous.hash] : [hash]);
+          see.run(insert.run(hash, previous?.hash ?? null, at, text).lastInsertRowid);
+        }
+      }
     });
   }
 
-  /** Writes records read at time `at` that are not stored yet, and adds all their rows to `seen`. */
-  put(records: readonly KeyRecord[], at: number, seen: Bits): void {
-    transaction(this.#db, () => {
-      for (const record of records) seen.add(this.#keepOne(record, at));
-    });
+  beginSweep(): void {
+    this.#db.exec('DELETE FROM seen');
   }
 
-  /** Removes one page of rows after `after` that are not in `seen`. Returns the last row; `null`: finished. */
-  removeUnseen(seen: Bits, after: number): number | null {
-    const page = this.#db
-      .prepare('SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?')
-      .all(after, PAGE_SIZE);
-    const numbers = (page as { number: number }[]).map(({ number }) => number);
-    const remove = this.#db.prepare('DELETE FROM keys WHERE number = ?');
-    transaction(this.#db, () => {
-      for (const number of numbers) if (!seen.has(number)) remove.run(number);
-    });
-    return numbers.length < PAGE_SIZE ? null : numbers.at(-1)!;
+  /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: no page. */
+  removeUnseen(after: number): number | null {
+    const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
+    const { last } = this.#db.prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;
+    this.#db.prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(after, last!);
+    return last as number | null;
   }
 
   /** Makes writes survive power loss. */
   flush(): Promise<void> {
-    return syncFile(`${this.#file}-wal`);
+    return syncFile(`${this.#path}-wal`);
+  }
+
+  /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
+  discard(error: unknown): void {
+    this.#options.failed(error);
+    this.#changed = [];
+    try {
+      this.#delete();
+    } catch (undeleted) {
+      this.#options.failed(undeleted);
+    }
   }
 
   close(): void {
-    this.#db.close();
+    this.#forgetChanged();
+    this.#opened?.close();
+    this.#opened = null;
+    this.#lock?.release();
+    this.#lock = null;
   }
 
-  #keepOne(record: KeyRecord, at: number): number {
-    const { hash, previous, record: text } = pack(record);
-    const row = this.#find.get(hash) as { number: number; previous: unknown; record: string } | undefined;
-    if (row && row.record === text && isSame(row.previous, previous)) return row.number;
-    this.#forgetHash(record.hash);
-    if (record.previous) this.#forgetHash(record.previous.hash);
-    return Number(this.#insert.run(hash, previous, at, text).lastInsertRowid);
+  get #db(): DatabaseSync {
+    return this.#opened!;
   }
 
-  #forgetHash(hash: string): void {
-    const column = hashColumn(hash);
-    this.#forget.run(column);
-    this.#forgetPrevious.run(column);
+  /** A missing cache is better than a wrong one. */
+  #delete(): void {
+    this.#opened?.close();
+    this.#opened = null;
+    if (!this.#lock) return;
+    for (const end of ['', '-wal', '-shm']) rmSync(`${this.#path}${end}`, { force: true });
+  }
+
+  #forgetChanged(): void {
+    const hashes = this.#changed;
+    this.#changed = [];
+    if (hashes.length === 0 || !this.#opened) return;
+    try {
+      transaction(this.#db, () => this.#forget(hashes));
+    } catch (error) {
+      this.discard(error);
+    }
+  }
+
+  #forget(hashes: readonly string[]): void {
+    const remove = this.#db.prepare('DELETE FROM keys WHERE hash = ?1 OR previous = ?1');
+    for (const hash of hashes) remove.run(hash);
   }
 }
 
-function isSame(one: unknown, other: Uint8Array | string | null): boolean {
-  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other) === 0;
-  return one === other;
+/** `null`: another process owns the cache. */
+function lockIn(folder: string): { release(): void } | null {
+  try {
+    return lockFile(join(folder, KEY_CACHE_LOCK));
+  } catch (error) {
+    if (isLocked(error)) return null;
+    throw error;
+  }
 }
 
 /** Readable for its owner only, because it shows plans. SQLite copies the mode to its other files. */
@@ -151,24 +178,5 @@ function openAt(file: string): DatabaseSync {
   } catch (error) {
     db.close();
     throw error;
-  }
-}
-
-/** A set of row numbers. */
-export class Bits {
-  #bits = new Uint8Array(1024);
-
-  add(number: number): void {
-    const at = number >> 3;
-    if (at >= this.#bits.length) {
-      const more = new Uint8Array(Math.max(at + 1, this.#bits.length * 2));
-      more.set(this.#bits);
-      this.#bits = more;
-    }
-    this.#bits[at]! |= 1 << (number & 7);
-  }
-
-  has(number: number): boolean {
-    return ((this.#bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
   }
 }

@@ -1,10 +1,11 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { KeysAsOf } from '../../../keys/store.ts';
-import { cachedKeys } from './cached-keys.ts';
-import type { Freshness } from './freshness.ts';
-import { KeysInDoubt } from './in-doubt.ts';
+import type { Freshness } from './layout.ts';
 import { KeyCacheReader } from './reader.ts';
+
+/** Maximum number of keys; dropping a key puts all rows read before its change in doubt. */
+const MAX_DOUBTS = 50_000;
 
 export interface KeyCacheOptions {
   readonly folder: string;
@@ -76,7 +77,7 @@ export class KeyCache {
   /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
   get asOf(): KeysAsOf | null {
     const freshness = this.#ofThisSource();
-    return freshness && cachedKeys(this.#reader, freshness.fresh);
+    return freshness && this.#reader.all(freshness.fresh);
   }
 
   /** Why keys cannot be looked up, for operators; `null`: they can. */
@@ -105,5 +106,36 @@ export class KeyCache {
     if (!freshness || this.age > this.#options.maxAge) return null;
     this.#doubts.settle(freshness.swept);
     return freshness;
+  }
+}
+
+/**
+ * Changed keys, and when the message arrived: a row of the cache is valid only if it was read later. Unix milliseconds.
+ */
+export class KeysInDoubt {
+  /** Ordered by time. */
+  readonly #heard = new Map<string, number>();
+  #floor = 0;
+
+  note(hash: string, now: number): void {
+    this.#heard.delete(hash);
+    this.#heard.set(hash, now);
+    if (this.#heard.size <= MAX_DOUBTS) return;
+    const [oldest, at] = this.#heard.entries().next().value!;
+    this.#heard.delete(oldest);
+    this.#floor = at;
+  }
+
+  /** Whether a row read at this time is valid. */
+  isTrue(hash: string, readAt: number): boolean {
+    return readAt >= (this.#heard.get(hash) ?? this.#floor);
+  }
+
+  /** All rows were read again at `time` or later. */
+  settle(time: number): void {
+    for (const [hash, at] of this.#heard) {
+      if (at > time) return;
+      this.#heard.delete(hash);
+    }
   }
 }

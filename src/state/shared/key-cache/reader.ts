@@ -1,24 +1,18 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../keys/key.ts';
-import { type Freshness, freshnessIn, KEY_CACHE_FILE } from './freshness.ts';
-import { hashColumn, type PackedKey, unpack } from './packing.ts';
+import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
+import { type Freshness, freshnessIn, KEY_CACHE_FILE, unpackKey } from './layout.ts';
 
 /** Milliseconds before the metadata is read again. */
 const REREAD_INTERVAL = 1_000;
 /** Rows per turn, so that requests are served in between. */
-const PAGE_SIZE = 500;
+const ROWS_PER_TURN = 500;
+const PAGE_SIZE = 100;
 
-interface Opened {
-  readonly db: DatabaseSync;
-  readonly inode: number;
-  readonly byHash: StatementSync;
-  readonly byPrevious: StatementSync;
-  readonly page: StatementSync;
-}
-
-type Row = PackedKey & { readonly at: number };
+type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
 
 /**
  * Reads the key cache while another process may write it, and detects a new file within a second. An unreadable file
@@ -28,7 +22,7 @@ export class KeyCacheReader {
   readonly #file: string;
   readonly #failed: (error: unknown) => void;
   readonly #clock: () => number;
-  #opened: Opened | null = null;
+  #opened: ReturnType<typeof openAt> | null = null;
   #freshness: Freshness | null = null;
   #lookAgainAt = Number.NEGATIVE_INFINITY;
 
@@ -50,17 +44,36 @@ export class KeyCacheReader {
 
   /** The record with one of its hashes, and when it was read from the backend; `null`: not cached. */
   find(hash: string): { readonly record: KeyRecord; readonly at: number } | null {
-    return this.#read(({ byHash, byPrevious }) => {
-      const column = hashColumn(hash);
-      const row = (byHash.get(column) ?? byPrevious.get(column)) as Row | undefined;
-      return row ? { record: unpack(row), at: row.at } : null;
-    });
+    const row = this.#read(({ byHash }) => byHash.get(hash) ?? null);
+    return row && { record: unpackKey(row.hash as string, row.record as string), at: row.at as number };
   }
 
-  /** The next records after this row number, in no order of age. */
-  after(number: number): readonly { readonly record: KeyRecord; readonly number: number }[] {
-    const rows = this.#read(({ page }) => page.all(number) as unknown as (PackedKey & { number: number })[]) ?? [];
-    return rows.map((row) => ({ record: unpack(row), number: row.number }));
+  /** All keys. The cache has no index by age or id, because requests need neither, so both read all rows. */
+  all(asOf: number): KeysAsOf {
+    const records = () => this.#records();
+    const find = (hash: string) => this.find(hash)?.record;
+    return {
+      asOf,
+      async get(id) {
+        for await (const record of records()) if (record.id === id) return record;
+        return null;
+      },
+      async *read({ account, newestFirst = false, after }: KeyQuery = {}) {
+        const direction = newestFirst ? -1 : 1;
+        const compare = (one: KeyPosition, other: KeyPosition) => direction * byAge(one, other);
+        const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
+        for await (const { id, createdAt, hash, account: owner } of records()) {
+          if (account !== undefined && owner !== account) continue;
+          if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
+        }
+        places.sort(compare);
+        for (let at = 0; at < places.length; at += PAGE_SIZE) {
+          const found = places.slice(at, at + PAGE_SIZE).map(({ hash }) => find(hash));
+          yield found.filter((record) => record !== undefined);
+          await setImmediate();
+        }
+      },
+    };
   }
 
   close(): void {
@@ -68,34 +81,44 @@ export class KeyCacheReader {
     this.#opened = null;
   }
 
-  #read<T>(work: (opened: Opened) => T | null): T | null {
+  async *#records(): AsyncGenerator<KeyRecord> {
+    for (let number: unknown = 0; ; await setImmediate()) {
+      const rows = this.#read(({ page }) => page.all(number as number)) ?? [];
+      for (const { hash, record } of rows) yield unpackKey(hash as string, record as string);
+      if (rows.length === 0) return;
+      number = rows.at(-1)!.number;
+    }
+  }
+
+  #read<T>(work: (opened: ReturnType<typeof openAt>) => T | null): T | null {
     try {
-      const opened = this.#open();
-      return opened && work(opened);
+      const inode = statSync(this.#file, { throwIfNoEntry: false })?.ino;
+      if (this.#opened?.inode !== inode) this.close();
+      if (inode === undefined) return null;
+      this.#opened ??= openAt(this.#file, inode);
+      return work(this.#opened);
     } catch (error) {
       this.close();
       this.#failed(error);
       return null;
     }
   }
+}
 
-  #open(): Opened | null {
-    const inode = statSync(this.#file, { throwIfNoEntry: false })?.ino;
-    if (this.#opened?.inode === inode) return this.#opened;
-    this.close();
-    if (inode === undefined) return null;
-    const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 100 });
-    try {
-      const of = (column: string) =>
-        db.prepare(`SELECT hash, previous, at, record FROM keys WHERE ${column} = ? AND ${column} IS NOT NULL`);
-      const page = db.prepare(
-        `SELECT number, hash, previous, record FROM keys WHERE number > ? ORDER BY number LIMIT ${PAGE_SIZE}`,
-      );
-      this.#opened = { db, inode, byHash: of('hash'), byPrevious: of('previous'), page };
-      return this.#opened;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+function openAt(file: string, inode: number) {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 100 });
+  try {
+    const byHash = db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1');
+    const page = db.prepare(
+      `SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`,
+    );
+    return { db, inode, byHash, page };
+  } catch (error) {
+    db.close();
+    throw error;
   }
+}
+
+function byAge(one: KeyPosition, other: KeyPosition): number {
+  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

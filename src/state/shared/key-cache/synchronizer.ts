@@ -1,9 +1,9 @@
 import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Bus } from '../bus.ts';
-import { Bits, type KeyCacheFile } from './file.ts';
-import type { KeySource } from './freshness.ts';
-import { OwnedFile } from './owned-file.ts';
+import { KeyCacheFile } from './file.ts';
 
 /** Milliseconds between two updates of the freshness. Longer than a dead bus connection stays undetected. */
 const FRESHNESS_INTERVAL = 5_000;
@@ -14,11 +14,24 @@ const WRITE_RETRY_DELAY = 30_000;
  * Milliseconds from a message to the read of its key, so that every local process receives the message before the read.
  */
 const SETTLE_TIME = 100;
-/** Keys per read, and the number of changes that triggers a sweep. */
+/** Keys per read, and changed keys that wait for it; more are left to a sweep. */
 const BATCH_SIZE = 500;
-const SWEEP_AFTER_CHANGES = 20_000;
+const MAX_HEARD = 20_000;
 /** Maximum milliseconds that changes wait during a sweep. */
 const MAX_CHANGE_DELAY = 1_000;
+
+/** The shared backend as a source of keys. Calls reject with `Outage` while it is down. */
+export interface KeySource {
+  /** Identifies the backend without passwords; equal for all its gateways. */
+  readonly name: string;
+  /** All keys that exist during the whole iteration, in any order. */
+  pages(): AsyncIterable<readonly KeyRecord[]>;
+  /** Records by hash, in this order; `null`: unknown key. */
+  at(hashes: readonly string[]): Promise<readonly (KeyRecord | null)[]>;
+  hasImported(): Promise<boolean>;
+  gateways(): Promise<number>;
+  tokens(): Promise<readonly TokenRecord[]>;
+}
 
 export interface KeyCacheSynchronizerOptions {
   readonly folder: string;
@@ -42,23 +55,21 @@ export class KeyCacheSynchronizer {
   readonly #clock: () => number;
   readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
-  readonly #owned: OwnedFile;
+  readonly #file: KeyCacheFile;
   #heard = new Set<string>();
   /** Monotonic milliseconds. */
   #lastReading = 0;
   #nextSweep = 0;
   #nextBeat = 0;
-  #changes = 0;
   #unbrokenSince = 0;
   #lastBeat = 0;
-  #seen = new Bits();
   #closed = false;
 
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     const { folder, source, failed } = options;
-    this.#owned = new OwnedFile({ folder, source: source.name, failed });
+    this.#file = new KeyCacheFile({ folder, source: source.name, failed });
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.refresh(message.hash);
       else if (message.type === 'anything') this.#broken();
@@ -67,10 +78,10 @@ export class KeyCacheSynchronizer {
   }
 
   refresh(hash: string): void {
-    if (!this.#file) return;
-    this.#owned.forgetSoon(hash);
+    if (!this.#file.isOpen) return;
+    this.#file.forgetSoon(hash);
     this.#heard.add(hash);
-    if (++this.#changes % SWEEP_AFTER_CHANGES === 0) this.#giveUpHeard();
+    if (this.#heard.size > MAX_HEARD) this.#giveUpHeard();
     this.#sleep.wake();
   }
 
@@ -78,11 +89,7 @@ export class KeyCacheSynchronizer {
     this.#closed = true;
     this.#stopListening();
     this.#sleep.wake();
-    this.#owned.close();
-  }
-
-  get #file(): KeyCacheFile | null {
-    return this.#owned.file;
+    this.#file.close();
   }
 
   /** Messages may have been lost: only a new sweep finds their changes. */
@@ -113,15 +120,15 @@ export class KeyCacheSynchronizer {
   /** Returns milliseconds. */
   async #work(): Promise<number> {
     await this.#readHeard();
-    if (!this.#closed && performance.now() >= this.#nextSweep) await this.#sweep();
-    if (!this.#closed && performance.now() >= this.#nextBeat) await this.#beat();
+    if (this.#file.isOpen && performance.now() >= this.#nextSweep) await this.#sweep();
+    if (this.#file.isOpen && performance.now() >= this.#nextBeat) await this.#beat();
     return this.#heard.size > 0 ? 0 : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
   }
 
   /** Whether this process owns the cache; takes it over from an ended process. */
   #take(): boolean {
-    if (this.#file) return true;
-    if (!this.#owned.open()) return false;
+    if (this.#file.isOpen) return true;
+    if (!this.#file.open()) return false;
     this.#broken();
     this.#lastBeat = this.#clock();
     this.#nextBeat = 0;
@@ -135,7 +142,7 @@ export class KeyCacheSynchronizer {
       return READ_RETRY_DELAY;
     }
     this.#heard.clear();
-    this.#owned.discard(error);
+    this.#file.discard(error);
     return WRITE_RETRY_DELAY;
   }
 
@@ -144,26 +151,26 @@ export class KeyCacheSynchronizer {
     const changed = [...this.#heard];
     if (changed.length === 0) return;
     await this.#sleep.sleepWhole(SETTLE_TIME);
-    for (let from = 0; from < changed.length && this.#file; from += BATCH_SIZE) {
+    for (let from = 0; from < changed.length && this.#file.isOpen; from += BATCH_SIZE) {
       const hashes = changed.slice(from, from + BATCH_SIZE);
       const at = this.#clock();
       for (const hash of hashes) this.#heard.delete(hash);
       try {
-        const found = (await this.#options.source.at(hashes)).filter((record) => record !== null);
-        this.#keep(found, at);
+        this.#keep(await this.#options.source.at(hashes), at);
       } catch (error) {
         for (const hash of hashes) this.#heard.add(hash);
         throw error;
       }
     }
-    await this.#file?.flush();
+    if (this.#file.isOpen) await this.#file.flush();
   }
 
   /** Skips records of keys changed meanwhile, which may be outdated; they are read again. */
-  #keep(records: Parameters<KeyCacheFile['put']>[0], at: number): void {
+  #keep(records: readonly (KeyRecord | null)[], at: number): void {
     const isOld = (hash: string | undefined) => hash !== undefined && this.#heard.has(hash);
-    const current = records.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
-    this.#file?.put(current, at, this.#seen);
+    const known = records.filter((record) => record !== null);
+    const current = known.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
+    if (this.#file.isOpen) this.#file.put(current, at);
   }
 
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
@@ -171,14 +178,16 @@ export class KeyCacheSynchronizer {
     const { source, sweep } = this.#options;
     const began = this.#clock();
     this.#nextSweep = performance.now() + sweep;
-    this.#changes = 0;
-    this.#seen = new Bits();
+    this.#file.beginSweep();
     try {
       const [imported, tokens] = await Promise.all([source.hasImported(), source.tokens()]);
       if (!(await this.#takePages())) return;
-      if (!(await this.#removeUnseen())) return;
-      const file = this.#file!;
-      file.setFreshness({ ...file.freshness, swept: began, fresh: began, imported, tokens });
+      for (let after: number | null = 0; after !== null; ) {
+        after = this.#file.removeUnseen(after);
+        await this.#sleep.sleepWhole(1);
+        if (!this.#isSweeping) return;
+      }
+      this.#file.setFreshness({ swept: began, fresh: began, imported, tokens });
     } catch (error) {
       this.#nextSweep = 0;
       throw error;
@@ -190,29 +199,20 @@ export class KeyCacheSynchronizer {
     let at = this.#clock();
     let began = performance.now();
     for await (const page of this.#options.source.pages()) {
-      if (!this.#isRunning()) return false;
+      if (!this.#isSweeping) return false;
       this.#keep(page, at);
       // Leaves at least half of the time to requests.
       await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
-      if (!this.#isRunning()) return false;
+      if (!this.#isSweeping) return false;
       at = this.#clock();
       began = performance.now();
     }
-    return this.#isRunning();
+    return this.#isSweeping;
   }
 
-  async #removeUnseen(): Promise<boolean> {
-    for (let after: number | null = 0; after !== null; ) {
-      after = this.#file!.removeUnseen(this.#seen, after);
-      await this.#sleep.sleepWhole(1);
-      if (!this.#isRunning()) return false;
-    }
-    return true;
-  }
-
-  #isRunning(): boolean {
-    return !this.#closed && this.#file !== null && this.#nextSweep !== 0;
+  get #isSweeping(): boolean {
+    return this.#file.isOpen && this.#nextSweep !== 0;
   }
 
   /** Records the freshness as of the previous update, because a dead bus is detected by then. */
@@ -220,11 +220,11 @@ export class KeyCacheSynchronizer {
     const now = this.#clock();
     const { source } = this.#options;
     const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
-    if (!this.#file) return;
+    if (!this.#file.isOpen) return;
     const { freshness } = this.#file;
     const isUnbroken = this.#options.bus.isLive && this.#unbrokenSince <= freshness.swept && this.#heard.size === 0;
     const fresh = isUnbroken && this.#lastBeat > freshness.swept ? this.#lastBeat : freshness.fresh;
-    this.#file.setFreshness({ ...freshness, fresh, gateways: Math.max(1, gateways), tokens });
+    this.#file.setFreshness({ fresh, gateways: Math.max(1, gateways), tokens });
     this.#lastBeat = now;
     this.#nextBeat = performance.now() + FRESHNESS_INTERVAL;
   }

@@ -8,9 +8,8 @@
  */
 import { parseArgs } from 'node:util';
 import type { Limits } from '../../src/limits/limits.ts';
-import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';
 

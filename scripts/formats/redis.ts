@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
+import { EVERYTHING_CHANGED, keyChanged, subjectBanned, subjectChanged } from '../../src/state/redis/bus.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
-import { EVERYTHING_CHANGED, keyChanged, subjectBanned, subjectChanged } from '../../src/state/redis/messages.ts';
 import { loadScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 import { line } from './shape.ts';
 

@@ -1,10 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Cluster } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { connect } from '../../src/state/redis/client.ts';
+import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { ClusterData } from '../../src/state/redis/data-checks.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
-import { slotOf } from '../../src/state/redis/slots.ts';
+import { slotOf } from '../../src/state/redis/shards.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { connect } from '../../src/state/redis/client.ts';
+import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { DataMark } from '../../src/state/redis/data-checks.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';

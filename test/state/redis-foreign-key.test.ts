@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

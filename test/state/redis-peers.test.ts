@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Peers } from '../../src/observe/peers/peers.ts';
 import type { GatewayStatus } from '../../src/observe/peers/status.ts';
-import { connect } from '../../src/state/redis/client.ts';
+import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { peersInRedis } from '../../src/state/redis/peers.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
 import { reasonText } from '../../src/state/redis/shards.ts';
 import { Subscriber } from '../../src/state/redis/subscriber.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { disconnect } from '../../src/state/redis/reconnect.ts';
-import { slotOf } from '../../src/state/redis/slots.ts';
+import { slotOf } from '../../src/state/redis/shards.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';

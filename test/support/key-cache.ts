@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
-import type { Bus, Message } from '../../src/state/shared/bus.ts';
+import type { Bus, Message } from '../../src/state/shared/backend.ts';
 import { KeyCache } from '../../src/state/shared/key-cache/key-cache.ts';
 import { KeyCacheReader } from '../../src/state/shared/key-cache/reader.ts';
 import { KeyCacheSynchronizer, type KeySource } from '../../src/state/shared/key-cache/synchronizer.ts';

@@ -3,8 +3,14 @@ import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import type { InDoubtCharges, Reconciliation, Shards, SharedBackend } from '../../src/state/shared/backend.ts';
-import type { Bus, Message } from '../../src/state/shared/bus.ts';
+import type {
+  Bus,
+  InDoubtCharges,
+  Message,
+  Reconciliation,
+  Shards,
+  SharedBackend,
+} from '../../src/state/shared/backend.ts';
 import type { Strikes } from '../../src/state/shared/refusal-cache.ts';
 import { type Ban, CountersError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';

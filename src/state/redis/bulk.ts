@@ -3,7 +3,7 @@ import type { Connection } from './client.ts';
 import { COUNTER_KEYS, subjectIn } from './key-names.ts';
 import { runScript, type Script } from './scripts.ts';
 import { checkShape, isList, UnexpectedReply } from './shapes.ts';
-import { slotOf } from './slots.ts';
+import { slotOf } from './shards.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** Milliseconds. */

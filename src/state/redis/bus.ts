@@ -1,7 +1,6 @@
 import type { Observe } from '../../observe/events.ts';
-import type { Bus, Message } from '../shared/bus.ts';
+import type { Bus, Message } from '../shared/backend.ts';
 import { CHANNEL } from './key-names.ts';
-import { readMessage } from './messages.ts';
 import type { Subscriber, Subscription } from './subscriber.ts';
 
 /** Changes of all gateways. A disconnection loses messages; then anything may have changed. */
@@ -26,4 +25,27 @@ export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<
     },
     begun: (timeout) => subscription.begun(timeout),
   };
+}
+
+export function subjectChanged(subject: string): string {
+  return `s:${subject}`;
+}
+
+export function subjectBanned(subject: string): string {
+  return `b:${subject}`;
+}
+
+export function keyChanged(hash: string): string {
+  return `k:${hash}`;
+}
+
+export const EVERYTHING_CHANGED = '*';
+
+/** An unknown message means that anything may have changed. */
+function readMessage(text: string): Message {
+  const rest = text.slice(2);
+  if (text.startsWith('s:')) return { type: 'subject', subject: rest, banned: false };
+  if (text.startsWith('b:')) return { type: 'subject', subject: rest, banned: true };
+  if (text.startsWith('k:')) return { type: 'key', hash: rest };
+  return { type: 'anything' };
 }

@@ -3,8 +3,7 @@ import { Cluster } from 'ioredis';
 import { MINUTE } from '../../common/time.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Connection } from './client.ts';
-import { messages } from './connection-errors.ts';
-import { RedisError } from './error.ts';
+import { messages, RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 

@@ -3,9 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import { QuietSentinelConnector, SILENCE_TIMEOUT } from './client-patches.ts';
-import { explain, isFinal, isRefusal } from './connection-errors.ts';
-import { RedisError } from './error.ts';
-import { disconnect, keepConnected } from './reconnect.ts';
+import { explain, isFinal, isRefusal, RedisError } from './error.ts';
 
 export type Connection = Redis | Cluster;
 
@@ -36,6 +34,7 @@ const COMMON = {
 } as const satisfies RedisOptions;
 
 const lastErrors = new WeakMap<Connection, unknown>();
+const closed = new WeakSet<Connection>();
 
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
@@ -78,8 +77,44 @@ export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
-  keepConnected(redis, retryDelay);
+  keepConnected(redis);
   redis.connect().catch(() => {});
+}
+
+/**
+ * Reconnects after the client has given up: a failover reported by Sentinels cancels its look-up of the master, which
+ * it mistakes for `disconnect`.
+ */
+function keepConnected(redis: Connection): void {
+  let times = 0;
+  redis.on('ready', () => {
+    times = 0;
+  });
+  redis.on('end', () => {
+    if (!closed.has(redis)) setTimeout(connectAgain, retryDelay(++times));
+  });
+  function connectAgain(): void {
+    // A failed attempt ends with `end`, or the client repeats it.
+    if (!closed.has(redis)) redis.connect().catch(() => {});
+  }
+}
+
+/** Does not call `cut` after `disconnect`. */
+export function onDisconnect(redis: Connection, cut: () => void): void {
+  redis.on('close', () => {
+    if (!closed.has(redis)) cut();
+  });
+}
+
+/** The connection reconnects. Pending commands fail. */
+export function reconnect(redis: Connection): void {
+  if (!closed.has(redis)) redis.disconnect(true);
+}
+
+/** Permanent, whereas `keepConnected` reconnects after the client's own `disconnect`. */
+export function disconnect(redis: Connection): void {
+  closed.add(redis);
+  redis.disconnect();
 }
 
 /** Not yet connected. */

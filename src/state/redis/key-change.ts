@@ -1,9 +1,9 @@
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
+import { keyChanged } from './bus.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { hashOf, recordAt, recordsAt } from './key-records.ts';
-import { keyChanged } from './messages.ts';
 import { isChanged } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';

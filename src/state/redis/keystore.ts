@@ -2,7 +2,7 @@ import { Outage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { KeyQuery, KeyStore } from '../../keys/store.ts';
-import type { Bus } from '../shared/bus.ts';
+import type { Bus } from '../shared/backend.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';

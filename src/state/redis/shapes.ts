@@ -1,5 +1,5 @@
 import type { Connection } from './client.ts';
-import { reconnect } from './reconnect.ts';
+import { reconnect } from './client.ts';
 
 /** A reply that its command cannot have. Replies on this connection belong to other commands, so it must be dropped. */
 export class UnexpectedReply extends Error {

@@ -2,10 +2,18 @@ import { Cluster } from 'ioredis';
 import { reasonOf } from '../../observe/log-table.ts';
 import type { Shards } from '../shared/backend.ts';
 import { type Connection, lastErrorOf } from './client.ts';
-import { messages } from './connection-errors.ts';
+import { messages } from './error.ts';
 import { keyOf, PROBE_TTL } from './key-names.ts';
 import { checkShape } from './shapes.ts';
-import { slotOf } from './slots.ts';
+
+const SLOTS = 16_384;
+
+/** CRC-16/XMODEM, as in the Redis Cluster specification. */
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc;
+});
 
 /** A single Redis, or each master of a Cluster: they fail independently. */
 export function shardsOf(redis: Connection): Shards {
@@ -33,4 +41,10 @@ const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
 /** After a failover the old master does not respond. */
 function refreshTopology(redis: Connection): void {
   if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
+}
+
+export function slotOf(tag: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(tag)) crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!;
+  return crc % SLOTS;
 }

@@ -5,12 +5,11 @@ import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { createBus } from './bus.ts';
 import { checkRedis, reportWarnings, unusable } from './checks.ts';
-import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
+import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { ClusterData, type DataCheck, DataMark } from './data-checks.ts';
 import { RedisError } from './error.ts';
 import { joinGateways } from './gateways.ts';
 import { keyOf } from './key-names.ts';
-import { disconnect, onDisconnect } from './reconnect.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds, if the gateway can start without Redis. */

@@ -1,6 +1,5 @@
 import { Cluster } from 'ioredis';
-import { begin, type Connection, lastErrorOf, standbyOf } from './client.ts';
-import { disconnect, onDisconnect } from './reconnect.ts';
+import { begin, type Connection, disconnect, lastErrorOf, onDisconnect, standbyOf } from './client.ts';
 
 /** Milliseconds. */
 const HEARTBEAT = 1_000;

@@ -1,8 +1,7 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { createBus } from '../../../src/state/redis/bus.ts';
-import { connect } from '../../../src/state/redis/client.ts';
+import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { textAt } from '../../../src/state/redis/key-records.ts';
-import { disconnect } from '../../../src/state/redis/reconnect.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { Subscriber } from '../../../src/state/redis/subscriber.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Connection, connect } from '../../../src/state/redis/client.ts';
-import { disconnect } from '../../../src/state/redis/reconnect.ts';
+import { type Connection, connect, disconnect } from '../../../src/state/redis/client.ts';
 import { type RedisServer, startRedis } from './server.ts';
 import { DEFAULTS } from './settings.ts';
 

@@ -1,10 +1,9 @@
 import type { RedisSettings } from '../../../config/config.ts';
 import type { Source, Target, TargetOptions } from '../../transfer/port.ts';
 import { checkRedis, unusable } from '../checks.ts';
-import { type Connection, connect } from '../client.ts';
+import { type Connection, connect, disconnect } from '../client.ts';
 import { RedisError } from '../error.ts';
 import { kindOf, redisName } from '../open.ts';
-import { disconnect } from '../reconnect.ts';
 import { redisSource } from './source.ts';
 import { redisTarget } from './target.ts';
 

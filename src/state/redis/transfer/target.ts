@@ -1,10 +1,10 @@
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, RecordType, ValueOf } from '../../transfer/records.ts';
 import { BanList } from '../ban-list.ts';
+import { EVERYTHING_CHANGED } from '../bus.ts';
 import type { Connection } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
-import { EVERYTHING_CHANGED } from '../messages.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
 import { takeKeys } from './keys.ts';

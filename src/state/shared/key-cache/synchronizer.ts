@@ -2,7 +2,7 @@ import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Bus } from '../bus.ts';
+import type { Bus } from '../backend.ts';
 import { KeyCacheFile } from './file.ts';
 
 /** Milliseconds between two updates of the freshness. Longer than a dead bus connection stays undetected. */

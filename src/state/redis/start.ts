@@ -67,19 +67,15 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const data = dataIn(redis, observe);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.gateways);
   let stopReporting = () => {};
-  const checks: StartChecks = new StartChecks({
-    async check(patience) {
-      await untilReady(redis, settings, patience);
-      const warnings = await checkRedis(redis);
-      await bus.begun(patience);
-      await data.learn();
-      await gateways?.announce();
-      if (!isWorker && !checks.isStopped) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
-    },
-    unfit(reason) {
-      if (!isWorker) observe({ type: 'state.incompatible', reason });
-    },
-  });
+  async function check(patience: number): Promise<void> {
+    await untilReady(redis, settings, patience);
+    const warnings = await checkRedis(redis);
+    await bus.begun(patience);
+    await data.learn();
+    await gateways?.announce();
+    if (!isWorker && !checks.isStopped) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
+  }
+  const checks = new StartChecks(check, isWorker ? () => {} : observe);
   return {
     ...{ redis, subscriber, bus, data, checks },
     gateways: { count: () => gateways?.count() ?? 1 },
@@ -100,42 +96,41 @@ function dataIn(redis: Connection, observe: Observe): DataCheck {
   return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
 }
 
-interface StartChecksOptions {
-  /** Waits at most `patience` milliseconds. */
-  readonly check: (patience: number) => Promise<void>;
-  /** Called with each new reason why a responding Redis cannot be used, except by the first check. */
-  readonly unfit: (reason: string) => void;
-}
-
 class StartChecks {
-  readonly #options: StartChecksOptions;
+  readonly #check: (patience: number) => Promise<void>;
+  readonly #observe: Observe;
   passed = false;
   isStopped = false;
   #reported: string | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: StartChecksOptions) {
-    this.#options = options;
+  /** `check` waits at most `patience` milliseconds. */
+  constructor(check: (patience: number) => Promise<void>, observe: Observe) {
+    this.#check = check;
+    this.#observe = observe;
   }
 
   /** Throws RedisError. */
   async first(patience: number): Promise<void> {
     try {
-      await this.#options.check(patience);
+      await this.#check(patience);
       this.passed = !this.isStopped;
     } catch (error) {
       throw error instanceof RedisError ? error : unusable(error);
     }
   }
 
+  /** Reports each new reason why a responding Redis cannot be used. */
   async untilPassed(): Promise<void> {
     try {
       await this.first(CHECK_INTERVAL);
     } catch (error) {
       if (this.isStopped) return;
       const { isUnreachable, message } = error as RedisError;
-      if (!isUnreachable && message !== this.#reported) this.#options.unfit(message);
-      if (!isUnreachable) this.#reported = message;
+      if (!isUnreachable && message !== this.#reported) {
+        this.#reported = message;
+        this.#observe({ type: 'state.incompatible', reason: message });
+      }
       this.#timer = setTimeout(() => void this.untilPassed(), CHECK_INTERVAL).unref();
     }
   }

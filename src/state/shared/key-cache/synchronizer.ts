@@ -41,8 +41,6 @@ export interface KeyCacheSynchronizerOptions {
   readonly sweep: number;
   /** Called when the cache cannot be written; it is then deleted, and recreated when possible. */
   readonly failed: (error: unknown) => void;
-  /** Unix milliseconds. */
-  readonly clock?: () => number;
 }
 
 /**
@@ -52,7 +50,6 @@ export interface KeyCacheSynchronizerOptions {
  */
 export class KeyCacheSynchronizer {
   readonly #options: KeyCacheSynchronizerOptions;
-  readonly #clock: () => number;
   readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
   readonly #file: KeyCacheFile;
@@ -67,7 +64,6 @@ export class KeyCacheSynchronizer {
 
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? Date.now;
     const { folder, source, failed } = options;
     this.#file = new KeyCacheFile({ folder, source: source.name, failed });
     this.#stopListening = options.bus.listen((message) => {
@@ -94,7 +90,7 @@ export class KeyCacheSynchronizer {
 
   /** Messages may have been lost: only a new sweep finds their changes. */
   #broken(): void {
-    this.#unbrokenSince = this.#clock();
+    this.#unbrokenSince = Date.now();
     this.#nextSweep = 0;
     this.#sleep.wake();
   }
@@ -130,7 +126,7 @@ export class KeyCacheSynchronizer {
     if (this.#file.isOpen) return true;
     if (!this.#file.open()) return false;
     this.#broken();
-    this.#lastBeat = this.#clock();
+    this.#lastBeat = Date.now();
     this.#nextBeat = 0;
     return true;
   }
@@ -153,7 +149,7 @@ export class KeyCacheSynchronizer {
     await this.#sleep.sleepWhole(SETTLE_TIME);
     for (let from = 0; from < changed.length && this.#file.isOpen; from += BATCH_SIZE) {
       const hashes = changed.slice(from, from + BATCH_SIZE);
-      const at = this.#clock();
+      const at = Date.now();
       for (const hash of hashes) this.#heard.delete(hash);
       try {
         this.#keep(await this.#options.source.at(hashes), at);
@@ -176,7 +172,7 @@ export class KeyCacheSynchronizer {
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
   async #sweep(): Promise<void> {
     const { source, sweep } = this.#options;
-    const began = this.#clock();
+    const began = Date.now();
     this.#nextSweep = performance.now() + sweep;
     this.#file.beginSweep();
     try {
@@ -196,7 +192,7 @@ export class KeyCacheSynchronizer {
 
   /** Returns whether all pages were processed and the sweep may continue. */
   async #takePages(): Promise<boolean> {
-    let at = this.#clock();
+    let at = Date.now();
     let began = performance.now();
     for await (const page of this.#options.source.pages()) {
       if (!this.#isSweeping) return false;
@@ -205,7 +201,7 @@ export class KeyCacheSynchronizer {
       await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
       if (!this.#isSweeping) return false;
-      at = this.#clock();
+      at = Date.now();
       began = performance.now();
     }
     return this.#isSweeping;
@@ -217,7 +213,7 @@ export class KeyCacheSynchronizer {
 
   /** Records the freshness as of the previous update, because a dead bus is detected by then. */
   async #beat(): Promise<void> {
-    const now = this.#clock();
+    const now = Date.now();
     const { source } = this.#options;
     const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
     if (!this.#file.isOpen) return;

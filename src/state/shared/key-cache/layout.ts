@@ -15,7 +15,7 @@ export const LAYOUT = `
     at INTEGER NOT NULL,
     record TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX keys_by_previous ON keys (previous);
+  CREATE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
   CREATE TABLE standing (freshness TEXT NOT NULL) STRICT;
   PRAGMA user_version = ${FORMAT};`;
 

@@ -5,7 +5,7 @@ import { ClientError, type ClientFailure } from './client-error.ts';
 import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import { CHUNK_END, chunkSize, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
-import { type ResponseHead, readResponseHead } from './heads.ts';
+import { type ResponseHead, ResponseHeads } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
 
@@ -68,8 +68,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#shared = shared;
     this.#idleTimeout = shared.idleTimeout;
     this.#deadline = shared.now + shared.connectTimeout;
+    const heads = new ResponseHeads();
     this.#reader = new MessageReader({
-      parse: (text) => readResponseHead(text, this.#request!.method),
+      parse: (text) => heads.read(text, this.#request!.method),
       sink: this,
       mostHeadBytes: shared.mostHeadBytes,
       skipsEmptyLine: false,
@@ -207,7 +208,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#stream = null;
     this.#held = null;
     if (head !== null)
-      receiver?.answer({ status: head.status, reason: head.reason, fields: head.fields.list, body: this.#whole });
+      receiver?.answer({ status: head.status, reason: head.reason, fields: head.fields, body: this.#whole });
     else stream?.end();
   }
 
@@ -249,7 +250,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     // The buffer is reused.
     upgraded({
       reason,
-      fields: fields.list,
+      fields,
       socket: this.#socket,
       rest: rest === null ? null : Buffer.from(rest),
     });
@@ -307,7 +308,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#stream = stream;
     this.#streamedBytes = 0;
     this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
-    receiver.answer({ status, reason, fields: fields.list, body: stream });
+    receiver.answer({ status, reason, fields, body: stream });
   }
 
   #pause(): void {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { BodySink, BodyStream } from './body-stream.ts';
 import type { ClientError } from './client-error.ts';
 import type { FieldLines } from './field-lines.ts';
+import type { Fields } from './fields.ts';
 
 export interface ClientRequest {
   readonly method: string;
@@ -18,8 +19,7 @@ export type Upgraded = (tunnel: Tunnel) => void;
 
 export interface Tunnel {
   readonly reason: string;
-  /** Flat. */
-  readonly fields: readonly string[];
+  readonly fields: Fields;
   /** Its `error` and `close` listeners are already attached. */
   readonly socket: Duplex;
   readonly rest: Buffer | null;
@@ -36,8 +36,7 @@ export interface StreamedBody {
 export interface ClientResponse {
   readonly status: number;
   readonly reason: string;
-  /** Flat. */
-  readonly fields: readonly string[];
+  readonly fields: Fields;
   readonly body: Buffer | BodyStream;
 }
 

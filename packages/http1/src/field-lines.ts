@@ -50,15 +50,10 @@ export class FieldLines {
 
   /** Flat, from a parsed message: parsing has checked them. */
   addRead(list: readonly string[]): void {
-    let text = '';
-    for (let i = 0; i < list.length; i += 2) {
-      const name = list[i]!;
-      const value = list[i + 1]!;
-      text += `${name}: ${value}\r\n`;
-      if (name === 'date') this.dated = true;
-      else if (name === 'content-length') this.setLength(Number(value));
-    }
+    const { text, dated, length } = prepared.get(list) ?? readLines(list);
     this.text += text;
+    this.dated ||= dated;
+    if (length !== null) this.setLength(length);
   }
 
   addLines(lines: CheckedLines): void {
@@ -74,6 +69,34 @@ export class FieldLines {
     this.sized = true;
     this.length = bytes;
   }
+}
+
+interface ReadLines {
+  readonly text: string;
+  readonly dated: boolean;
+  readonly length: number | null;
+}
+
+const prepared = new WeakMap<readonly string[], ReadLines>();
+
+/** For a list that `addRead` gets more than once. */
+export function prepareRead(list: readonly string[]): void {
+  const lines = readLines(list);
+  prepared.set(list, { ...lines, text: oneByte(lines.text) });
+}
+
+function readLines(list: readonly string[]): ReadLines {
+  let text = '';
+  let dated = false;
+  let length: number | null = null;
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i]!;
+    const value = list[i + 1]!;
+    text += `${name}: ${value}\r\n`;
+    if (name === 'date') dated = true;
+    else if (name === 'content-length') length = Number(value);
+  }
+  return { text, dated, length };
 }
 
 /** `list` is flat: name, value, … Throws for an invalid value. */

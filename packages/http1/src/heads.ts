@@ -31,10 +31,25 @@ const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 const LONGEST_REMEMBERED = 2_048;
 
-/** Fields usually repeat those of the previous request. */
-export class RequestHeads {
+/** Usually repeats the fields of the message before. */
+class LastFields {
   #section = '';
   #fields: Fields | null = null;
+
+  /** Throws WireError. */
+  read(section: string): Fields {
+    if (this.#fields !== null && section === this.#section) return this.#fields;
+    const fields = readFields(section);
+    const remembers = section.length <= LONGEST_REMEMBERED;
+    this.#section = remembers ? section : '';
+    this.#fields = remembers ? fields : null;
+    return fields;
+  }
+}
+
+/** Of one connection. */
+export class RequestHeads {
+  readonly #last = new LastFields();
 
   /** With the empty line; one character per byte. Throws WireError if two readers could read it differently. */
   read(text: string): RequestHead {
@@ -44,7 +59,7 @@ export class RequestHeads {
       throw malformed('The request line is not a method, a target and a version, with one space between.');
     const [, method, target, major, minor] = line as unknown as [string, string, string, string, string];
     // Invalid fields are reported first, as they are when the head is incomplete.
-    const fields = this.#fieldsIn(text.slice(lineEnd + 2));
+    const fields = this.#last.read(text.slice(lineEnd + 2));
     if (major !== '1' || (minor !== '0' && minor !== '1')) throw unknownVersion();
     if (!KNOWN_METHODS.has(method)) throw unknownMethod(method);
     const tenth = minor === '0';
@@ -58,31 +73,27 @@ export class RequestHeads {
       persistent: isPersistent(fields, tenth),
     };
   }
-
-  #fieldsIn(section: string): Fields {
-    if (this.#fields !== null && section === this.#section) return this.#fields;
-    const fields = readFields(section);
-    const remembers = section.length <= LONGEST_REMEMBERED;
-    this.#section = remembers ? section : '';
-    this.#fields = remembers ? fields : null;
-    return fields;
-  }
 }
 
-/** Throws WireError as for requests. */
-export function readResponseHead(text: string, method: string): ResponseHead {
-  const lineEnd = text.indexOf('\r\n');
-  const line = STATUS_LINE.exec(text.slice(0, lineEnd));
-  if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
-  const [, minor, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
-  const status = Number(digits);
-  if (status > 599) throw malformed(`The status is ${status}.`);
-  const fields = readFields(text.slice(lineEnd + 2));
-  const tenth = minor === '0';
-  const framing = framingOfResponse(fields, tenth ? 0 : 1, method, status);
-  const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
-  const persistent = endsClearly && isPersistent(fields, tenth);
-  return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
+/** Of one connection. */
+export class ResponseHeads {
+  readonly #last = new LastFields();
+
+  /** `method`: of the request. Throws WireError as for requests. */
+  read(text: string, method: string): ResponseHead {
+    const lineEnd = text.indexOf('\r\n');
+    const line = STATUS_LINE.exec(text.slice(0, lineEnd));
+    if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
+    const [, minor, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
+    const status = Number(digits);
+    if (status > 599) throw malformed(`The status is ${status}.`);
+    const fields = this.#last.read(text.slice(lineEnd + 2));
+    const tenth = minor === '0';
+    const framing = framingOfResponse(fields, tenth ? 0 : 1, method, status);
+    const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
+    const persistent = endsClearly && isPersistent(fields, tenth);
+    return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
+  }
 }
 
 /** RFC 9112 section 9.3: by default in HTTP/1.1, only on request in HTTP/1.0. */

@@ -11,8 +11,8 @@ export type {
   Tunnel,
 } from './client-request.ts';
 export type { QueueOwner as Party } from './fair-queue.ts';
-export { type CheckedLines, checkedLines, checkedValue, FieldLines, VALUE } from './field-lines.ts';
-export { listed } from './fields.ts';
+export { type CheckedLines, checkedLines, checkedValue, FieldLines, prepareRead, VALUE } from './field-lines.ts';
+export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';

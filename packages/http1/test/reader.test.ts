@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Chunks } from '../src/chunks.ts';
 import { readFields } from '../src/fields.ts';
-import { type RequestHead, RequestHeads, readResponseHead } from '../src/heads.ts';
+import { type RequestHead, RequestHeads, ResponseHeads } from '../src/heads.ts';
 import { MessageReader } from '../src/reader.ts';
 import { CHUNKED, head, NEXT } from './cases/case.ts';
 import { MOST_HEAD_BYTES, readRequests } from './reading.ts';
@@ -113,7 +113,7 @@ describe('the fields of a head', () => {
 });
 
 test('an answer lets its connection be used again only where no reader can doubt its end', () => {
-  const persists = (...lines: readonly string[]) => readResponseHead(head(...lines), 'GET').persistent;
+  const persists = (...lines: readonly string[]) => new ResponseHeads().read(head(...lines), 'GET').persistent;
   const LENGTH = 'Content-Length: 5';
   expect(persists('HTTP/1.1 200 OK', LENGTH)).toBe(true);
   expect(persists('HTTP/1.1 200 OK', CHUNKED)).toBe(true);

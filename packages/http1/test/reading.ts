@@ -1,4 +1,4 @@
-import { type Head, type RequestHead, RequestHeads, type ResponseHead, readResponseHead } from '../src/heads.ts';
+import { type Head, type RequestHead, RequestHeads, type ResponseHead, ResponseHeads } from '../src/heads.ts';
 import { MessageReader } from '../src/reader.ts';
 import { WireError, type WireFault } from '../src/wire-error.ts';
 
@@ -97,7 +97,8 @@ export function readAnswers(
   pieces: readonly string[],
   { method = 'GET', ...options }: ReadingOptions & { readonly method?: string } = {},
 ): Reading<ResponseHead> {
-  const kind = { parse: (text: string) => readResponseHead(text, method), isLast: isFinal };
+  const heads = new ResponseHeads();
+  const kind = { parse: (text: string) => heads.read(text, method), isLast: isFinal };
   return read(kind, pieces, { skipsEmptyLine: false, ...options });
 }
 

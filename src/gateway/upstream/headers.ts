@@ -1,4 +1,4 @@
-import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
+import { type CheckedLines, checkedLines, FieldLines, type Fields, oneByte, prepareRead } from '@storegate/http1';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { type Client, isAnonymous } from '../../keys/key.ts';
@@ -96,8 +96,26 @@ function origin(proto: string, host: string | undefined): string {
   return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
-/** Flat, with lower-case names. `fields`: flat, spelt as received. */
-export function returnedHeaders(fields: readonly string[], status: number): string[] {
+interface Returned {
+  readonly status: number;
+  readonly list: readonly string[];
+  isPrepared: boolean;
+}
+
+/** Flat, with lower-case names. Backends often repeat the fields of a response, and then it returns the same list. */
+export function returnedHeaders(fields: Pick<Fields, 'list' | 'meaning'>, status: number): readonly string[] {
+  const known = fields.meaning as Returned | null;
+  if (known?.status !== status) {
+    const list = returnedList(fields.list, status);
+    fields.meaning = { status, list, isPrepared: false } satisfies Returned;
+    return list;
+  }
+  if (!known.isPrepared) prepareRead(known.list);
+  known.isPrepared = true;
+  return known.list;
+}
+
+function returnedList(fields: readonly string[], status: number): string[] {
   const list: string[] = [];
   let connection = '';
   let cached = false;

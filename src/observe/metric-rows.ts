@@ -1,5 +1,12 @@
 import type { Event, EventOf } from './events.ts';
-import type { LabelNames, LabelValue } from './label-tree.ts';
+
+export type LabelValue = string | number;
+
+export type LabelNames =
+  | readonly []
+  | readonly [string]
+  | readonly [string, string]
+  | readonly [string, string, string];
 
 export interface RequestGauges {
   readonly inFlight: () => number;
@@ -115,30 +122,39 @@ export interface GaugeRow extends Row {
 export interface StoreRow extends Row {
   readonly kind: 'store';
   readonly type: 'counter' | 'gauge';
-  readonly together: 'sum' | 'average';
+  /** Of several processes; default: the sum. */
+  readonly aggregator?: 'average';
   readonly read: (store: StoreReading) => number;
 }
 
 export type MetricRow = CounterRow | HistogramRow | InfoRow | GaugeRow | StoreRow;
 
-type RowOptions<R extends MetricRow> = Omit<R, 'kind'>;
+/** What a row has besides its kind, name and events. */
+type RowOptions<R extends MetricRow> = Omit<R, 'kind' | 'name' | 'on'>;
 
 /** These functions check a row against the types of its events and labels. */
 export const counter = <const T extends EventType, const L extends LabelNames>(
+  name: string,
+  on: readonly T[],
   row: RowOptions<CounterRow<T, L>>,
-): CounterRow => ({ kind: 'counter', ...row });
+): CounterRow => ({ kind: 'counter', name, on, ...row });
 
 export const histogram = <const T extends EventType, const L extends LabelNames>(
+  name: string,
+  on: readonly T[],
   row: RowOptions<HistogramRow<T, L>>,
-): HistogramRow => ({ kind: 'histogram', ...row });
+): HistogramRow => ({ kind: 'histogram', name, on, ...row });
 
 export const info = <const T extends EventType, const L extends LabelNames>(
+  name: string,
+  on: readonly T[],
   row: RowOptions<InfoRow<T, L>>,
-): InfoRow => ({
-  kind: 'info',
-  ...row,
-});
+): InfoRow => ({ kind: 'info', name, on, ...row });
 
-export const gauge = (row: RowOptions<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });
+export const gauge = (name: string, reads: GaugeName, help: string): GaugeRow => ({ kind: 'gauge', name, reads, help });
 
-export const ofStores = (row: RowOptions<StoreRow>): StoreRow => ({ kind: 'store', ...row });
+export const ofStores = (
+  name: string,
+  type: StoreRow['type'],
+  row: Omit<StoreRow, 'kind' | 'name' | 'type'>,
+): StoreRow => ({ kind: 'store', name, type, ...row });

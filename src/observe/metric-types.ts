@@ -1,26 +1,40 @@
-import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
-import { createLabelTree, type LabelNames, type LabelValue } from './label-tree.ts';
-import type { StoreReading, StoreRow } from './metric-rows.ts';
+import type { Metric, Registry } from 'prom-client';
+import type { LabelNames, LabelValue, StoreReading, StoreRow } from './metric-rows.ts';
 import type { Exemplar } from './open-metrics.ts';
 
-export interface TallyName {
+interface Named {
   readonly name: string;
   readonly help: string;
+}
+
+interface Labelled extends Named {
   readonly labelNames: LabelNames;
 }
 
-export function counterTally(registry: Registry, { name, help, labelNames }: TallyName) {
-  const { find, all } = createLabelTree(labelNames, () => ({ count: 0 }));
-  new Counter({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, cell } of all) this.inc(labels, cell.count);
-    },
-  });
+type Labels = Readonly<Record<string, LabelValue>>;
+
+interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly metricName?: string;
+  readonly exemplar?: Exemplar | undefined;
+}
+
+/** The registry uses only the name and `get`. `aggregator`: of several processes. */
+function register(
+  registry: Registry,
+  { name, help }: Named,
+  type: 'counter' | 'gauge' | 'histogram',
+  read: () => readonly Sample[],
+  aggregator: 'sum' | 'average' | 'max' = 'sum',
+): void {
+  const get = async () => ({ name, help, type, aggregator, values: read() });
+  registry.registerMetric({ name, get } as unknown as Metric);
+}
+
+export function counterTally(registry: Registry, row: Labelled) {
+  const { find, all } = createLabelTree(row.labelNames, () => ({ count: 0 }));
+  register(registry, row, 'counter', () => all.map(({ labels, cell }) => ({ labels, value: cell.count })));
   return (a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
     find(a, b, c).count++;
   };
@@ -33,57 +47,36 @@ export interface CurrentTrace {
 /** A histogram in seconds. With `trace` each bucket keeps its newest exemplar. */
 export function histogramTally(
   registry: Registry,
-  { name, help, labelNames }: TallyName,
+  row: Labelled,
   bounds: readonly number[],
-  trace: CurrentTrace | null = null,
+  trace: CurrentTrace | null,
 ) {
-  const { find, all } = createLabelTree(labelNames, () => ({
+  const { find, all } = createLabelTree(row.labelNames, () => ({
     buckets: new Float64Array(bounds.length + 1),
     sum: 0,
     examples: [] as Exemplar[],
   }));
-
-  function values() {
-    return all.flatMap(({ labels, cell: { buckets, sum, examples } }) => {
-      const example = (i: number) => (examples[i] === undefined ? null : { exemplar: examples[i] });
-      let below = 0;
-      const cumulative = bounds.map((le, i) => {
-        below += buckets[i]!;
-        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below, ...example(i) };
+  register(registry, row, 'histogram', () =>
+    all.flatMap(({ labels, cell: { buckets, sum, examples } }): Sample[] => {
+      let count = 0;
+      const cumulative = [...bounds, '+Inf'].map((le, i) => {
+        count += buckets[i]!;
+        return { metricName: `${row.name}_bucket`, labels: { ...labels, le }, value: count, exemplar: examples[i] };
       });
-      const count = below + buckets[bounds.length]!;
-      const last = example(bounds.length);
       return [
         ...cumulative,
-        { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count, ...last },
-        { metricName: `${name}_sum`, labels, value: sum },
-        { metricName: `${name}_count`, labels, value: count },
+        { metricName: `${row.name}_sum`, labels, value: sum },
+        { metricName: `${row.name}_count`, labels, value: count },
       ];
-    });
-  }
-
-  // The registry uses only these members.
-  const metric = {
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
-  };
-  registry.registerMetric(metric as unknown as Metric);
-
-  function add(seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void {
-    const cell = find(a, b, c);
-    cell.buckets[bucketOf(seconds, bounds)]!++;
-    cell.sum += seconds;
-  }
-
-  if (trace === null) return add;
+    }),
+  );
   return (seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
-    add(seconds, a, b, c);
-    if (trace.id === null) return;
-    const exemplar = { labelSet: { trace_id: trace.id }, value: seconds, timestamp: Date.now() / 1_000 };
-    find(a, b, c).examples[bucketOf(seconds, bounds)] = exemplar;
+    const cell = find(a, b, c);
+    const bucket = bucketOf(seconds, bounds);
+    cell.buckets[bucket]!++;
+    cell.sum += seconds;
+    if (trace === null || trace.id === null) return;
+    cell.examples[bucket] = { labelSet: { trace_id: trace.id }, value: seconds, timestamp: Date.now() / 1_000 };
   };
 }
 
@@ -94,51 +87,67 @@ function bucketOf(seconds: number, bounds: readonly number[]): number {
 }
 
 /** Only the labels set last exist, with the value 1. `initially` null: none before they are set. */
-export function infoGauge(
-  registry: Registry,
-  { name, help, labelNames }: TallyName,
-  initially: readonly LabelValue[] | null,
-) {
+export function infoGauge(registry: Registry, row: Labelled, initially: readonly LabelValue[] | null) {
   let now = initially;
-  new Gauge({
-    name,
-    help,
-    labelNames: [...labelNames],
-    // The union of the labels of all processes.
-    aggregator: 'max',
-    registers: [registry],
-    collect() {
-      this.reset();
-      if (now !== null) this.labels(...now.map(String)).set(1);
-    },
-  });
+  // Of several processes: the union of their labels.
+  register(registry, row, 'gauge', () => (now === null ? [] : [{ labels: labelsOf(row, now), value: 1 }]), 'max');
   return (...values: readonly LabelValue[]): void => {
     now = values;
   };
 }
 
-export function readGauge(registry: Registry, { name, help }: Omit<TallyName, 'labelNames'>, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
+export function readGauge(registry: Registry, row: Named, read: () => number): void {
+  register(registry, row, 'gauge', () => [{ labels: {}, value: read() }]);
 }
 
-export function readStores(
-  registry: Registry,
-  { name, help, type, together: aggregator, read }: StoreRow,
-  stores: () => readonly StoreReading[],
-): void {
-  const Kind = type === 'counter' ? Counter : Gauge;
-  new Kind({
-    ...{ name, help, labelNames: ['upstream', 'store'], aggregator, registers: [registry] },
-    collect() {
-      this.reset();
-      for (const one of stores()) this.inc({ upstream: one.upstream, store: one.store }, read(one));
-    },
-  });
+export function readStores(registry: Registry, row: StoreRow, stores: () => readonly StoreReading[]): void {
+  const read = () =>
+    stores().map((one) => ({ labels: { upstream: one.upstream, store: one.store }, value: row.read(one) }));
+  register(registry, row, row.type, read, row.aggregator);
+}
+
+type Branch = Map<LabelValue | undefined, unknown>;
+
+/**
+ * A tree of maps, so that counting a request allocates and hashes no label object or list. `find` takes values in the
+ * order of the label names, and creates the cell on first use.
+ */
+function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
+  const root: Branch = new Map();
+  const all: { readonly labels: Labels; readonly cell: C }[] = [];
+
+  function find(a?: LabelValue, b?: LabelValue, c?: LabelValue): C {
+    let branch = root;
+    let key = a;
+    if (b !== undefined) {
+      branch = below(branch, key);
+      key = b;
+    }
+    if (c !== undefined) {
+      branch = below(branch, key);
+      key = c;
+    }
+    const known = branch.get(key) as C | undefined;
+    if (known !== undefined) return known;
+    const cell = make();
+    branch.set(key, cell);
+    all.push({ labels: labelsOf({ labelNames }, [a, b, c]), cell });
+    return cell;
+  }
+
+  // A metric without labels starts at 0.
+  if (labelNames.length === 0) find();
+  return { find, all };
+}
+
+function below(above: Branch, key: LabelValue | undefined): Branch {
+  const known = above.get(key) as Branch | undefined;
+  if (known !== undefined) return known;
+  const branch: Branch = new Map();
+  above.set(key, branch);
+  return branch;
+}
+
+function labelsOf({ labelNames }: Pick<Labelled, 'labelNames'>, values: readonly (LabelValue | undefined)[]): Labels {
+  return Object.fromEntries(labelNames.map((name, i) => [name, values[i]!]));
 }

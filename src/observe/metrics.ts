@@ -1,11 +1,11 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Figures } from './aggregate.ts';
 import type { Event, Observe } from './events.ts';
-import type { LabelValue } from './label-tree.ts';
 import type {
   GaugeName,
   GaugeRow,
   KeyCacheGauges,
+  LabelValue,
   MetricRow,
   OperatingGauges,
   PrimaryGauges,

@@ -225,17 +225,16 @@ test('buckets of the state begin at a tenth of a millisecond, those of requests 
 });
 
 test('the types limit a row to its events and labels', () => {
-  const named = { name: 'n', help: 'h' };
   const rows = [
-    counter({ ...named, on: ['bug'], labelNames: ['id'], count: (add, event) => add(event.id) }),
+    counter('n', ['bug'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.id) }),
     // @ts-expect-error: a ban knows no operation.
-    counter({ ...named, on: ['ban'], labelNames: ['id'], count: (add, event) => add(event.operation) }),
+    counter('n', ['ban'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.operation) }),
     // @ts-expect-error: one label, two values.
-    counter({ ...named, on: ['ban'], labelNames: ['id'], count: (add, event) => add(event.id, event.plan) }),
+    counter('n', ['ban'], { help: 'h', labelNames: ['id'], count: (add, event) => add(event.id, event.plan) }),
     // @ts-expect-error: two labels, one value.
-    counter({ ...named, on: ['ban'], labelNames: ['id', 'plan'], count: (add, event) => add(event.id) }),
+    counter('n', ['ban'], { help: 'h', labelNames: ['id', 'plan'], count: (add, event) => add(event.id) }),
     // @ts-expect-error: unknown event.
-    counter({ ...named, on: ['bann'], labelNames: [], count: (add) => add() }),
+    counter('n', ['bann'], { help: 'h', labelNames: [], count: (add) => add() }),
   ];
   expect(rows.map(({ kind }) => kind)).toEqual(Array(5).fill('counter'));
 });

@@ -4,126 +4,107 @@ import type { Admission, Readings } from '../limits/admission.ts';
 import type { BanEscalation, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';
 
-export type Event =
-  | RequestEvent
-  | { readonly type: 'outage' | 'bug'; readonly id: string; readonly error: unknown }
-  | { readonly type: 'ban'; readonly id: string; readonly keyId: string; readonly plan: string; readonly until: number }
-  | { readonly type: 'ban.started'; readonly ban: ReportedBan; readonly strike: LastStrike | null }
+/** The fields of each event. Durations are milliseconds. */
+interface Events {
+  request: RequestEvent;
+  outage: { id: string; error: unknown };
+  bug: { id: string; error: unknown };
+  ban: { id: string; keyId: string; plan: string; until: number };
+  'ban.started': { ban: ReportedBan; strike: LastStrike | null };
   /** The first known use of a key. `at`: Unix milliseconds. */
-  | { readonly type: 'key.first_used'; readonly keyId: string; readonly at: number }
-  /** `dropped`: never delivered. */
-  | {
-      readonly type: 'webhook.delivery';
-      readonly endpoint: string;
-      readonly event: string;
-      readonly result: 'delivered' | 'failed' | 'dropped';
-      readonly count: number;
-    }
-  | { readonly type: 'webhook.failing'; readonly endpoint: string; readonly error: string }
-  | { readonly type: 'webhook.recovered'; readonly endpoint: string; readonly failures: number }
-  /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
-  | { readonly type: 'ban_log.dropped'; readonly count: number }
+  'key.first_used': { keyId: string; at: number };
   /** A request used the secret from before the last rotation. */
-  | { readonly type: 'key.retiring'; readonly id: string; readonly keyId: string; readonly plan: string }
-  | {
-      readonly type: 'reload.done';
-      readonly reason: string;
-      readonly changed: readonly string[];
-      readonly needRestart: readonly string[];
-    }
-  | { readonly type: 'reload.failed'; readonly reason: string; readonly problems: readonly string[] }
+  'key.retiring': { id: string; keyId: string; plan: string };
+  /** `dropped`: never delivered. */
+  'webhook.delivery': { endpoint: string; event: string; result: 'delivered' | 'failed' | 'dropped'; count: number };
+  'webhook.failing': { endpoint: string; error: string };
+  'webhook.recovered': { endpoint: string; failures: number };
+  /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
+  'ban_log.dropped': { count: number };
+  'reload.done': { reason: string; changed: readonly string[]; needRestart: readonly string[] };
+  'reload.failed': { reason: string; problems: readonly string[] };
   /** Digests, comparable with those of other gateways. */
-  | {
-      readonly type: 'configuration.applied';
-      readonly settings: string;
-      readonly plans: string;
-      readonly contract: string;
-    }
-  | { readonly type: 'last_used.write_failed'; readonly error: unknown }
-  | ContractFaultEvent
+  'configuration.applied': { settings: string; plans: string; contract: string };
+  'last_used.write_failed': { error: unknown };
+  /** A violation that is only reported. Holds no values. `count`: of all faults; `faults` has the first. */
+  'contract.fault': {
+    id: string;
+    operation: string;
+    side: 'request' | 'response';
+    count: number;
+    faults: readonly (ReportedFault & Pick<Fault, 'message'>)[];
+  };
   /** The URL is unreachable. `fetched`: the date of the copy, ISO 8601. */
-  | { readonly type: 'contract.copy_in_use'; readonly url: string; readonly fetched: string; readonly reason: string }
-  | { readonly type: 'contract.copy_failed'; readonly url: string; readonly error: unknown }
+  'contract.copy_in_use': { url: string; fetched: string; reason: string };
+  'contract.copy_failed': { url: string; error: unknown };
   /** Operations that are not enforced because of mistakes in the contract; each with its first mistake. */
-  | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
-  | {
-      readonly type: 'retry';
-      readonly id: string;
-      readonly upstream: string;
-      readonly store: string;
-      readonly error: Error;
-    }
-  | {
-      readonly type: 'upstream.down';
-      readonly upstream: string;
-      readonly store: string;
-      readonly reason: StoreReason;
-      readonly error?: unknown;
-    }
-  /** `duration` in milliseconds. `removed`: the settings do not name it any more. */
-  | {
-      readonly type: 'upstream.up';
-      readonly upstream: string;
-      readonly store: string;
-      readonly duration: number;
-      readonly removed?: true;
-    }
-  /** The checks of a backend fail, but it stays up because too few others are. Once per series of failures. */
-  | {
-      readonly type: 'upstream.check_failed';
-      readonly upstream: string;
-      readonly store: string;
-      readonly error?: unknown;
-    }
-  /** Every state change, also starts and failures of a recovery. */
-  | { readonly type: 'upstream.state'; readonly upstream: string; readonly store: string }
+  'contract.exempted': { operations: readonly string[] };
+  retry: { id: string; upstream: string; store: string; error: Error };
   /** The retry budget is used up. */
-  | { readonly type: 'retry.refused'; readonly upstream: string }
-  | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }
+  'retry.refused': { upstream: string };
+  'upstream.down': { upstream: string; store: string; reason: StoreReason; error?: unknown };
+  /** `removed`: the settings do not name it any more. */
+  'upstream.up': { upstream: string; store: string; duration: number; removed?: true };
+  /** The checks of a backend fail, but it stays up because too few others are. Once per series of failures. */
+  'upstream.check_failed': { upstream: string; store: string; error?: unknown };
+  /** Every state change, also starts and failures of a recovery. */
+  'upstream.state': { upstream: string; store: string };
+  'state.outage': { policy: string; error: unknown };
   /** The gateway serves its copy of the shared state. `copyAge` in milliseconds. */
-  | { readonly type: 'state.unavailable_at_start'; readonly reason: string; readonly copyAge: number }
-  | { readonly type: 'state.incompatible'; readonly reason: string }
-  /** `duration` in milliseconds. */
-  | { readonly type: 'state.recovered'; readonly duration: number }
-  /** `duration` in milliseconds. */
-  | { readonly type: 'state.answered'; readonly duration: number }
-  | { readonly type: 'state.local_mode'; readonly policy: string }
-  | { readonly type: 'state.connection'; readonly of: 'requests' | 'messages'; readonly isCut: boolean }
-  | { readonly type: 'state.write_failed'; readonly error: unknown }
-  | { readonly type: 'state.write_recovered' }
-  /** The data folder has at least `unknown` keys that Redis does not have. */
-  | {
-      readonly type: 'state.unmigrated_keys';
-      readonly folder: string;
-      readonly keys: number;
-      readonly unknown: number;
-      /** The command that copies them. */
-      readonly command: string;
-    }
-  | { readonly type: 'state.warning'; readonly warning: string }
-  | SpansEvent
+  'state.unavailable_at_start': { reason: string; copyAge: number };
+  'state.incompatible': { reason: string };
+  'state.recovered': { duration: number };
+  'state.answered': { duration: number };
+  'state.local_mode': { policy: string };
+  'state.connection': { of: 'requests' | 'messages'; isCut: boolean };
+  'state.write_failed': { error: unknown };
+  'state.write_recovered': object;
+  /** The data folder has at least `unknown` keys that Redis does not have. `command` copies them. */
+  'state.unmigrated_keys': { folder: string; keys: number; unknown: number; command: string };
+  'state.warning': { warning: string };
+  spans: { count: number } & (
+    | { result: 'exported' | 'failed' }
+    | { result: 'dropped'; reason: 'queue full' | 'stopped' }
+  );
   /** The first failure after a success. */
-  | { readonly type: 'otlp.export_failed'; readonly error: unknown }
-  /** `duration` in milliseconds; `dropped` spans were lost. */
-  | { readonly type: 'otlp.export_recovered'; readonly duration: number; readonly dropped: number }
-  | RefusedConnectionEvent
-  | { readonly type: 'tls.established'; readonly version: string; readonly resumed: boolean }
-  | FailedHandshakeEvent
-  | { readonly type: 'proxy.refused'; readonly reason: string; readonly address: string }
-  | { readonly type: 'tls.warning'; readonly warning: string }
-  | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
-  | WorkerEndedEvent
+  'otlp.export_failed': { error: unknown };
+  /** `dropped` spans were lost. */
+  'otlp.export_recovered': { duration: number; dropped: number };
+  /** A connection limit was reached. `address`: of the peer, which may be a balancer. */
+  'connection.refused': { reason: 'address' | 'total'; address: string };
+  'tls.established': { version: string; resumed: boolean };
+  /**
+   * `timeout`: not done in `http.headersTimeout`. `plaintext`: HTTP without TLS. `version`: no common version or
+   * cipher. `protocol`: not HTTP/1.1. `distrusted`: the client does not trust the certificate.
+   */
+  'tls.failed': {
+    reason: 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
+    address: string;
+  };
+  'proxy.refused': { reason: string; address: string };
+  'tls.warning': { warning: string };
+  'worker.started': { worker: number; pid: number };
+  /** `unexpected`: not asked to stop. `replacedAfter` `null`: not replaced, because the gateway stops. */
+  'worker.ended': {
+    worker: number;
+    pid: number;
+    reason: string;
+    unexpected: boolean;
+    replacedAfter: number | null;
+  };
   /** The worker counts client failures by itself. */
-  | { readonly type: 'primary.unresponsive'; readonly error: unknown }
-  | { readonly type: 'primary.responsive' }
+  'primary.unresponsive': { error: unknown };
+  'primary.responsive': object;
   /** The worker serves until there is a new primary process, then drains and ends. */
-  | { readonly type: 'primary.exited'; readonly inFlight: number }
-  | { readonly type: 'started'; readonly url: string; readonly adminUrl: string; readonly state: string }
-  | { readonly type: 'stopping'; readonly inFlight: number }
-  | { readonly type: 'stopped'; readonly cutOff: number };
+  'primary.exited': { inFlight: number };
+  started: { url: string; adminUrl: string; state: string };
+  stopping: { inFlight: number };
+  stopped: { cutOff: number };
+}
 
-/** `Extract` would drop types that share one shape. */
-export type EventOf<T extends Event['type']> = Event & { readonly type: T };
+export type Event = { [T in keyof Events]: Readonly<{ type: T } & Events[T]> }[keyof Events];
+
+export type EventOf<T extends Event['type']> = Extract<Event, { readonly type: T }>;
 
 export type StoreReason = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'failing' | 'statuses' | 'check';
 
@@ -241,51 +222,6 @@ export interface LastStrike {
 
 /** A name that the contract does not have is `*`. */
 export type ReportedFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
-
-export type SpansEvent = { readonly type: 'spans'; readonly count: number } & (
-  | { readonly result: 'exported' | 'failed' }
-  | { readonly result: 'dropped'; readonly reason: 'queue full' | 'stopped' }
-);
-
-/** A connection limit was reached, per address or in total. */
-export interface RefusedConnectionEvent {
-  readonly type: 'connection.refused';
-  readonly reason: 'address' | 'total';
-  /** The address of the peer, which may be a balancer. */
-  readonly address: string;
-}
-
-export interface FailedHandshakeEvent {
-  readonly type: 'tls.failed';
-  /**
-   * `timeout`: not done in `http.headersTimeout`. `plaintext`: HTTP without TLS. `version`: no common version or
-   * cipher. `protocol`: not HTTP/1.1. `distrusted`: the client does not trust the certificate.
-   */
-  readonly reason: 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
-  readonly address: string;
-}
-
-export interface WorkerEndedEvent {
-  readonly type: 'worker.ended';
-  readonly worker: number;
-  readonly pid: number;
-  readonly reason: string;
-  /** `false`: the worker was asked to stop. */
-  readonly unexpected: boolean;
-  /** Milliseconds; `null`: not replaced, because the gateway stops. */
-  readonly replacedAfter: number | null;
-}
-
-/** A violation that is only reported. Holds no values. */
-export interface ContractFaultEvent {
-  readonly type: 'contract.fault';
-  readonly id: string;
-  readonly operation: string;
-  readonly side: 'request' | 'response';
-  /** The number of all faults; `faults` has the first. */
-  readonly count: number;
-  readonly faults: readonly (ReportedFault & Pick<Fault, 'message'>)[];
-}
 
 export type Observe = (event: Event) => void;
 

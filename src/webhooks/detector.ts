@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { formatLimit } from '../config/windows.ts';
 import { targetIn } from '../keys/subjects.ts';
-import type { Event, Observe } from '../observe/events.ts';
+import type { Event, EventOf, Observe } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
@@ -67,7 +67,7 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
   }
 }
 
-function banIn({ ban, strike }: Extract<Event, { type: 'ban.started' }>): WebhookEvent {
+function banIn({ ban, strike }: EventOf<'ban.started'>): WebhookEvent {
   const { subject, at, until, level, violated, strikes } = ban;
   const { target, plan } = targetIn(subject);
   const data = {

@@ -17,8 +17,6 @@ export const LARGE_FILES: Readonly<Record<string, Large>> = {
   'http1/pool.ts': large(350, 'the connections and the queue of a backend, which share their counts'),
   'http1/server-call.ts': large(293, 'one state machine: a response in each of its framings'),
   'http1/server-connection.ts': large(486, 'one state machine: a connection of a client, with its deadlines'),
-  'observe/events.ts': large(338, 'a list: the type of each event'),
-  'observe/metric-table.ts': large(441, 'a table: one row for each metric'),
 };
 
 /** By path and name. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { networkOf, plainAddress, type TrustedProxies, trustedProxies } from '../../callers/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
-import type { Observe, RefusedConnectionEvent } from '../../observe/events.ts';
+import type { EventOf, Observe } from '../../observe/events.ts';
 
 type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
   /** They send a PROXY protocol header. */
@@ -59,7 +59,7 @@ export class ConnectionLimits {
     return true;
   }
 
-  #refuse(socket: Socket, reason: RefusedConnectionEvent['reason'], address: string): false {
+  #refuse(socket: Socket, reason: EventOf<'connection.refused'>['reason'], address: string): false {
     socket.destroy();
     this.#observe({ type: 'connection.refused', reason, address });
     return false;

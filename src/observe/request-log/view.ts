@@ -5,7 +5,7 @@ import { Outage } from '../../errors/outage.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
-import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../events.ts';
+import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';
 import type { DecisionView, FaultsView, ListedRequest, RequestView, Step, WindowView } from '../peers/requests.ts';
 import type { Notes, RequestLogEntry } from './entry.ts';
 
@@ -100,7 +100,7 @@ function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): FaultsV
   return [{ side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults }, ...reported];
 }
 
-export function reportedFaults({ side, count, faults }: ContractFaultEvent): FaultsView {
+export function reportedFaults({ side, count, faults }: EventOf<'contract.fault'>): FaultsView {
   const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
   return { side, reportOnly: true, count, faults: first };
 }

@@ -1,6 +1,5 @@
-import { TOP_WINDOWS } from '../top/slices.ts';
 import { mergeSummaries } from '../top/summary.ts';
-import { COUNTERS, TOP_BY, type Top, type TopBy, type TopCounts } from '../top/top.ts';
+import { COUNTERS, TOP_BY, TOP_WINDOWS, type Top, type TopBy, type TopCounts } from '../top/top.ts';
 import { peerQuery } from './query.ts';
 import { has, isMoment, isNumber, isText, listOf, type Of, oneOf, orNull } from './shapes.ts';
 

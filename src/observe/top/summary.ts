@@ -16,6 +16,57 @@ export interface Summary<T> {
   readonly items: readonly Counted<T>[];
 }
 
+interface Item<T> {
+  readonly key: string;
+  count: number;
+  readonly error: number;
+  last: number;
+  /** `null`: a new item, which the caller must describe. */
+  about: T | null;
+}
+
+/**
+ * Counts the most frequent items as in Misra and Gries ("Finding repeated elements", 1982), with upper bounds. The rare
+ * half is dropped at once if there are twice as many items as counters: Anderson et al., IMC 2017.
+ */
+export class FrequentItems<T> {
+  readonly #size: number;
+  readonly #items = new Map<string, Item<T>>();
+  #total = 0;
+  #floor = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(key: string, now: number): Item<T> {
+    this.#total++;
+    let item = this.#items.get(key);
+    if (item === undefined) {
+      if (this.#items.size === 2 * this.#size) this.#dropRare();
+      item = { key, count: this.#floor, error: this.#floor, last: now, about: null };
+      this.#items.set(key, item);
+    }
+    item.count++;
+    item.last = now;
+    return item;
+  }
+
+  summary(): Summary<T> {
+    const items = [...this.#items.values()] as Counted<T>[];
+    return mergeSummaries([{ total: this.#total, floor: this.#floor, items }], this.#size);
+  }
+
+  /** At most `size` items have a higher count than the new floor. */
+  #dropRare(): void {
+    const counts = new Float64Array(this.#items.size);
+    let at = 0;
+    for (const { count } of this.#items.values()) counts[at++] = count;
+    this.#floor = counts.sort().at(-1 - this.#size)!;
+    for (const [key, { count }] of this.#items) if (count <= this.#floor) this.#items.delete(key);
+  }
+}
+
 interface Sum<T> {
   count: number;
   error: number;

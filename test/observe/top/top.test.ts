@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RequestEvent } from '../../../src/observe/events.ts';
-import type { TopWindow } from '../../../src/observe/top/slices.ts';
-import { COUNTERS, Top, type TopBy } from '../../../src/observe/top/top.ts';
+import { COUNTERS, Top, type TopBy, type TopWindow } from '../../../src/observe/top/top.ts';
 import { DAY, HOUR, MINUTE, SECOND, TestClock } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 

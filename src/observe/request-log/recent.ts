@@ -3,10 +3,9 @@ import { Cache } from '../../common/cache.ts';
 import type { Event, RequestEvent } from '../events.ts';
 import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
 import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';
-import type { Notes, RequestLogEntry } from './entry.ts';
 import { RefusalLog } from './refusals.ts';
 import { SuccessBuffer } from './ring-buffer.ts';
-import { kindsOf, listed, reportedFaults, requestView } from './view.ts';
+import { kindsOf, listed, type Notes, reportedFaults, requestView } from './view.ts';
 
 export interface RecentSettings {
   /** Half for successes, half for refusals and failures. 0: none. */
@@ -91,13 +90,11 @@ export class RecentRequests {
 
   /** Newest first. */
   refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
-    const fitting: RequestLogEntry[] = [];
-    for (const kept of this.#refused.newestFirst(code)) {
-      const { keyId, account: of } = kept.event;
-      if ((key === null || key === keyId) && (account === null || account === of)) fitting.push(kept);
-    }
-    const newest = fitting.sort((one, other) => other.number - one.number).slice(0, limit);
-    return newest.map((kept) => listed(requestView(kept, this.#worker)));
+    return this.#refused
+      .newestFirst(code)
+      .filter(({ event }) => (key === null || key === event.keyId) && (account === null || account === event.account))
+      .slice(0, limit)
+      .map((kept) => listed(requestView(kept, this.#worker)));
   }
 
   get upTo(): number {
@@ -105,7 +102,7 @@ export class RecentRequests {
   }
 
   refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals {
-    const fresh = followed.length === 0 ? [] : this.#refused.keptAfter(number);
+    const fresh = followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
     const requests = fresh.map((kept) => listed(requestView(kept, this.#worker)));
     return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
   }

@@ -1,7 +1,6 @@
 import { Cache } from '../../common/cache.ts';
 import type { RequestEvent } from '../events.ts';
-import type { Notes, RequestLogEntry } from './entry.ts';
-import { IdList } from './id-list.ts';
+import type { Notes, RequestLogEntry } from './view.ts';
 
 /** The allowance of equal refusals, and the milliseconds per further one. */
 const AT_ONCE = 10;
@@ -10,6 +9,18 @@ const REFILL = 1_000;
 const SOURCES = 200;
 /** Per code, from all sources together. */
 const MOST_PER_SECOND = 200;
+
+/** Ids of equal refusals per kept one; later ones replace the oldest. */
+const MOST_IDS = 128;
+const FIRST_IDS = 8;
+const ID_LENGTH = 36;
+
+interface Refusal extends RequestLogEntry {
+  /** A sequence number. */
+  readonly number: number;
+  /** Later equal ones that were not kept. */
+  readonly equals: IdList;
+}
 
 /** A key, or an address without a key. */
 interface Source {
@@ -23,7 +34,7 @@ interface Source {
 
 interface OfCode {
   /** Oldest first. */
-  readonly kept: RequestLogEntry[];
+  readonly kept: Refusal[];
   readonly sources: Cache<Source>;
   second: number;
   inSecond: number;
@@ -77,21 +88,14 @@ export class RefusalLog {
   }
 
   /** Also finds the entry that stands for an equal one. */
-  find(id: string): RequestLogEntry | null {
-    for (const one of this.newestFirst()) if (one.event.id === id || one.equals?.has(id)) return one;
-    return null;
+  find(id: string): Refusal | null {
+    return this.newestFirst().find((one) => one.event.id === id || one.equals.has(id)) ?? null;
   }
 
-  /** Newest first per code. */
-  *newestFirst(code: string | null = null): Iterable<RequestLogEntry> {
-    for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.toReversed();
-  }
-
-  /** Newest first, without dropped ones. */
-  keptAfter(number: number): RequestLogEntry[] {
-    const found = [...this.#codes.values()].flatMap(({ kept }) =>
-      kept.slice(kept.findLastIndex((one) => one.number <= number) + 1),
-    );
+  /** Those of `code`, or of all codes, whose number is above `after`. */
+  newestFirst(code: string | null = null, after = 0): Refusal[] {
+    const lists = code === null ? [...this.#codes.values()] : [this.#codes.get(code)];
+    const found = lists.flatMap((ofCode) => ofCode?.kept.filter(({ number }) => number > after) ?? []);
     return found.sort((one, other) => other.number - one.number);
   }
 
@@ -104,7 +108,7 @@ export class RefusalLog {
   }
 
   #dropOne(): void {
-    let largest: RequestLogEntry[] | null = null;
+    let largest: Refusal[] | null = null;
     for (const { kept } of this.#codes.values()) if (largest === null || kept.length > largest.length) largest = kept;
     const dropped = largest?.shift();
     if (dropped === undefined) return;
@@ -134,4 +138,20 @@ function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
   ofCode.inSecond++;
   source.allowance--;
   return true;
+}
+
+/** One buffer, because strings would survive young collections. */
+class IdList {
+  #bytes = Buffer.alloc(0);
+  #count = 0;
+
+  add(id: string): void {
+    const at = (this.#count++ % MOST_IDS) * ID_LENGTH;
+    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST_IDS * ID_LENGTH, at * 2));
+    this.#bytes.write(id, at, ID_LENGTH, 'latin1');
+  }
+
+  has(id: string): boolean {
+    return id.length === ID_LENGTH && this.#bytes.includes(id, 0, 'latin1');
+  }
 }

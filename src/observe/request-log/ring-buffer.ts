@@ -2,32 +2,33 @@ import type { Reading } from '../../limits/admission.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { RequestEvent, RequestTrace, StoreName } from '../events.ts';
-import type { Notes, RequestLogEntry } from './entry.ts';
+import type { Notes, RequestLogEntry } from './view.ts';
 
 /** Windows with columns. */
 const WINDOWS = 4;
 const NUMBERS = 12 + 2 * WINDOWS;
 
-interface References {
-  id: string;
-  method: string;
-  operation: string;
-  keyId: string | null;
-  account: string | null;
-  plan: string | null;
-  address: string;
-  path: string | null;
-  subject: string | null;
-  verdict: string | null;
-  by: 'memory' | 'alone' | undefined;
-  escalation: BanEscalation | null;
-  traceparent: string | null;
-  store: StoreName | null;
-  notes: Notes | null;
-  scopes: Scopes;
-  readonly windows: (Window | null)[];
+/** What a success holds besides numbers. */
+class References {
+  id = '';
+  method = '';
+  operation = '';
+  keyId: string | null = null;
+  account: string | null = null;
+  plan: string | null = null;
+  verdict: string | null = null;
+  path: string | null = null;
+  subject: string | null = null;
+  by: 'memory' | 'alone' | undefined = undefined;
+  escalation: BanEscalation | null = null;
+  scopes: Scopes = NO_SCOPES;
+  traceparent: string | null = null;
+  store: StoreName | null = null;
+  address = '';
+  notes: Notes | null = null;
+  readonly windows: (Window | null)[] = Array(WINDOWS).fill(null);
   /** For requests with more windows than columns. */
-  readings: readonly Reading[] | null;
+  readings: readonly Reading[] | null = null;
 }
 
 /**
@@ -59,7 +60,7 @@ export class SuccessBuffer {
     if (this.capacity === 0 || trace === undefined) return;
     const at = this.#next;
     this.#next = at + 1 === this.capacity ? 0 : at + 1;
-    if (at === this.#references.length) this.#references.push(blank());
+    if (at === this.#references.length) this.#references.push(new References());
     const kept = this.#references[at]!;
     writeReferences(kept, event, trace);
     kept.address = address;
@@ -108,18 +109,8 @@ export class SuccessBuffer {
       upstream: orNull(numbers[3]!),
       trace: traceIn(kept, numbers),
     };
-    return { event, notes, endedAt: numbers[0]!, number: 0, more: 0, equals: null };
+    return { event, notes, endedAt: numbers[0]!, more: 0 };
   }
-}
-
-function blank(): References {
-  return {
-    ...{ id: '', method: '', operation: '', keyId: null, account: null, plan: null, address: '', path: null },
-    ...{ subject: null, verdict: null, by: undefined, escalation: null, traceparent: null, store: null, notes: null },
-    scopes: NO_SCOPES,
-    windows: new Array<Window | null>(WINDOWS).fill(null),
-    readings: null,
-  };
 }
 
 function writeReferences(kept: References, event: RequestEvent, trace: RequestTrace): void {

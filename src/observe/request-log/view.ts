@@ -7,7 +7,23 @@ import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import type { EventOf, RequestEvent, RequestTrace } from '../events.ts';
 import type { DecisionView, FaultsView, ListedRequest, RequestView, Step, WindowView } from '../peers/requests.ts';
-import type { Notes, RequestLogEntry } from './entry.ts';
+
+/** Notes from earlier events of the request. */
+export interface Notes {
+  readonly faults: FaultsView[];
+  retries: number;
+  /** Kinds of errors; `null`: no outage. */
+  outage: string | null;
+}
+
+export interface RequestLogEntry {
+  readonly event: RequestEvent;
+  readonly notes: Notes | null;
+  /** Unix milliseconds. */
+  readonly endedAt: number;
+  /** Equal ones since the last kept one. */
+  readonly more: number;
+}
 
 export function requestView({ event, notes, endedAt, more }: RequestLogEntry, worker: number | null): RequestView {
   const { id, method, operation, status, complete, code, address, duration, upstream, trace } = event;

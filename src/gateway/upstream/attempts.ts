@@ -2,8 +2,7 @@ import type { AnswerTaker, ClientAnswer, ClientError, FieldLines } from '@storeg
 import { oneByte } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
-import { newSpanId } from '../../observe/tracing/ids.ts';
-import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
+import { newSpanId, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
 import type { RequestFields } from './headers.ts';
 import { outageOf, type StoreHandle } from './upstream.ts';
 

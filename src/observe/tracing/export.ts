@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Observe } from '../events.ts';
-import { loadExporter, type Sdk } from './sdk.ts';
+import type { Sdk } from './sdk.ts';
 
 type Done = Parameters<SpanExporter['export']>[1];
-type ExporterConfig = NonNullable<ConstructorParameters<Awaited<ReturnType<typeof loadExporter>>>[0]>;
 
 /** `ExportResultCode` of the SDK. */
 const SUCCESS = 0;
@@ -16,9 +15,13 @@ const FAILED = 1;
  * sentence if settings are invalid or a file cannot be read.
  */
 export async function createExporter(url: string, settings: Settings, stopped: AbortSignal): Promise<SpanExporter> {
-  const Exporter = await loadExporter(settings.protocol);
+  const { OTLPTraceExporter } =
+    settings.protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  type ExporterConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
   const { batch, timeout, headers, compression, clientCertificate, clientKey } = settings;
-  return new Exporter({
+  return new OTLPTraceExporter({
     url,
     timeoutMillis: timeout,
     headers: async () => {

@@ -1,8 +1,7 @@
+import { randomFillSync } from 'node:crypto';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { RequestSpan } from '../events.ts';
-import { newSpanId, newTraceId } from './ids.ts';
-import type { Samples } from './sampling.ts';
-import { limitedState } from './state.ts';
+import type { Sdk } from './sdk.ts';
 
 /** Well-formed; see `gateway/wire/trace-context.ts`. */
 export interface ClientTrace {
@@ -50,4 +49,67 @@ function spanOf(
 ): RequestSpan {
   const flags = `0${random | (sampled ? SAMPLED : 0)}`;
   return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
+}
+
+/** `parent`: the client's decision; `null`: none. */
+type Samples = (traceId: string, parent: boolean | null) => boolean;
+
+/** The ratio sampler is the SDK's, so that all its users choose the same traces. */
+export function createSamples({ api, trace }: Sdk, { sampler, ratio }: Pick<Settings, 'sampler' | 'ratio'>): Samples {
+  const byRatio = new trace.TraceIdRatioBasedSampler(ratio);
+  const always = ALWAYS.get(sampler.replace('parentbased_', ''));
+  const own =
+    always === undefined
+      ? (traceId: string) =>
+          byRatio.shouldSample(api.ROOT_CONTEXT, traceId).decision === trace.SamplingDecision.RECORD_AND_SAMPLED
+      : () => always;
+  return sampler.startsWith('parentbased_') ? (traceId, parent) => parent ?? own(traceId) : own;
+}
+
+const ALWAYS = new Map([
+  ['always_on', true],
+  ['always_off', false],
+]);
+
+/** Characters. Limits of W3C Trace Context section 3.3.1.5. */
+const ENOUGH = 512;
+const LARGE = 128;
+
+/** If a tracestate exceeds 512 characters, drops large members first, then the last. */
+function limitedState(state: string): string {
+  if (state.length <= ENOUGH) return state;
+  let length = state.length;
+  const members = state.split(',').filter((member) => {
+    if (length <= ENOUGH || member.length <= LARGE) return true;
+    length -= member.length + 1;
+    return false;
+  });
+  while (length > ENOUGH) length -= members.pop()!.length + 1;
+  return members.join(',');
+}
+
+/** Bytes drawn at once; single draws are much slower. */
+const POOL = 4_096;
+
+const pool = Buffer.allocUnsafe(POOL);
+let at = POOL;
+
+/** W3C Trace Context: random, lower-case hex, never only zeros. */
+export function newTraceId(): string {
+  return draw(16);
+}
+
+export function newSpanId(): string {
+  return draw(8);
+}
+
+function draw(bytes: number): string {
+  if (at + bytes > POOL) {
+    randomFillSync(pool);
+    at = 0;
+  }
+  const from = at;
+  at += bytes;
+  const id = pool.toString('hex', from, at);
+  return /^0+$/.test(id) ? draw(bytes) : id;
 }

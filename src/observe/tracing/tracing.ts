@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readVersion } from '../../common/version.ts';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Observe } from '../events.ts';
-import { tracesEndpointOf } from './endpoint.ts';
 import { createExporter, Outbox } from './export.ts';
-import { type BeginSpan, createBegin } from './request-span.ts';
-import { createSamples } from './sampling.ts';
+import { type BeginSpan, createBegin, createSamples } from './request-span.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { createSpanMaker, PresetIds } from './spans.ts';
 
@@ -23,6 +21,12 @@ export interface TracingParts {
   /** `null`: a gateway of one process. */
   readonly worker: number | null;
   readonly observe: Observe;
+}
+
+/** `null`: no tracing. */
+export function tracesEndpointOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
+  if (exporter === 'none') return null;
+  return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
 }
 
 /** Returns `null` without an endpoint. */

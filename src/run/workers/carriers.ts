@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { totalOpenMetrics, totalText } from '../../observe/aggregate.ts';
 import { toAll } from '../../observe/events.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
-import { tracesEndpointOf } from '../../observe/tracing/endpoint.ts';
+import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
 import { openForWorkers } from '../../state/redis/open.ts';
 import { type Carriers, type CarriersParts, copyGauges } from '../carriers.ts';
 import { WorkerPool } from './pool.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { newSpanId, newTraceId } from '../../../src/observe/tracing/ids.ts';
-import { type BeginSpan, createBegin, traceparentAt } from '../../../src/observe/tracing/request-span.ts';
-import { createSamples } from '../../../src/observe/tracing/sampling.ts';
+import {
+  type BeginSpan,
+  createBegin,
+  createSamples,
+  newSpanId,
+  newTraceId,
+  traceparentAt,
+} from '../../../src/observe/tracing/request-span.ts';
 import { loadSdk } from '../../../src/observe/tracing/sdk.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

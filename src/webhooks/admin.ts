@@ -13,17 +13,6 @@ export interface EndpointView {
   readonly state: EndpointState;
 }
 
-export interface TestResult {
-  readonly id: string;
-  readonly host: string;
-  readonly delivered: boolean;
-  /** `null`: no response. */
-  readonly status: number | null;
-  readonly error: string | null;
-  /** Milliseconds. */
-  readonly duration: number;
-}
-
 export type WebhookAdmin = ReturnType<typeof createWebhookAdmin>;
 
 export interface WebhookAdminOptions {
@@ -35,16 +24,16 @@ export interface WebhookAdminOptions {
 
 export function createWebhookAdmin({ settings, gateway, outbox, clock }: WebhookAdminOptions) {
   const endpoints = endpointsOf(settings);
-  const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
 
-  async function testOne({ id, host, url }: Endpoint, by: string): Promise<TestResult> {
+  async function testOne({ id, host, url }: Endpoint, by: string) {
     const began = performance.now();
     const now = clock();
     const message = messageOf(uniqueEvent('test', now, randomUUID(), now, { gateway, by }));
     const { signal } = new AbortController();
-    const sent = await send({ url, message, secrets, timeout: settings.timeout, now, signal });
+    const sent = await send({ url, message, settings, now, signal });
     const { delivered, status } = sent;
     if (delivered) await recordDelivery(id);
+    /** Milliseconds. */
     const duration = Math.round(performance.now() - began);
     return { id, host, delivered, status, error: sent.delivered ? null : sent.error, duration };
   }
@@ -67,7 +56,7 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
       });
     },
     /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
-    async test(by: string, id: string | null): Promise<readonly TestResult[] | null> {
+    async test(by: string, id: string | null) {
       const chosen = endpoints.filter((one) => id === null || one.id === id);
       return chosen.length === 0 ? null : await Promise.all(chosen.map((one) => testOne(one, by)));
     },

@@ -14,8 +14,7 @@ const CLOSE_TIMEOUT = 2_000;
 export interface DeliveriesOptions {
   readonly endpoints: readonly Endpoint[];
   readonly outbox: Outbox;
-  readonly settings: Pick<WebhookSettings, 'timeout' | 'retryFor'>;
-  readonly secrets: readonly string[];
+  readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout' | 'retryFor'>;
   readonly clock: () => number;
   readonly observe: Observe;
 }
@@ -66,7 +65,7 @@ export class Deliveries {
   }
 
   async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
-    const { outbox, settings, secrets, clock, observe } = this.#options;
+    const { outbox, settings, clock, observe } = this.#options;
     const report = (result: 'delivered' | 'failed' | 'dropped') =>
       observe({ type: 'webhook.delivery', endpoint: endpoint.host, event: job.type, result, count: 1 });
     if (job.at + settings.retryFor <= clock()) {
@@ -74,8 +73,7 @@ export class Deliveries {
       return report('dropped');
     }
     const { signal } = this.#cut;
-    const { timeout } = settings;
-    const sent = await send({ url: endpoint.url, message: job, secrets, timeout, now: clock(), signal });
+    const sent = await send({ url: endpoint.url, message: job, settings, now: clock(), signal });
     if (signal.aborted && !sent.delivered) return;
     const now = clock();
     if (sent.delivered) {

@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { readVersion } from '../common/version.ts';
+import type { WebhookSettings } from '../config/config.ts';
 import { retryAfterOf } from './backoff.ts';
 import type { Message } from './outbox.ts';
-import { signaturesOf } from './signature.ts';
 
 export type DeliveryResult =
   | { readonly delivered: true; readonly status: number }
@@ -19,8 +20,7 @@ export type DeliveryResult =
 export interface DeliveryRequest {
   readonly url: string;
   readonly message: Pick<Message, 'id' | 'body'>;
-  readonly secrets: readonly string[];
-  readonly timeout: number;
+  readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout'>;
   /** Unix milliseconds. */
   readonly now: number;
   readonly signal: AbortSignal;
@@ -30,8 +30,10 @@ const GONE_STATUS = 410;
 const AGENT = `storegate/${readVersion()}`;
 
 /** Follows no redirect, because only settings name addresses, and reads only the response head. */
-export async function send({ url, message, secrets, timeout, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
+export async function send({ url, message, settings, now, signal }: DeliveryRequest): Promise<DeliveryResult> {
   const { id, body } = message;
+  const { secret, previousSecret, timeout } = settings;
+  const secrets = [secret, previousSecret].filter((one) => one !== null);
   const timestamp = Math.floor(now / 1_000);
   try {
     const response = await fetch(url, {
@@ -55,6 +57,20 @@ export async function send({ url, message, secrets, timeout, now, signal }: Deli
   } catch (error) {
     return { delivered: false, status: null, error: reasonOf(error, timeout), retryAfter: null, isGone: false };
   }
+}
+
+const PREFIX = 'whsec_';
+
+/** Standard Webhooks 1.0.0: one signature per secret. `timestamp`: Unix seconds. */
+export function signaturesOf(
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+  secrets: readonly string[],
+): string {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return signatures.join(' ');
 }
 
 function formatResponse(status: number): string {

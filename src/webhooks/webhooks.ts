@@ -70,9 +70,8 @@ export class Webhooks {
       clock,
       onDetection: (detection) => this.onDetection(detection, null),
     });
-    const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
     this.#deliveries = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
-      (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
+      (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, clock, observe }),
     );
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),

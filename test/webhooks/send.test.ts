@@ -21,12 +21,13 @@ afterEach(async () => {
   expect(receiver.faults).toEqual([]);
 });
 
+const settings = (timeout: number) => ({ secret: receiver.secret, previousSecret: null, timeout });
+
 const sent = (more: Partial<Parameters<typeof send>[0]> = {}) =>
   send({
     url: receiver.url,
     message: EVENT,
-    secrets: [receiver.secret],
-    timeout: 20_000,
+    settings: settings(20_000),
     now: Date.now(),
     signal: new AbortController().signal,
     ...more,
@@ -87,7 +88,7 @@ describe('an attempt', () => {
       arrived.push(id);
       return new Promise(() => {});
     };
-    expect(await sent({ timeout: 20 })).toMatchObject({ delivered: false, error: 'no answer within 0.02 s' });
+    expect(await sent({ settings: settings(20) })).toMatchObject({ delivered: false, error: 'no answer within 0.02 s' });
     const cut = new AbortController();
     const under = sent({ message: { ...EVENT, id: 'msg_2' }, signal: cut.signal });
     await until('it is there', () => arrived.includes('msg_2'));

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { signaturesOf } from '../../src/webhooks/signature.ts';
+import { signaturesOf } from '../../src/webhooks/send.ts';
 
 /** The test vector of the Standard Webhooks libraries. */
 const SIGNED = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };

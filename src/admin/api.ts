@@ -3,8 +3,8 @@ import { type Contract, type Fault, loadContract, type Operation } from '@storeg
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { Outage } from '../errors/outage.ts';
-import { KeyError } from '../keys/manage.ts';
-import { REASON_HEADER } from '../keys/operators/reason.ts';
+import { KeyError } from '../keys/draft.ts';
+import { REASON_HEADER } from '../keys/operators/headers.ts';
 import { holdsToken, mayActAs, type Role } from '../keys/operators/tokens.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';

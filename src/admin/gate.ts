@@ -6,16 +6,15 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { Outage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
-import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../keys/operators/shell-user.ts';
+import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../keys/operators/headers.ts';
 import {
   configuredToken,
-  hashToken,
   holderOf,
   type Operator,
-  operatorOf,
   type TokenRecord,
   type TokenStore,
 } from '../keys/operators/tokens.ts';
+import { hashSecret } from '../keys/secret.ts';
 import { AdminError } from './admin-error.ts';
 
 export type Gate = ReturnType<typeof createGate>;
@@ -32,7 +31,7 @@ const LOCAL: Operator = { name: 'local', role: 'admin' };
 export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null) {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
-  const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashToken(ownToken), createdAt: 0 }];
+  const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /** During an outage of the state the last tokens read stay valid: operators are needed most then. */
@@ -76,8 +75,9 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
 
   async function find({ headers }: IncomingMessage): Promise<Operator | null> {
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    if (token !== undefined && operatorOf(token, own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
-    const found = token === undefined ? null : await holder(hashToken(token));
+    if (token !== undefined && holderOf(hashSecret(token), own))
+      return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
+    const found = token === undefined ? null : await holder(hashSecret(token));
     return found ?? (headers.authorization === undefined ? await withoutToken() : null);
   }
 
@@ -103,7 +103,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     recheck: find,
     /** Returns the hash of the token. Throws as `operator`, and counts a wrong token. */
     async admit(token: string, request: IncomingMessage): Promise<string> {
-      const hash = hashToken(token);
+      const hash = hashSecret(token);
       if (await holder(hash)) return hash;
       throw await refused(request, 'The admin token is not valid for this gateway, or it was revoked.');
     },

@@ -51,13 +51,9 @@ export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftEr
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
   return [
-    ...accountErrors(draft),
+    ...formErrors(draft),
     ...planErrors(plans, draft),
-    ...labelErrors(draft),
     ...(past ? [{ field: 'expires', message: 'the expiry is in the past' } as const] : []),
-    ...addressErrors(draft.addresses ?? []),
-    ...scopeErrors(draft.scopes ?? []),
-    ...metadataErrors(draft.metadata ?? {}),
   ];
 }
 

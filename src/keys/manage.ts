@@ -5,8 +5,6 @@ import type { AuditNote } from './operators/audit-log.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
 
-export { type KeyDraft, KeyError } from './draft.ts';
-
 export interface KeyChange {
   readonly before: KeyRecord | null;
   readonly after: KeyRecord;

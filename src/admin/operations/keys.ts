@@ -10,13 +10,12 @@ import {
   type ImportPlan,
   planImport,
 } from '../../keys/bulk-import.ts';
-import { readHash } from '../../keys/imported-secret.ts';
+import type { KeyDraft } from '../../keys/draft.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
   createKey,
   importKey,
   type KeyChange,
-  type KeyDraft,
   type KeyEdit,
   type Rotation,
   revokeKey,
@@ -25,7 +24,7 @@ import {
   updateKey,
 } from '../../keys/manage.ts';
 import { type BulkImportEntry, MANY_KEYS } from '../../keys/operators/audit-log.ts';
-import { hashSecret } from '../../keys/secret.ts';
+import { hashSecret, readHash } from '../../keys/secret.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';

@@ -1,4 +1,5 @@
-import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../keys/operators/tokens.ts';
+import { CONFIGURED, makeToken, type TokenRecord } from '../../keys/operators/tokens.ts';
+import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Change } from '../change.ts';
@@ -15,7 +16,7 @@ export function tokenOperations({ tokens }: AdminContext, change: Change) {
       const { name, role } = task.body as Pick<TokenRecord, 'name' | 'role'>;
       return change(task, turnOf(name), async ({ note }) => {
         const token = makeToken();
-        const record: TokenRecord = { name, role, hash: hashToken(token), createdAt: task.now };
+        const record: TokenRecord = { name, role, hash: hashSecret(token), createdAt: task.now };
         const answer = created({ ...shown(record), token });
         const entry = { action: 'tokens.create', target: name, before: null, after: shown(record) };
         if (name === CONFIGURED || !(await tokens.add(record, note(entry, answer)))) {

@@ -1,7 +1,7 @@
 import type { AnswerTo, QueryOf, SentTo } from '@storegate/console';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { holdsSecret } from '../../common/secret-mask.ts';
-import { encodeReason, REASON_HEADER } from '../../keys/operators/reason.ts';
+import { REASON_HEADER } from '../../keys/operators/headers.ts';
 import { GIVE_THE_ID } from '../../keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
@@ -39,7 +39,7 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
   return {
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
-    ...(reason !== undefined && { [REASON_HEADER]: encodeReason(reason) }),
+    ...(reason !== undefined && { [REASON_HEADER]: encodeURIComponent(reason) }),
   };
 }
 

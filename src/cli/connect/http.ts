@@ -1,6 +1,6 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
-import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
+import { SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
 import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 /** Milliseconds. */
@@ -31,7 +31,7 @@ export function connectOverHttp(
     const search = queryOf(query);
     const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
-    if (user !== null) headers[SHELL_USER_HEADER] = encodeShellUser(user);
+    if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
     try {
       const address = `${base}${path}${search && `?${search}`}`;
       const asked = { method, headers, signal: stop, ...(body !== undefined && { body: JSON.stringify(body) }) };

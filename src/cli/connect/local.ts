@@ -10,7 +10,7 @@ import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
 import { loadContract } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
-import { shellUser } from '../../keys/operators/shell-user.ts';
+import { shellUser } from '../../keys/operators/headers.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
 import type { Window } from '../../limits/limits.ts';
 import { readCopy } from '../../run/contracts/remote.ts';

@@ -3,8 +3,7 @@ import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
-import { isPresentable, MAX_IMPORTED_LENGTH, readHash } from '../../keys/imported-secret.ts';
-import { hashSecret } from '../../keys/secret.ts';
+import { hashSecret, isPresentable, MAX_IMPORTED_LENGTH, readHash } from '../../keys/secret.ts';
 import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
 

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
+import { hashSecret } from '../secret.ts';
 import type { AuditNote } from './audit-log.ts';
 
 /** Each role includes the one before. */
@@ -45,14 +46,6 @@ export function holdsToken(text: string): boolean {
   return LIKE_A_TOKEN.test(text);
 }
 
-export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
-}
-
-export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
-  return holderOf(hashToken(token), known);
-}
-
 /** Compares all tokens in constant time, so timing reveals nothing. */
 export function holderOf(hash: string, known: readonly TokenRecord[]): Operator | null {
   const presented = Buffer.from(hash, 'base64url');
@@ -64,5 +57,5 @@ export function holderOf(hash: string, known: readonly TokenRecord[]): Operator 
 }
 
 export function configuredToken(token: string | null): TokenRecord[] {
-  return token === null ? [] : [{ name: CONFIGURED, hash: hashToken(token), role: 'admin', createdAt: 0 }];
+  return token === null ? [] : [{ name: CONFIGURED, hash: hashSecret(token), role: 'admin', createdAt: 0 }];
 }

@@ -1,5 +1,8 @@
 import { userInfo } from 'node:os';
 
+/** UTF-8, percent-encoded. */
+export const REASON_HEADER = 'X-Storegate-Reason';
+
 /** A `cli:` name, percent-encoded. */
 export const SHELL_USER_HEADER = 'X-Storegate-User';
 
@@ -14,10 +17,6 @@ export function shellUser(): string {
     if ((error as NodeJS.ErrnoException).code === 'ERR_SYSTEM_ERROR') return `cli:${process.getuid!()}`;
     throw error;
   }
-}
-
-export function encodeShellUser(name: string): string {
-  return encodeURIComponent(name);
 }
 
 export function decodeShellUser(header: string): string | null {

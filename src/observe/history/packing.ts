@@ -2,39 +2,31 @@ import { COLUMNS } from './row.ts';
 
 /** Whole numbers from 0 to 2^53 in seven bits per byte, lowest first. */
 export class Packing {
-  #bytes = Buffer.allocUnsafe(1 << 12);
-  #length = 0;
+  readonly #parts: Uint8Array[] = [];
+  #numbers: number[] = [];
 
   number(value: number): void {
-    this.#reserve(8);
     let rest = value;
     while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      this.#numbers.push((rest % 0x80) | 0x80);
       rest = Math.floor(rest / 0x80);
     }
-    this.#bytes[this.#length++] = rest;
+    this.#numbers.push(rest);
   }
 
   text(text: string): void {
     this.part(Buffer.from(text));
   }
 
+  /** Not a copy of the bytes. */
   part(bytes: Uint8Array): void {
     this.number(bytes.length);
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.#parts.push(Buffer.from(this.#numbers), bytes);
+    this.#numbers = [];
   }
 
   get bytes(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#length));
-  }
-
-  #reserve(more: number): void {
-    if (this.#length + more <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(2 * (this.#length + more));
-    larger.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = larger;
+    return Buffer.concat([...this.#parts, Buffer.from(this.#numbers)]);
   }
 }
 
@@ -77,11 +69,10 @@ export class Unpacking {
 }
 
 /** Run-length: each value other than 0 follows the number of zeros before it. */
-export function packRow(row: ArrayLike<number>): Buffer {
+export function packRow(row: Iterable<number>): Buffer {
   const packing = new Packing();
   let zeros = 0;
-  for (let i = 0; i < row.length; i++) {
-    const count = row[i]!;
+  for (const count of row) {
     if (count === 0) zeros++;
     else {
       packing.number(zeros);
@@ -103,7 +94,7 @@ export function addPacked(sum: Float64Array, packed: Uint8Array): void {
 }
 
 /** In Base64. */
-export const rowText = (row: ArrayLike<number>): string => packRow(row).toString('base64');
+export const rowText = (row: Iterable<number>): string => packRow(row).toString('base64');
 
 /** Throws NotPacked. */
 export function rowIn(text: string): Float64Array {

@@ -38,13 +38,8 @@ const FLOOD = MINUTE;
 /** Outages have a line at their begin and end, none per request. */
 const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
-interface LogTableOptions {
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number;
-}
-
-export function createLogTable({ now = () => performance.now() }: LogTableOptions = {}): LogTable {
-  const inFlood = throttle(FLOOD, now);
+export function createLogTable(): LogTable {
+  const inFlood = throttle(FLOOD);
 
   function throttled(kind: string, line: (count: number) => Line): Line | null {
     const count = inFlood(kind);

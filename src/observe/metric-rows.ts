@@ -64,12 +64,12 @@ export interface WebhookGauges {
   readonly webhooksFailing: () => number;
 }
 
-export type GaugeName =
-  | keyof RequestGauges
-  | keyof PrimaryGauges
-  | keyof OperatingGauges
-  | keyof KeyCacheGauges
-  | keyof WebhookGauges;
+type OptionalGauges = OperatingGauges & KeyCacheGauges & WebhookGauges;
+
+/** Of a process that handles requests, or of the primary of several. */
+export type Gauges = (RequestGauges | PrimaryGauges) & Partial<OptionalGauges>;
+
+export type GaugeName = keyof (RequestGauges & PrimaryGauges & OptionalGauges);
 
 type EventType = Event['type'];
 

@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
+import type { Exemplar } from './exposition.ts';
 import type { LabelNames, LabelValue, StoreReading, StoreRow } from './metric-rows.ts';
-import type { Exemplar } from './open-metrics.ts';
 
 interface Named {
   readonly name: string;

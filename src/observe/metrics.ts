@@ -1,22 +1,9 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
-import type { Figures } from './aggregate.ts';
 import type { Event, Observe } from './events.ts';
-import type {
-  GaugeName,
-  GaugeRow,
-  KeyCacheGauges,
-  LabelValue,
-  MetricRow,
-  OperatingGauges,
-  PrimaryGauges,
-  RequestGauges,
-  StoreReading,
-  StoreRow,
-  WebhookGauges,
-} from './metric-rows.ts';
+import { type Figures, openMetricsText } from './exposition.ts';
+import type { GaugeName, GaugeRow, Gauges, LabelValue, MetricRow, StoreReading, StoreRow } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import { type CurrentTrace, counterTally, histogramTally, infoGauge, readGauge, readStores } from './metric-types.ts';
-import { openMetricsText } from './open-metrics.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -27,7 +14,6 @@ export interface Metrics {
   figures(): Promise<Figures>;
 }
 
-type Gauges = Readonly<Partial<Record<GaugeName, () => number>>>;
 type Counts = Partial<Record<Event['type'], Count[]>>;
 
 interface Count {
@@ -52,7 +38,7 @@ function takeInterval(gauge: Gauge): void {
 }
 
 export function createMetrics(
-  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & KeyCacheGauges & WebhookGauges>,
+  gauges: Gauges,
   stores?: () => readonly StoreReading[],
   { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {
@@ -89,7 +75,7 @@ function inTrace(trace: CurrentTrace, observe: Observe): Observe {
 
 function register(
   registry: Registry,
-  gauges: Gauges,
+  gauges: Readonly<Partial<Record<GaugeName, () => number>>>,
   stores: (() => readonly StoreReading[]) | undefined,
   trace: CurrentTrace | null,
 ): Counts {

@@ -3,14 +3,11 @@ import { printable } from '../config/problems/quote.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = {
-  10: ['trace', 'gray'],
-  20: ['debug', 'gray'],
-  30: ['info', 'green'],
-  40: ['warn', 'yellow'],
-  50: ['error', 'red'],
-  60: ['fatal', 'red'],
-};
+const LEVELS = new Map<number, readonly [name: string, style: Style]>([
+  [30, ['info', 'green']],
+  [40, ['warn', 'yellow']],
+  [50, ['error', 'red']],
+]);
 
 interface Line {
   readonly level: number;
@@ -23,7 +20,7 @@ interface Line {
 export function prettyLine(json: string, colour: boolean): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line;
   const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
-  const [name, style] = LEVELS[level] ?? [String(level), 'red'];
+  const [name, style] = LEVELS.get(level)!;
   const message = Object.entries(fields).filter(([, value]) => value !== null);
   const shown = message.map(([field, value]) => `${paint('dim', `${field}=`)}${printableValue(value)}`);
   const head = [paint('dim', timeOfDay(time)), paint(style, name.padEnd(5)), paint('bold', printable(msg)), ...shown];

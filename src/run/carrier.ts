@@ -4,7 +4,7 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import type { Log } from '../observe/log.ts';
-import type { RequestGauges } from '../observe/metric-rows.ts';
+import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
@@ -20,8 +20,6 @@ import { readinessOf } from './process-readiness.ts';
 import type { ActiveConfig } from './reload.ts';
 import { createServing, type Serving, type ServingParts } from './serving.ts';
 import { processStatus } from './status.ts';
-
-type Gauges = Parameters<typeof createMetrics>[0];
 
 export interface ListenerParts {
   readonly config: Pick<Config, 'explain' | 'tracing'>;

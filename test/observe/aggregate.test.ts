@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lastingFigures, totalText } from '../../src/observe/aggregate.ts';
+import { lastingFigures, totalText } from '../../src/observe/exposition.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { requestEvent } from '../support/request-event.ts';

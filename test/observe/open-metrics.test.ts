@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { totalOpenMetrics, totalText } from '../../src/observe/aggregate.ts';
+import { prefersOpenMetrics, totalOpenMetrics, totalText } from '../../src/observe/exposition.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { prefersOpenMetrics } from '../../src/observe/open-metrics.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

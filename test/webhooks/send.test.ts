@@ -88,7 +88,10 @@ describe('an attempt', () => {
       arrived.push(id);
       return new Promise(() => {});
     };
-    expect(await sent({ settings: settings(20) })).toMatchObject({ delivered: false, error: 'no answer within 0.02 s' });
+    expect(await sent({ settings: settings(20) })).toMatchObject({
+      delivered: false,
+      error: 'no answer within 0.02 s',
+    });
     const cut = new AbortController();
     const under = sent({ message: { ...EVENT, id: 'msg_2' }, signal: cut.signal });
     await until('it is there', () => arrived.includes('msg_2'));

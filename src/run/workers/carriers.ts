@@ -1,7 +1,7 @@
 import { createGuard } from '../../callers/guard.ts';
 import type { Config } from '../../config/config.ts';
-import { totalOpenMetrics, totalText } from '../../observe/aggregate.ts';
 import { toAll } from '../../observe/events.ts';
+import { totalOpenMetrics, totalText } from '../../observe/exposition.ts';
 import { createMetrics, type Metrics } from '../../observe/metrics.ts';
 import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
 import { openForWorkers } from '../../state/redis/open.ts';

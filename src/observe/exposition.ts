@@ -1,6 +1,7 @@
-import type { Registry } from 'prom-client';
+import { AggregatorRegistry, type Registry } from 'prom-client';
 
-type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+/** The metrics of one process. */
+export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
@@ -65,7 +66,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 }
 
-export function withExemplars(together: Figures, parts: readonly Figures[]): Figures {
+function withExemplars(together: Figures, parts: readonly Figures[]): Figures {
   const newest = new Map<string, Exemplar>();
   for (const family of parts.flat()) {
     for (const sample of family.values as readonly Sample[]) {
@@ -89,4 +90,33 @@ export function withExemplars(together: Figures, parts: readonly Figures[]): Fig
 function keyOf(family: string, { metricName = family, labels }: Sample): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return [metricName, ...pairs.sort()].join('\n');
+}
+
+/** The exposition of several processes. `own` supplies metrics of one process, such as the start time. */
+export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
+  return aggregate(partsOf(own, others)).metrics();
+}
+
+export async function totalOpenMetrics(own: Figures, others: readonly Figures[]): Promise<string> {
+  const parts = partsOf(own, others);
+  return openMetricsText(withExemplars(await aggregate(parts).getMetricsAsJSON(), parts));
+}
+
+function partsOf(own: Figures, others: readonly Figures[]): readonly Figures[] {
+  const ofOne = own.map((metric) => (isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric));
+  return [ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))];
+}
+
+/** Counters and histograms outlive their process; gauges do not. */
+export function lastingFigures(figures: readonly Figures[]): Promise<Figures> {
+  const growing = figures.map((metrics) => metrics.filter(({ type }) => String(type) !== 'gauge'));
+  return aggregate(growing).getMetricsAsJSON();
+}
+
+function isOfOne({ aggregator }: Figures[number]): boolean {
+  return aggregator === 'omit';
+}
+
+function aggregate(figures: readonly Figures[]): Registry {
+  return AggregatorRegistry.aggregate([...figures]);
 }

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import { OPEN_METRICS, prefersOpenMetrics } from '../observe/exposition.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import type { Readiness } from '../observe/peers/readiness.ts';
+import type { Readiness } from '../observe/peers/status.ts';
 import { type AdminCode, AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
 import { consoleIsOff, consoleRoutes } from './console.ts';

@@ -6,8 +6,8 @@ import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
-import type { Readiness as PeerReadiness } from '../observe/peers/readiness.ts';
-import type { StoreConnections } from '../observe/peers/status.ts';
+
+import type { Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
 
 /** Unix milliseconds in RFC 3339. */

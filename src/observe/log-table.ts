@@ -4,7 +4,7 @@ import { Outage } from '../errors/outage.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
 import { throttle } from './throttle.ts';
 
-export interface Line {
+interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly fields: object;
   /** The type of the event if absent. */
@@ -19,8 +19,6 @@ type Row<E extends Event = Event> = { line(event: E): Line | null }['line'];
  * secret, is not logged by default.
  */
 type Rows = { readonly [T in Event['type']]: Row<EventOf<T>> };
-
-export type LogTable = Readonly<Record<Event['type'], Row>>;
 
 const info = (fields: object): Line => ({ level: 'info', fields });
 const warn = (fields: object): Line => ({ level: 'warn', fields });
@@ -38,7 +36,7 @@ const FLOOD = MINUTE;
 /** Outages have a line at their begin and end, none per request. */
 const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
-export function createLogTable(): LogTable {
+export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   const inFlood = throttle(FLOOD);
 
   function throttled(kind: string, line: (count: number) => Line): Line | null {

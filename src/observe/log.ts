@@ -11,15 +11,9 @@ export interface Log {
   close(): void;
 }
 
-export interface Destination {
+interface Destination {
   write(line: string): void;
   readonly isTTY?: boolean;
-}
-
-export interface LogOptions {
-  /** Default: standard output. */
-  readonly destination?: Destination;
-  readonly worker?: number;
 }
 
 /** Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not mix. */
@@ -30,10 +24,10 @@ const LONGEST_WAIT = 10;
 /** The numbers that tools for JSON logs know. */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY };
 
-/** Lines name keys by id; text that looks like a key is masked. */
+/** Lines name keys by id; text that looks like a key is masked. `destination`: by default standard output. */
 export function createLog(
   { level, requests, format }: Config['log'],
-  { destination = process.stdout, worker }: LogOptions = {},
+  { destination = process.stdout, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
 ): Log {
   const target = targetOf(format, destination, worker);
   const least = LEVELS[level];

@@ -1,16 +1,13 @@
-/** Kinds must be a fixed set, which bounds the memory. */
-export type Throttle = (kind: string) => number | null;
-
 /**
  * Lets through the first event of a kind and then one per `span`. Returns the number of events since the last one, this
- * one included, or `null` to suppress it.
+ * one included, or `null` to suppress it. Kinds must be a fixed set, which bounds the memory.
  *
  * @param span milliseconds
  * @param now milliseconds of a monotonic clock
  */
-export function throttle(span: number, now: () => number = () => performance.now()): Throttle {
+export function throttle(span: number, now: () => number = () => performance.now()) {
   const kinds = new Map<string, { since: number; silent: number }>();
-  return (kind) => {
+  return (kind: string): number | null => {
     const known = kinds.get(kind);
     if (known !== undefined && now() - known.since < span) {
       known.silent++;

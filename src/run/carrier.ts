@@ -8,7 +8,7 @@ import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
-import type { ProcessReadiness } from '../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../observe/peers/status.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';

@@ -6,7 +6,7 @@ import type { Observe } from '../observe/events.ts';
 import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Parts } from '../observe/peers/query.ts';
-import type { Readiness } from '../observe/peers/readiness.ts';
+import type { Readiness } from '../observe/peers/status.ts';
 import type { State } from '../state/state.ts';
 import type { Storage } from '../state/storage.ts';
 import type { Detection } from '../webhooks/detector.ts';

@@ -1,4 +1,4 @@
-import type { ProcessReadiness } from '../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../observe/peers/status.ts';
 import type { Storage } from '../state/storage.ts';
 import type { ProcessHealth } from './process-health.ts';
 import type { Serving } from './serving.ts';

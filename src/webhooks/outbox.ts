@@ -36,7 +36,7 @@ export interface Job extends Message {
   readonly failures: number;
 }
 
-export interface Failure {
+interface Failure {
   readonly now: number;
   readonly again: number;
   readonly pausedUntil: number;

@@ -17,7 +17,7 @@ export type DeliveryResult =
       readonly isGone: boolean;
     };
 
-export interface DeliveryRequest {
+interface DeliveryRequest {
   readonly url: string;
   readonly message: Pick<Message, 'id' | 'body'>;
   readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout'>;

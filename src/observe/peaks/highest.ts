@@ -2,9 +2,6 @@
 const ROW = 9;
 const READING = 1;
 
-/** Flat pairs: window, highest use. */
-export type Readings = readonly number[];
-
 /**
  * The highest known use per subject and window. The maximum of all readings is the use, however they are split over
  * processes. Missing uses were at most `floor`.
@@ -23,7 +20,8 @@ export class HighestUses {
     return this.#weight;
   }
 
-  get rows(): ReadonlyMap<string, Readings> {
+  /** Flat pairs: window, highest use. */
+  get rows(): ReadonlyMap<string, readonly number[]> {
     return this.#rows;
   }
 

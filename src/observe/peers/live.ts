@@ -1,10 +1,9 @@
 import { isRowText, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { peerQuery } from './query.ts';
-import { READINESS, type Readiness } from './readiness.ts';
 import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
 import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
-import { isProcess, type ProcessStatus } from './status.ts';
+import { isProcess, type ProcessStatus, READINESS, type Readiness } from './status.ts';
 
 export type Followed = Omit<RequestFilter, 'limit'>;
 

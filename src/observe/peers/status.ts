@@ -1,6 +1,5 @@
 import type { StoreReason } from '../events.ts';
 import { peerQuery } from './query.ts';
-import { READINESS } from './readiness.ts';
 import {
   has,
   isCount,
@@ -14,6 +13,15 @@ import {
   orAbsent,
   orNull,
 } from './shapes.ts';
+
+export const READINESS = ['ready', 'stopping', 'state_away', 'stores_away', 'no_worker'] as const;
+export type Readiness = (typeof READINESS)[number];
+
+export interface ProcessReadiness {
+  readonly readiness: Extract<Readiness, 'ready' | 'state_away' | 'stores_away'>;
+  /** Regardless of the settings: `state`, `upstream <name>`. */
+  readonly down: readonly string[];
+}
 
 const CONNECTIONS = {
   open: isCount,

@@ -18,7 +18,7 @@ export interface SeenStore extends StoreStatus {
   readonly worker: number | null;
 }
 
-export interface ProcessesOf {
+interface ProcessesOf {
   readonly gateway: string;
   readonly processes: readonly Pick<ProcessStatus, 'worker' | 'stores'>[];
 }

@@ -25,8 +25,6 @@ const isTop = has({
   }),
 });
 
-export interface TopAnswer extends Of<typeof isTop> {}
-
 export const top = peerQuery({
   name: 'top',
   isArgument: isQuery,

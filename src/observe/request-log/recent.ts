@@ -14,12 +14,6 @@ export interface RecentSettings {
   readonly sampleRate: number;
 }
 
-export interface RecentOptions {
-  /** `null`: the only process of the gateway. */
-  readonly worker: number | null;
-  readonly clock?: () => number;
-}
-
 /** Addresses whose text is stored once. */
 const ADDRESSES = 1_000;
 /** Bounds notes of requests that never end. */
@@ -38,7 +32,11 @@ export class RecentRequests {
   #goodBegan: number;
   #refusedBegan: number;
 
-  constructor(settings: RecentSettings, { worker, clock = Date.now }: RecentOptions) {
+  /** `worker` `null`: the only process of the gateway. */
+  constructor(
+    settings: RecentSettings,
+    { worker, clock = Date.now }: { readonly worker: number | null; readonly clock?: () => number },
+  ) {
     this.#settings = settings;
     this.#worker = worker;
     this.#clock = clock;

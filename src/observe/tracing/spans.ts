@@ -21,42 +21,26 @@ export class PresetIds {
   }
 }
 
-export interface SpanMakerParts {
-  readonly sdk: Sdk;
-  readonly tracer: Tracer;
-  readonly ids: PresetIds;
-  readonly clientAddress: boolean;
-}
-
-interface Sampled {
-  readonly event: RequestEvent;
-  readonly trace: RequestTrace;
-  readonly span: RequestSpan;
-  /** On the clock of `performance.now()`. */
-  readonly endedAt: number;
-}
-
 interface Place {
   readonly route: string | null;
   readonly index: number;
   readonly isLast: boolean;
+  /** On the clock of `performance.now()`. */
+  readonly endedAt: number;
 }
 
-export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerParts): Observe {
-  const { api } = sdk;
+export function createSpanMaker({ api }: Sdk, tracer: Tracer, ids: PresetIds, clientAddress: boolean): Observe {
   const clock = new Clock();
 
   function observe(event: Event): void {
     if (event.type !== 'request') return;
-    const { trace, duration } = event;
-    const span = trace?.span;
-    if (trace === undefined || span === undefined || span === null || !span.sampled) return;
-    make({ event, trace, span, endedAt: span.startedAt + duration });
+    const { trace } = event;
+    if (trace?.span?.sampled) make(event, trace, trace.span);
   }
 
-  function make(request: Sampled): void {
-    const { event, trace, span, endedAt } = request;
+  function make(event: RequestEvent, trace: RequestTrace, span: RequestSpan): void {
     const { startedAt } = span;
+    const endedAt = startedAt + event.duration;
     const route = routeOf(event, trace);
     clock.look();
     ids.give(span.traceId, span.id);
@@ -70,7 +54,8 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     const inside = api.trace.setSpan(api.ROOT_CONTEXT, own);
     const begun = span.attempts.filter((attempt) => attempt.startedAt > 0);
     begun.forEach((attempt, index) => {
-      makeAttempt(request, attempt, { route, index, isLast: index === begun.length - 1 }, inside);
+      const place = { route, index, isLast: index === begun.length - 1, endedAt };
+      makeAttempt(event, span.traceId, attempt, place, inside);
     });
     own.end(clock.at(endedAt));
   }
@@ -96,9 +81,10 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
   }
 
   function makeAttempt(
-    { event, span, endedAt }: Sampled,
+    event: RequestEvent,
+    traceId: string,
     attempt: AttemptSpan,
-    { route, index, isLast }: Place,
+    { route, index, isLast, endedAt }: Place,
     inside: Context,
   ) {
     const { method, status, code } = event;
@@ -107,7 +93,7 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     // The code of the response is more exact for the last attempt.
     const failed = answered === null ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER') : null;
     const error = failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
-    ids.give(span.traceId, attempt.id);
+    ids.give(traceId, attempt.id);
     const made = tracer.startSpan(
       nameOf(event, route),
       {

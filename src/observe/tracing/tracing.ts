@@ -17,20 +17,17 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-export interface TracingParts {
-  /** `null`: a gateway of one process. */
-  readonly worker: number | null;
-  readonly observe: Observe;
-}
-
 /** `null`: no tracing. */
 export function tracesEndpointOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
   if (exporter === 'none') return null;
   return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
 }
 
-/** Returns `null` without an endpoint. */
-export async function openTracing(settings: Settings, { worker, observe }: TracingParts): Promise<Tracing | null> {
+/** Returns `null` without an endpoint. `worker` `null`: a gateway of one process. */
+export async function openTracing(
+  settings: Settings,
+  { worker, observe }: { readonly worker: number | null; readonly observe: Observe },
+): Promise<Tracing | null> {
   const url = tracesEndpointOf(settings);
   if (url === null) return null;
   const sdk = await loadSdk();
@@ -47,7 +44,7 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   const tracer = provider.getTracer('storegate', readVersion());
   return {
     begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings)),
-    observe: createSpanMaker({ sdk, tracer, ids: given, clientAddress: settings.clientAddress }),
+    observe: createSpanMaker(sdk, tracer, given, settings.clientAddress),
     async close() {
       if (!(await outbox.close(FLUSH))) stopped.abort();
     },

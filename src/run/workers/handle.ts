@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';
-import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';

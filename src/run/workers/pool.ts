@@ -8,7 +8,7 @@ import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/exposition.ts';
 import type { Parts } from '../../observe/peers/query.ts';
-import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';

@@ -6,7 +6,7 @@ import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';
-import type { ProcessReadiness } from '../../observe/peers/readiness.ts';
+import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
 import { type Loaded, loadedOf } from '../contracts/loader.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, PeerCoverage } from '@storegate/console';
-import { quantile } from '../../observe/history/buckets.ts';
-import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+
+import { bucketsIn, classesIn, quantile, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import { type Followed, type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { ask } from '../../observe/peers/peers.ts';
 import { fits, newestOf } from '../../observe/peers/requests.ts';

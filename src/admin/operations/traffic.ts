@@ -1,9 +1,8 @@
 import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
-import { quantile } from '../../observe/history/buckets.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
-import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+import { bucketsIn, classesIn, quantile, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
 import {
   HISTORY_STEPS,
   type HistoryAnswer,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, bucketOf, durationIn, quantile } from '../../../src/observe/history/buckets.ts';
+import { BUCKETS, bucketOf, durationIn, quantile } from '../../../src/observe/history/row.ts';
 
 const ERROR = 0.05;
 const duration = fc.double({ min: 0.11, max: 70_000, noNaN: true });

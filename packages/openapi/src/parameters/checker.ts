@@ -1,10 +1,9 @@
-import type { Fault } from '../fault.ts';
+import type { Fault, Rule } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
-import { checkParameter } from './check.ts';
-import { createCookieCheck, createHeaderCheck } from './headers.ts';
+import { escapeToken, printable } from '../names.ts';
+import { Collector, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
-import { createQueryCheck } from './query.ts';
-import { takeApart } from './styles.ts';
+import { example, takeApart } from './styles.ts';
 
 export type CheckParameters = (
   segments: readonly string[],
@@ -44,3 +43,108 @@ function checkSegment(parameter: Parameter, text: string): readonly Fault[] {
   const pieces = takeApart(parameter, text);
   return checkParameter(parameter, pieces ? { pieces } : { complaint: 'style' });
 }
+
+function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass') {
+  const collector = new Collector(parameters);
+  const required = parameters.some((parameter) => parameter.required);
+  return (query: string): readonly Fault[] => {
+    if (query === '' && !required) return NONE;
+    const unknownNames = new Set<string | undefined>();
+    const sent = collector.collect(query, true, (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name));
+    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, sent[i]!));
+    if (unknown === 'refuse') for (const name of unknownNames) faults.push(unknownFault(name));
+    return faults.length === 0 ? NONE : faults;
+  };
+}
+
+function unknownFault(name: string | undefined): Fault {
+  if (name === undefined)
+    return {
+      in: 'query',
+      pointer: '',
+      message: 'has a name that is not UTF-8 in valid percent-encoding',
+      rule: 'encoding',
+    };
+  return {
+    in: 'query',
+    pointer: `/${escapeToken(printable(name))}`,
+    message: 'is not a parameter of this operation',
+    rule: 'unknown',
+  };
+}
+
+export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
+
+export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
+  if (parameters.length === 0) return null;
+  const names = parameters.map(({ name }) => name.toLowerCase());
+  return (headers) => {
+    const faults: Fault[] = [];
+    for (const [i, parameter] of parameters.entries())
+      faults.push(...checkParameter(parameter, sent(parameter, valuesOf(headers, names[i]!))));
+    return faults.length === 0 ? NONE : faults;
+  };
+}
+
+/** Repeated headers form one list (RFC 9110 section 5.3) if the parameter may be a list, and are otherwise a fault. */
+function sent(parameter: Parameter, values: readonly string[]): Sent | null {
+  if (values.length === 0) return null;
+  if (parameter.form === 'primitive') {
+    return values.length > 1 ? { complaint: 'repeated' } : { pieces: { form: 'primitive', text: values[0]!.trim() } };
+  }
+  const list = values.flatMap((value) => value.split(',')).map((text) => text.trim());
+  const pieces = takeApart(parameter, list.join());
+  return pieces ? { pieces } : { complaint: 'style' };
+}
+
+/** Cookies that the contract does not describe are ignored. */
+function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | null {
+  if (parameters.length === 0) return null;
+  const collector = new Collector(parameters);
+  const inParts = parameters.filter(({ form, explode }) => form !== 'primitive' && explode);
+  const joined = new Set(
+    inParts.flatMap(({ form, name, shape }) => (form === 'array' ? [name] : [...shape.members.keys()])),
+  );
+  return (headers) => {
+    const pairs = valuesOf(headers, 'cookie')
+      .flatMap((value) => value.split(';'))
+      .map((cookie) => cookie.trim());
+    const text = pairs
+      .map((cookie) => (joined.has(cookie.split('=', 1)[0]!) ? cookie : cookie.replaceAll('&', '%26')))
+      .join('&');
+    const all = collector.collect(text, false, () => undefined);
+    const faults = parameters.flatMap((parameter, i) => checkParameter(parameter, all[i]!));
+    return faults.length === 0 ? NONE : faults;
+  };
+}
+
+function valuesOf(headers: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const header = headers[i]!;
+    if (header.length === name.length && header.toLowerCase() === name) values.push(headers[i + 1]!);
+  }
+  return values;
+}
+
+/** `null`: the client did not send the parameter. */
+function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
+  if (sent === null) return parameter.required ? [complaint(parameter, 'is required', 'required')] : NONE;
+  if (sent === 'unused') return NONE;
+  if ('complaint' in sent) {
+    if (sent.complaint === 'repeated') return [complaint(parameter, 'is given more than once', 'repeated')];
+    const limit = example(parameter);
+    return [{ ...complaint(parameter, `must be written like ${limit}`, 'style'), limit }];
+  }
+  const faults = parameter.check(sent.pieces);
+  if (faults.length === 0) return NONE;
+  const name = `/${escapeToken(parameter.name)}`;
+  return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));
+}
+
+const complaint = ({ in: place, name }: Parameter, message: string, rule: Rule): Fault => ({
+  in: place,
+  pointer: `/${escapeToken(name)}`,
+  message,
+  rule,
+});

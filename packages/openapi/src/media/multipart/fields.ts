@@ -1,7 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
 import type { Findings } from '../../findings.ts';
-import { type CheckHeaders, createHeaderCheck } from '../../parameters/headers.ts';
+import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
 import type { Parameters } from '../../parameters/parameter.ts';
 import { ANYTHING, itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';

@@ -71,12 +71,10 @@ export function App() {
   if (session === null)
     return h('main', { class: 'sign-in', 'aria-busy': true }, h('p', { class: 'loading' }, 'Loading …'));
   if (session.operator === null) return h(SignIn, { ended, onSignedIn: enter });
-  return h(
-    SessionContext.Provider,
-    { value: session },
+  return h(SessionContext.Provider, { value: session }, [
     h(Frame, { session, onSignOut: leave }),
     !session.open && h(Idle, { idle: session.idle * 1_000, onReported: take, onSignOut: leave, onIdle: endByIdle }),
-  );
+  ]);
 }
 
 function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
@@ -91,41 +89,29 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
     nav.current!.scrollLeft = offsetLeft - (nav.current!.clientWidth - offsetWidth) / 2;
   }, [name]);
   return [
-    h('a', { key: 'skip', class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
-    h(
-      'header',
-      { key: 'top', class: 'top' },
+    h('a', { class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
+    h('header', { class: 'top' }, [
       h('a', { class: 'brand', href: linkTo(VIEWS[0]!.name) }, 'storegate'),
-      h(
-        'p',
-        { class: 'who' },
+      h('p', { class: 'who' }, [
         h('span', null, operator!.name, ' ', h('span', { class: 'role' }, operator!.role)),
         !open && h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
-      ),
-    ),
-    h(
-      'nav',
-      { key: 'nav', 'aria-label': 'Views', ref: nav },
-      h(
-        'ul',
-        null,
+      ]),
+    ]),
+    h('nav', { 'aria-label': 'Views', ref: nav }, [
+      h('ul', null, [
         VIEWS.map((one) =>
-          h(
-            'li',
-            { key: one.name },
+          h('li', { key: one.name }, [
             h('a', { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined }, one.title),
-          ),
+          ]),
         ),
         h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
-      ),
-    ),
+      ]),
+    ]),
     // A new key makes a new view: another place of the same view starts empty, and its heading takes the focus.
-    h(
-      'main',
-      { key: 'main', id: 'content', tabIndex: -1 },
-      h(SecretRefused, { key: 'refused', query: place.query }),
+    h('main', { id: 'content', tabIndex: -1 }, [
+      h(SecretRefused, { query: place.query }),
       !secret && h(view, { key: `${name}/${place.rest}`, place }),
-    ),
+    ]),
   ];
 }
 

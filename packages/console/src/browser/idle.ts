@@ -75,13 +75,13 @@ function StillThere({ endsAt, onStay, onSignOut }: { endsAt: number; onStay: () 
   return h(
     'dialog',
     { ref: dialog, role: 'alertdialog', onClose: onStay, 'aria-labelledby': 'still-there', 'aria-describedby': 'ends' },
-    h('h2', { id: 'still-there' }, 'Still there?'),
-    h('p', { id: 'ends' }, `You will be signed out at ${clockTime(new Date(endsAt).toISOString())}.`),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('button', { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() }, 'Stay signed in'),
-      h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
-    ),
+    [
+      h('h2', { id: 'still-there' }, 'Still there?'),
+      h('p', { id: 'ends' }, `You will be signed out at ${clockTime(new Date(endsAt).toISOString())}.`),
+      h('div', { class: 'buttons' }, [
+        h('button', { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() }, 'Stay signed in'),
+        h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
+      ]),
+    ],
   );
 }

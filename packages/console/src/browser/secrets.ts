@@ -36,19 +36,15 @@ export function useLeftForSecret({ view, rest, query }: Place): boolean {
 export function SecretRefused({ query }: Pick<Place, 'query'>) {
   if (query.refused !== REFUSED.refused) return null;
   return h(Notice, { tone: 'bad' }, [
-    h(
-      'p',
-      null,
+    h('p', null, [
       'This looks like the secret of a key or token. It was not sent, because addresses and searches end up in logs.',
-    ),
-    h(
-      'p',
-      null,
+    ]),
+    h('p', null, [
       'Enter the id (',
       h('code', null, 'key_…'),
       '), the account or the label. ',
       h('code', null, 'storegate keys identify'),
       ' identifies the owner of a leaked key.',
-    ),
+    ]),
   ]);
 }

@@ -24,31 +24,23 @@ export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn
     }
   }
 
-  return h(
-    'main',
-    { class: 'sign-in' },
+  return h('main', { class: 'sign-in' }, [
     h('h1', null, 'storegate console'),
     ended !== null && h('p', { role: 'status' }, ended),
-    h(
-      'form',
-      { onSubmit: submit, autoComplete: 'off' },
-      h(
-        'label',
-        { class: 'field' },
+    h('form', { onSubmit: submit, autoComplete: 'off' }, [
+      h('label', { class: 'field' }, [
         h('span', null, 'Admin token'),
         h('input', { type: 'password', required: true, autoFocus: true, autoComplete: 'off', spellcheck: false }),
-        h(
-          'small',
-          null,
+        h('small', null, [
           'Created with ',
           h('code', null, 'storegate tokens create'),
           ', or the value of ',
           h('code', null, 'STOREGATE_ADMIN_TOKEN'),
           '.',
-        ),
-      ),
+        ]),
+      ]),
       h(Failure, { error }),
       h('button', { type: 'submit', disabled: busy }, 'Sign in'),
-    ),
-  );
+    ]),
+  ]);
 }

@@ -97,7 +97,6 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
     effect: `Creates a new secret for ${key.id}, valid at once. The current one works until the overlap ends; response headers name its end. Limits, usage and a ban are kept.${earlier}`,
     fields: [
       h(Field, {
-        key: 'overlap',
         label: 'Overlap',
         name: 'overlap',
         defaultValue: '24h',
@@ -107,12 +106,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
         note: 'How long both secrets work: 0s to 90d.',
       }),
       overlaps !== null &&
-        h(
-          'label',
-          { key: 'force', class: 'check' },
-          h('input', { type: 'checkbox', name: 'force' }),
-          'End the previous secret now',
-        ),
+        h('label', { class: 'check' }, h('input', { type: 'checkbox', name: 'force' }), 'End the previous secret now'),
     ],
     run: async (form, reason) => {
       const body = { overlap: String(form.get('overlap')).trim(), ...(form.has('force') && { force: true }) };

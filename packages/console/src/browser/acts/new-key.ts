@@ -21,24 +21,20 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
     effect: 'The key works at once. If the plan counts accounts, it shares their usage and bans.',
     fields: [
       h(Field, {
-        key: 'account',
         label: 'Account',
         name: 'account',
         defaultValue: account,
         required: true,
         maxLength: 64,
       }),
-      h(PlanChoice, { key: 'plan', value: plan }),
+      h(PlanChoice, { value: plan }),
       h(Field, {
-        key: 'label',
         label: 'Label',
         name: 'label',
         maxLength: 200,
         note: 'Purpose of the key. Optional.',
       }),
-      h(
-        'details',
-        { key: 'more' },
+      h('details', null, [
         h('summary', null, 'Limits, expiry, addresses, scopes, metadata'),
         h(Field, {
           label: 'Own limits',
@@ -64,18 +60,16 @@ export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) =>
           note: 'Scopes for operations that require them, separated by commas.',
         }),
         h(Field, { label: 'Metadata', name: 'metadata', note: 'Your own data: name=value, separated by commas.' }),
-      ),
+      ]),
     ],
     run: async (form, reason) => {
       const { key: secret, ...key } = await call('POST', '/keys', { body: bodyOf(form), reason });
       done(key);
-      return h(
-        SecretOnce,
-        { secret },
+      return h(SecretOnce, { secret }, [
         'This is the secret of ',
         h(ClientLink, { who: key.id }),
         `, plan ${key.plan}, account ${key.account}.`,
-      );
+      ]);
     },
   };
 }

@@ -14,13 +14,12 @@ export function PlanChoice({ value }: { value: string }) {
   const known = plans.some(({ name }) => name === value);
   return [
     h(Choice, {
-      key: 'choice',
       label: 'Plan',
       name: 'plan',
       value: known || plans.length === 0 ? value : plans[0]!.name,
       options: plans.length === 0 ? [[value, value]] : plans.map((plan) => [plan.name, inWords(plan)] as const),
     }),
-    h(Failure, { key: 'failure', error }),
+    h(Failure, { error }),
   ];
 }
 

@@ -14,7 +14,6 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
     effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
     fields: [
       h(Field, {
-        key: 'units',
         label: 'Units',
         name: 'units',
         type: 'number',
@@ -23,7 +22,6 @@ export function grantAct({ party, words }: BanTarget, windows: readonly string[]
         required: true,
       }),
       h(Choice, {
-        key: 'window',
         label: 'Window',
         name: 'window',
         options: [['', 'all windows'], ...windows.map((name) => [name, name] as const)],

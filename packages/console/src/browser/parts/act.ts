@@ -63,36 +63,28 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
   return h(
     'dialog',
     { ref: dialog, class: 'act', onClose: closed, onCancel: stayWhileBusy, 'aria-labelledby': 'act-title' },
-    h('h2', { id: 'act-title' }, act.title),
-    result
-      ? h(
-          'div',
-          { role: 'status' },
-          result,
-          h(
-            'div',
-            { class: 'buttons' },
-            h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Close'),
-          ),
-        )
-      : h(
-          'form',
-          { onSubmit: submit },
-          h('div', { class: 'effect' }, act.effect),
-          act.fields,
-          h(
-            'label',
-            { class: 'field' },
-            h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (optional)'),
-            h('input', { name: 'reason', maxLength: 500, required: act.needsReason, autoComplete: 'off' }),
-          ),
-          h(Failure, { error }),
-          h(
-            'div',
-            { class: 'buttons' },
-            h('button', { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy }, act.verb),
-            h('button', { type: 'button', disabled: busy, onClick: () => dialog.current?.close() }, 'Cancel'),
-          ),
-        ),
+    [
+      h('h2', { id: 'act-title' }, act.title),
+      result
+        ? h('div', { role: 'status' }, [
+            result,
+            h('div', { class: 'buttons' }, [
+              h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Close'),
+            ]),
+          ])
+        : h('form', { onSubmit: submit }, [
+            h('div', { class: 'effect' }, act.effect),
+            act.fields,
+            h('label', { class: 'field' }, [
+              h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (optional)'),
+              h('input', { name: 'reason', maxLength: 500, required: act.needsReason, autoComplete: 'off' }),
+            ]),
+            h(Failure, { error }),
+            h('div', { class: 'buttons' }, [
+              h('button', { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy }, act.verb),
+              h('button', { type: 'button', disabled: busy, onClick: () => dialog.current?.close() }, 'Cancel'),
+            ]),
+          ]),
+    ],
   );
 }

@@ -43,34 +43,24 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
   const stepWidth = (WIDTH - LEFT) / Math.max(1, steps.length);
   const x = (step: number) => LEFT + step * stepWidth;
   const rows = steps.map((name, step) => ({ name, step }));
-  return h(
-    'figure',
-    { class: 'chart' },
+  return h('figure', { class: 'chart' }, [
     h('figcaption', null, h('span', { id, class: 'chart-title' }, title), h(Legend, { series, kind })),
-    h(
-      'div',
-      { class: 'plot' },
-      h(
-        'svg',
-        { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-labelledby': id, preserveAspectRatio: 'none' },
+    h('div', { class: 'plot' }, [
+      h('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-labelledby': id, preserveAspectRatio: 'none' }, [
         h(Patterns, { id }),
         [most, most / 2, 0].map((value) =>
           h('g', { key: value, class: 'axis' }, h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) })),
         ),
         kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
-      ),
+      ]),
       most > 0 &&
         h('div', { class: 'axis-y', 'aria-hidden': 'true' }, h('span', null, format(most)), h('span', null, format(0))),
-    ),
-    h(
-      'div',
-      { class: 'axis-x', 'aria-hidden': 'true' },
+    ]),
+    h('div', { class: 'axis-x', 'aria-hidden': 'true' }, [
       h('span', null, steps[0] ?? ''),
       h('span', null, steps.at(-1) ?? ''),
-    ),
-    h(
-      'details',
-      null,
+    ]),
+    h('details', null, [
       h('summary', null, 'As a table'),
       h(Table<{ name: string; step: number }>, {
         caption: title,
@@ -86,8 +76,8 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
           })),
         ],
       }),
-    ),
-  );
+    ]),
+  ]);
 
   function bars({ look, name }: Series, index: number) {
     const below = (step: number) => heights[step]!.slice(0, index).reduce((sum, value) => sum + value, 0);
@@ -142,29 +132,21 @@ function Legend({ series, kind }: Pick<ChartProps, 'series' | 'kind'>) {
 /** Patterns have ids of their own in each chart: a page has several. */
 function Patterns({ id }: { id: string }) {
   const box = { width: 6, height: 6, patternUnits: 'userSpaceOnUse' as const };
-  return h(
-    'defs',
-    null,
+  return h('defs', null, [
     h('pattern', { id: `${id}-good`, ...box }, h('rect', { class: 'ground good', width: 6, height: 6 })),
-    h(
-      'pattern',
-      { id: `${id}-warn`, ...box },
+    h('pattern', { id: `${id}-warn`, ...box }, [
       h('rect', { class: 'ground warn', width: 6, height: 6 }),
       h('path', { class: 'mark', d: 'M0 6L6 0' }),
-    ),
-    h(
-      'pattern',
-      { id: `${id}-bad`, ...box },
+    ]),
+    h('pattern', { id: `${id}-bad`, ...box }, [
       h('rect', { class: 'ground bad', width: 6, height: 6 }),
       h('path', { class: 'mark', d: 'M0 0L6 6M0 6L6 0' }),
-    ),
-    h(
-      'pattern',
-      { id: `${id}-soft`, ...box },
+    ]),
+    h('pattern', { id: `${id}-soft`, ...box }, [
       h('rect', { class: 'ground soft', width: 6, height: 6 }),
       h('circle', { class: 'dot', cx: 3, cy: 3, r: 1.2 }),
-    ),
-  );
+    ]),
+  ]);
 }
 
 /** The next of 1, 2, 5, 10, 20, 50, … so that the axis ends at a number that people read. */

@@ -4,13 +4,11 @@ type InputProps = JSX.IntrinsicElements['input'];
 
 /** A labelled field of a form. `note` says what may be written. */
 export function Field({ label, note, ...input }: { label: string; note?: ComponentChildren } & InputProps) {
-  return h(
-    'label',
-    { class: 'field' },
+  return h('label', { class: 'field' }, [
     h('span', null, label),
     h('input', { autoComplete: 'off', ...input }),
     note && h('small', null, note),
-  );
+  ]);
 }
 
 interface ChoiceProps {
@@ -25,14 +23,12 @@ interface ChoiceProps {
 
 /** A choice of a few, each with the word that people read. */
 export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
-  return h(
-    'label',
-    { class: 'field' },
+  return h('label', { class: 'field' }, [
     h('span', null, label),
     h(
       'select',
       { name, onChange: (event: Event) => onChoice?.((event.currentTarget as HTMLSelectElement).value) },
       options.map(([one, word]) => h('option', { key: one, value: one, selected: one === value }, word)),
     ),
-  );
+  ]);
 }

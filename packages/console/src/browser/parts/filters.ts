@@ -19,11 +19,9 @@ export function Filters({ label, verb, onSubmit, all, children }: FiltersProps) 
     const fields = [...new FormData(event.currentTarget as HTMLFormElement)];
     onSubmit(Object.fromEntries(fields.map(([name, value]) => [name, String(value).trim()])));
   }
-  return h(
-    'form',
-    { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit },
+  return h('form', { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit }, [
     children,
     h('button', { type: 'submit' }, verb),
     all !== undefined && h('a', { href: all }, 'Show all'),
-  );
+  ]);
 }

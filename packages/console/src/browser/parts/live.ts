@@ -11,12 +11,8 @@ interface LiveSwitchProps {
 /** Shows whether the data is live, and pauses or resumes it. */
 export function LiveSwitch({ state, paused, onPause }: LiveSwitchProps) {
   return [
-    h(
-      'span',
-      { key: 'state', class: `stream ${paused ? 'paused' : state.status}`, role: 'status' },
-      words(state, paused),
-    ),
-    h('button', { key: 'pause', type: 'button', onClick: () => onPause(!paused) }, paused ? 'Resume' : 'Pause'),
+    h('span', { class: `stream ${paused ? 'paused' : state.status}`, role: 'status' }, words(state, paused)),
+    h('button', { type: 'button', onClick: () => onPause(!paused) }, paused ? 'Resume' : 'Pause'),
   ];
 }
 

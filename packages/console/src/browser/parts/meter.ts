@@ -11,9 +11,7 @@ interface MeterProps {
 /** How much of a limit is used, as a bar and in figures. */
 export function Meter({ label, used, limit }: MeterProps) {
   const full = used >= limit;
-  return h(
-    'div',
-    { class: 'meter' },
+  return h('div', { class: 'meter' }, [
     // Beyond `high` browsers draw it in another colour; the figures say the same.
     h('meter', {
       'aria-label': label,
@@ -24,5 +22,5 @@ export function Meter({ label, used, limit }: MeterProps) {
       value: Math.min(used, limit),
     }),
     h('span', null, `${number(used)} of ${number(limit)}${full ? ' · used up' : ''}`),
-  );
+  ]);
 }

@@ -33,12 +33,10 @@ export function Pager({ of, at, next, onGo }: PagerProps) {
     onGo(trail.at(-1) ?? null);
   }
 
-  return h(
-    'div',
-    { class: 'pager buttons', role: 'group', 'aria-label': `Pages of ${of}` },
+  return h('div', { class: 'pager buttons', role: 'group', 'aria-label': `Pages of ${of}` }, [
     step(at === null, back, trail.length > 0 ? 'Back' : 'First page'),
     step(next === null, forth, 'Next'),
-  );
+  ]);
 }
 
 /** A button that was disabled while a page is loaded would lose the focus. */

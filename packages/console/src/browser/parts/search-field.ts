@@ -18,10 +18,8 @@ export function SearchField({ label, value, ...input }: SearchFieldProps) {
   useLayoutEffect(() => {
     field.current!.value = value;
   }, [value]);
-  return h(
-    'label',
-    { class: 'field' },
+  return h('label', { class: 'field' }, [
     h('span', null, label),
     h('input', { ref: field, type: 'search', autoComplete: 'off', spellcheck: false, ...input }),
-  );
+  ]);
 }

@@ -18,11 +18,9 @@ export function SecretOnce({ secret, children }: { secret: string; children?: Co
   return h('div', { class: 'once' }, [
     h('p', null, children, ' It is shown only once: copy it before you close this.'),
     h('code', { class: 'secret' }, secret),
-    h(
-      'p',
-      { class: 'buttons' },
+    h('p', { class: 'buttons' }, [
       h('button', { type: 'button', onClick: copy }, 'Copy the secret'),
       h('span', { role: 'status' }, status),
-    ),
+    ]),
   ]);
 }

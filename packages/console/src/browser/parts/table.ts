@@ -24,16 +24,10 @@ interface TableProps<Row> {
 /** Scrolls sideways by itself where it is wider than the screen, with the keyboard too. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: TableProps<Row>) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty);
-  return h(
-    'div',
-    { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption },
-    h(
-      'table',
-      null,
+  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
+    h('table', null, [
       h('caption', { class: 'unseen' }, caption),
-      h(
-        'thead',
-        null,
+      h('thead', null, [
         h(
           'tr',
           null,
@@ -41,7 +35,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: Tab
             h('th', { key: title, scope: 'col', class: figure ? 'figure' : undefined }, title),
           ),
         ),
-      ),
+      ]),
       h(
         'tbody',
         null,
@@ -64,6 +58,6 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: Tab
           ),
         ),
       ),
-    ),
-  );
+    ]),
+  ]);
 }

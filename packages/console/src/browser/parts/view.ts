@@ -21,17 +21,13 @@ export function View({ title, about, actions, children }: ViewProps) {
     document.title = `${title} · storegate console`;
   }, [title]);
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
-  return h(
-    'article',
-    { class: 'view' },
-    h(
-      'header',
-      { class: 'view-head' },
+  return h('article', { class: 'view' }, [
+    h('header', { class: 'view-head' }, [
       h('div', null, h('h1', { ref: heading, tabIndex: -1 }, title), about && h('p', { class: 'about' }, about)),
       actions && h('div', { class: 'actions' }, actions),
-    ),
+    ]),
     children,
-  );
+  ]);
 }
 
 /** Draws an answer: the failure, a word while it loads, its age if the state is down, and the last value. */
@@ -42,22 +38,18 @@ export function AnswerView<T extends object>({
   answer: Answer<T>;
   children: (value: T) => ComponentChildren;
 }) {
-  return h(
-    'div',
-    { 'aria-busy': answer.loading && answer.value === null },
+  return h('div', { 'aria-busy': answer.loading && answer.value === null }, [
     h(Failure, { error: answer.error }),
     h(AsOf, { at: asOf(answer.value) }),
     answer.value !== null ? children(answer.value) : answer.loading && h('p', { class: 'loading' }, 'Loading …'),
-  );
+  ]);
 }
 
 function AsOf({ at }: { at: string | null }) {
   if (at === null) return null;
-  return h(
-    Notice,
-    { tone: 'warn' },
+  return h(Notice, { tone: 'warn' }, [
     'As of ',
     h(Time, { at }),
     '; Redis does not respond. Changes fail until it is up.',
-  );
+  ]);
 }

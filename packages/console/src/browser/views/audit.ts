@@ -36,16 +36,14 @@ export function Audit({ place: { query } }: { place: Place }) {
     {
       title: 'Audit',
       about: 'Changes by operators and by the gateway',
-      actions: h(
-        'label',
-        { class: 'check' },
+      actions: h('label', { class: 'check' }, [
         h('input', {
           type: 'checkbox',
           checked: isLive,
           onChange: (event: Event) => setLive((event.currentTarget as HTMLInputElement).checked),
         }),
         ' Refresh every 10 s',
-      ),
+      ]),
     },
     h(
       Filters,

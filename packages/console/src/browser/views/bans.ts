@@ -29,9 +29,7 @@ export function Bans({ place }: { place: Place }) {
   const bans = useAnswer('/bans', { every: 5_000 });
   const acts = useActs();
   const mayAct = useMay('operate');
-  return h(
-    View,
-    { title: 'Bans', about: 'Current bans and ban history' },
+  return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
     h(AnswerView<InForce>, {
       answer: bans,
@@ -40,7 +38,7 @@ export function Bans({ place }: { place: Place }) {
     }),
     h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
     acts.dialog,
-  );
+  ]);
 }
 
 function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null; done: () => void }) {
@@ -54,8 +52,8 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
         title: 'Key or account',
         names: true,
         cell: ({ key, account, plan }) => [
-          h(ClientLink, { key: 'who', who: key ?? account }),
-          h('small', { key: 'whose' }, [key === null ? null : account, plan].filter(Boolean).join(', ')),
+          h(ClientLink, { who: key ?? account }),
+          h('small', null, [key === null ? null : account, plan].filter(Boolean).join(', ')),
         ],
       },
       { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
@@ -67,7 +65,7 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
         title: 'Level',
         cell: ({ level, nextDuration }) => [
           level ?? '–',
-          nextDuration !== null && h('small', { key: 'next' }, `next ${nextDuration}`),
+          nextDuration !== null && h('small', null, `next ${nextDuration}`),
         ],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
@@ -115,11 +113,10 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
 
   return [
-    h('h2', { key: 'title' }, 'History'),
+    h('h2', null, 'History'),
     h(
       Filters,
       {
-        key: 'filters',
         label: 'Filter the history',
         verb: 'Filter',
         onSubmit: show,
@@ -135,12 +132,10 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
     h(AnswerView<BanHistory>, {
-      key: 'entries',
       answer,
       children: ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' }),
     }),
     h(Pager, {
-      key: 'pager',
       of: 'the history',
       at: below || null,
       next: answer.value?.next ? String(answer.value.next) : null,

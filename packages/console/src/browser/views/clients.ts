@@ -16,12 +16,10 @@ const SHOWN = 50;
 export function Clients({ place }: { place: Place }) {
   const { rest, query } = place;
   if (rest !== '') return h(isKeyId(rest) ? KeyPage : AccountPage, { name: rest });
-  return h(
-    View,
-    { title: 'Keys and accounts', about: 'Find a key or an account: its limits, bans and refusals' },
+  return h(View, { title: 'Keys and accounts', about: 'Find a key or an account: its limits, bans and refusals' }, [
     h(Search, { find: query.find ?? '' }),
     query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Enter part of an id, account or label.'),
-  );
+  ]);
 }
 
 function Found({ find }: { find: string }) {
@@ -35,20 +33,13 @@ function Found({ find }: { find: string }) {
       );
       return [
         accounts.length > 0 &&
-          h(
-            'p',
-            { key: 'accounts' },
+          h('p', null, [
             accounts.length === 1 ? 'Account: ' : 'Accounts: ',
             accounts.map((one, i) => [i > 0 && ', ', h(ClientLink, { key: one, who: one })]),
-          ),
-        h(List, { key: 'list', keys, empty: `No key has “${find}” in its id, account or label.` }),
+          ]),
+        h(List, { keys, empty: `No key has “${find}” in its id, account or label.` }),
         next !== null &&
-          h(
-            'p',
-            { key: 'more' },
-            `The newest ${SHOWN} are shown. `,
-            h('a', { href: linkTo('keys', '', { find }) }, 'Show all'),
-          ),
+          h('p', null, `The newest ${SHOWN} are shown. `, h('a', { href: linkTo('keys', '', { find }) }, 'Show all')),
       ];
     },
   });

@@ -19,20 +19,22 @@ export function Configuration() {
   return h(
     View,
     { title: 'Configuration', about: 'Settings in force, their sources, and differences from the files' },
-    h('h2', null, 'Files'),
-    h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
-    h('h2', null, 'Gateways'),
-    h(AnswerView<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
-    h('h2', null, 'Webhooks'),
-    h(AnswerView<Webhooks>, {
-      answer: webhooks,
-      children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
-    }),
-    h('h2', null, 'Settings in force'),
-    h(AnswerView<Config>, {
-      answer: settings,
-      children: (found) => h(SettingsInForce, { settings: found.settings }),
-    }),
+    [
+      h('h2', null, 'Files'),
+      h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
+      h('h2', null, 'Gateways'),
+      h(AnswerView<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
+      h('h2', null, 'Webhooks'),
+      h(AnswerView<Webhooks>, {
+        answer: webhooks,
+        children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
+      }),
+      h('h2', null, 'Settings in force'),
+      h(AnswerView<Config>, {
+        answer: settings,
+        children: (found) => h(SettingsInForce, { settings: found.settings }),
+      }),
+    ],
   );
 }
 
@@ -40,9 +42,7 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
   const [text, setText] = useState('');
   const shown = settings.filter((setting) => isAbout(setting, text.trim().toLowerCase()));
   return [
-    h(
-      'div',
-      { key: 'filter', class: 'filters', role: 'search', 'aria-label': 'Filter settings' },
+    h('div', { class: 'filters', role: 'search', 'aria-label': 'Filter settings' }, [
       h(Field, {
         label: 'Only settings from',
         type: 'search',
@@ -51,9 +51,8 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
         onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement).value),
       }),
       h('p', { class: 'soft', role: 'status' }, `${number(shown.length)} of ${number(settings.length)}`),
-    ),
+    ]),
     h(Table<Setting>, {
-      key: 'settings',
       caption: 'Settings in force',
       rows: shown,
       keyOf: ({ name }) => name,

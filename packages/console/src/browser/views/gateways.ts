@@ -13,33 +13,25 @@ import { connectionsInWords } from '../sentences/stores.ts';
 export function Gateways() {
   const answer = useAnswer('/status', { every: 5_000 });
   const stores = useAnswer('/stores', { every: 5_000 });
-  return h(
-    View,
-    { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
+  return h(View, { title: 'Gateways', about: 'Running gateways and differences in their configuration' }, [
     h(AnswerView<Status>, {
       answer,
-      children: (status) => [
-        h(Missing, { key: 'missing', ...status }),
-        h(PeerGateways, { key: 'peers', gateways: status.gateways }),
-      ],
+      children: (status) => [h(Missing, { ...status }), h(PeerGateways, { gateways: status.gateways })],
     }),
-    h(
-      'section',
-      { 'aria-label': 'Stores' },
+    h('section', { 'aria-label': 'Stores' }, [
       h('h2', null, 'Stores'),
       h(AnswerView<Stores>, {
         answer: stores,
         children: (status) => [
-          h(Missing, { key: 'missing', ...status }),
+          h(Missing, { ...status }),
           h(StoreTable<StoreWithProcesses>, {
-            key: 'stores',
             stores: status.stores,
             more: status.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
           }),
         ],
       }),
-    ),
-  );
+    ]),
+  ]);
 }
 
 const WORDS = {

@@ -69,30 +69,32 @@ function KeyFilters({ query, show, isFiltered }: KeyFiltersProps) {
   return h(
     Filters,
     { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined },
-    h(SearchField, {
-      label: 'Find',
-      name: 'find',
-      value: query.find,
-      maxLength: 200,
-      placeholder: 'id, account or label',
-    }),
-    h(SearchField, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
-    h(SearchField, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
-    h(Choice, {
-      label: 'Status',
-      value: query.status,
-      options: [['', 'all'], ...one(Object.keys(TONES))],
-      onChoice: (status) => show({ status }),
-    }),
-    h(Choice, {
-      label: 'Order',
-      value: query.sort,
-      options: [
-        ['-created', 'newest first'],
-        ['created', 'oldest first'],
-      ],
-      onChoice: (sort) => show({ sort }),
-    }),
+    [
+      h(SearchField, {
+        label: 'Find',
+        name: 'find',
+        value: query.find,
+        maxLength: 200,
+        placeholder: 'id, account or label',
+      }),
+      h(SearchField, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
+      h(SearchField, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
+      h(Choice, {
+        label: 'Status',
+        value: query.status,
+        options: [['', 'all'], ...one(Object.keys(TONES))],
+        onChoice: (status) => show({ status }),
+      }),
+      h(Choice, {
+        label: 'Order',
+        value: query.sort,
+        options: [
+          ['-created', 'newest first'],
+          ['created', 'oldest first'],
+        ],
+        onChoice: (sort) => show({ sort }),
+      }),
+    ],
   );
 }
 

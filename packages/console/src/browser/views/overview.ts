@@ -33,7 +33,7 @@ export function Overview() {
     {
       title: 'Overview',
       about: 'System status',
-      actions: [h(Links, { key: 'links' }), h(LiveSwitch, { key: 'live', state: stream, paused, onPause: setPaused })],
+      actions: [h(Links, null), h(LiveSwitch, { state: stream, paused, onPause: setPaused })],
     },
     h(VerdictLine, { troubles: troublesIn(ticks, status.value), known: ticks.length > 0, stream }),
     ticks.length > 0 && h(Figures, { ticks }),
@@ -59,13 +59,9 @@ function withTick(before: readonly LiveNow[], tick: LiveNow): readonly LiveNow[]
 function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
   const line = ticksOnLine(ticks, SHOWN);
   const names = line.map((tick) => (tick === null ? '' : clockTime(tick.at)));
-  return h(
-    'section',
-    { 'aria-label': 'Last two minutes' },
+  return h('section', { 'aria-label': 'Last two minutes' }, [
     h('h2', null, 'Last two minutes'),
-    h(
-      'div',
-      { class: 'charts' },
+    h('div', { class: 'charts' }, [
       h(Chart, {
         title: 'Requests per second',
         kind: 'bars',
@@ -80,8 +76,8 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
         series: latencyAsSeries(line.map((tick) => (tick === null ? null : tick.latency))),
         format: milliseconds,
       }),
-    ),
-  );
+    ]),
+  ]);
 }
 
 function perSecond({ answered, limited, refused, failed }: Kinds, span: number): Kinds {

@@ -30,7 +30,6 @@ function AllPlans() {
       answer,
       children: ({ plans, public: open, bans }) => [
         h(Table<Plan>, {
-          key: 'plans',
           caption: 'Plans in force',
           rows: plans,
           keyOf: ({ name }) => name,
@@ -42,10 +41,10 @@ function AllPlans() {
             { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
           ],
         }),
-        h('h2', { key: 'public-title' }, 'Public'),
-        h(Public, { key: 'public', plan: open[0] }),
-        h('h2', { key: 'bans-title' }, 'Bans'),
-        h(Bans, { key: 'bans', escalation: bans }),
+        h('h2', null, 'Public'),
+        h(Public, { plan: open[0] }),
+        h('h2', null, 'Bans'),
+        h(Bans, { escalation: bans }),
       ],
     }),
   );

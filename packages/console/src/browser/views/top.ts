@@ -47,22 +47,17 @@ export function Top({ place: { query } }: { place: Place }) {
       about: 'Clients by requests and refusals',
       actions: [
         h(Choice, {
-          key: 'window',
           label: 'In the',
           options: WINDOWS,
           value: window,
           onChoice: (one) => go({ window: one }),
         }),
-        h(Choice, { key: 'by', label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
+        h(Choice, { label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
       ],
     },
     h(AnswerView<TopAnswer>, {
       answer,
-      children: (top) => [
-        h(Missing, { key: 'missing', ...top }),
-        h(Basis, { key: 'basis', top }),
-        h(Items, { key: 'items', top }),
-      ],
+      children: (top) => [h(Missing, { ...top }), h(Basis, { top }), h(Items, { top })],
     }),
   );
 }
@@ -107,10 +102,8 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
 
 /** A part of all in figures, and as a bar as long as the count beside the largest. */
 function Share({ share, length }: { share: number; length: number }) {
-  return h(
-    'div',
-    { class: 'share' },
+  return h('div', { class: 'share' }, [
     h('div', { class: 'bar', 'aria-hidden': 'true' }, h('div', { style: { width: `${100 * length}%` } })),
     h('span', null, percent(share)),
-  );
+  ]);
 }

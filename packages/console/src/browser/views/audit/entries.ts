@@ -32,11 +32,7 @@ const isFailed = (action: string) => action.endsWith('.failed');
 /** An entry `….failed` takes back the one before it. */
 function Action({ action }: { action: string }) {
   if (!isFailed(action)) return h('code', null, action);
-  return [
-    h('code', { key: 'action' }, action.replace(/\.failed$/, '')),
-    ' ',
-    h(Badge, { key: 'failed', tone: 'bad' }, 'could not be made'),
-  ];
+  return [h('code', null, action.replace(/\.failed$/, '')), ' ', h(Badge, { tone: 'bad' }, 'could not be made')];
 }
 
 /** Where more about a target is. Accounts have no action of their own: bans, usage and keys are about parties. */
@@ -51,13 +47,11 @@ function targetOf({ action, target }: Entry) {
 /** The first changes as a line, and all of them, with the id of the request, where one opens it. */
 function Changes({ entry }: { entry: Entry }) {
   const changes = whatChanged(entry.before, entry.after);
-  return h(
-    'details',
-    { class: 'changes' },
+  return h('details', { class: 'changes' }, [
     h('summary', null, inWords(entry, changes)),
     changes.length > 0 && h(FieldChanges, { changes }),
     h('p', null, 'Request ', h('code', null, entry.requestId)),
-  );
+  ]);
 }
 
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
@@ -66,12 +60,10 @@ function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
     { class: 'facts' },
     changes.flatMap(({ name, before, after }) => [
       h('dt', { key: `${name} name` }, name),
-      h(
-        'dd',
-        { key: name },
-        before !== undefined && [h('del', { key: 'before' }, before), ' → '],
+      h('dd', { key: name }, [
+        before !== undefined && [h('del', null, before), ' → '],
         after === undefined ? 'gone' : h('ins', null, after),
-      ),
+      ]),
     ]),
   );
 }

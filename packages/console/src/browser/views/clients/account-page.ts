@@ -39,30 +39,24 @@ export function AccountPage({ name }: { name: string }) {
       answer: account,
       children: (value) => [
         h(Facts, {
-          key: 'facts',
           facts: [
             ['Keys', `${number(value.keys)} (${number(value.active)} active)`],
             ['Plans', value.plans.join(', ') || 'none'],
             ['Own limits', value.limits],
           ],
         }),
-        value.keys > 0 && h(Windows, { key: 'windows', name, party, acts }),
-        h('h2', { key: 'keys' }, 'Keys'),
-        mayAct && h('div', { key: 'acts', class: 'acts' }, acts.button(newKeyAct({ account: name }, refresh))),
+        value.keys > 0 && h(Windows, { name, party, acts }),
+        h('h2', null, 'Keys'),
+        mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }, refresh))),
         h(AnswerView<Keys>, {
-          key: 'list',
           answer: keys,
           children: ({ keys, next }) => [
-            h(List, { key: 'list', of: name, keys, empty: 'No keys, only limits in the plans file.' }),
+            h(List, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
             next !== null &&
-              h(
-                'p',
-                { key: 'more' },
-                h('a', { href: linkTo('keys', '', { account: name }) }, `All ${number(value.keys)} keys`),
-              ),
+              h('p', null, h('a', { href: linkTo('keys', '', { account: name }) }, `All ${number(value.keys)} keys`)),
           ],
         }),
-        h(Activity, { key: 'traces', name, party }),
+        h(Activity, { name, party }),
       ],
     }),
     acts.dialog,

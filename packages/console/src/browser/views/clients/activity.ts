@@ -16,33 +16,30 @@ type Change = Audit['entries'][number];
 /** What a party was refused, its bans, and what people changed of it, newest first. */
 export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
   return [
-    h('h2', { key: 'refusals' }, 'Latest refusals and failures'),
+    h('h2', null, 'Latest refusals and failures'),
     h(AnswerView<Requests>, {
-      key: 'refused',
       answer: party.refusals,
       children: (answer) => [
-        h(Missing, { key: 'missing', ...answer }),
-        h(Refused, { key: 'list', name, ...answer }),
+        h(Missing, { ...answer }),
+        h(Refused, { name, ...answer }),
         more('live', linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }), 'Follow its refusals'),
       ],
     }),
-    h('h2', { key: 'bans' }, 'Bans'),
+    h('h2', null, 'Bans'),
     h(AnswerView<BanHistory>, {
-      key: 'banned',
       answer: party.bans,
       children: ({ entries, next }) => [
-        h(BanLog, { key: 'log', of: name, entries, empty: 'No bans on record.' }),
+        h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
         next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
       ],
     }),
-    h('h2', { key: 'changes' }, 'Admin changes'),
+    h('h2', null, 'Admin changes'),
     !isKeyId(name) &&
-      h('p', { key: 'about', class: 'about' }, 'Changes of the account; changes of its keys are listed with each key.'),
+      h('p', { class: 'about' }, 'Changes of the account; changes of its keys are listed with each key.'),
     h(AnswerView<Audit>, {
-      key: 'changed',
       answer: party.changes,
       children: ({ entries, next }) => [
-        h(Changed, { key: 'list', entries }),
+        h(Changed, { entries }),
         next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
       ],
     }),

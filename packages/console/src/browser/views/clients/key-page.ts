@@ -25,29 +25,27 @@ export function KeyPage({ name }: { name: string }) {
     void key.refresh();
     party.refresh();
   };
-  return h(
-    View,
-    { title: name, about: key.value && h(About, key.value), actions: h(Search, null) },
+  return h(View, { title: name, about: key.value && h(About, key.value), actions: h(Search, null) }, [
     h(AnswerView<Key>, {
       answer: key,
       children: (value) => [
-        h(Windows, { key: 'windows', name, party, acts }),
-        h(Record, { key: 'record', value, acts, refresh }),
-        h(Activity, { key: 'traces', name, party }),
+        h(Windows, { name, party, acts }),
+        h(Record, { value, acts, refresh }),
+        h(Activity, { name, party }),
       ],
     }),
     acts.dialog,
-  );
+  ]);
 }
 
 function About(key: Key) {
   return [
-    h(StatusOf, { key: 'status', status: key.status }),
+    h(StatusOf, { status: key.status }),
     ' key of ',
-    h(ClientLink, { key: 'account', who: key.account }),
+    h(ClientLink, { who: key.account }),
     `, plan ${key.plan}`,
     // A label may turn the direction of what is written; what stands around it stays as it is.
-    key.label !== null && [', “', h('bdi', { key: 'label' }, key.label), '”'],
+    key.label !== null && [', “', h('bdi', null, key.label), '”'],
   ];
 }
 
@@ -56,9 +54,8 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
   const mayAct = useMay('operate');
   const time = (at: string | null) => at && h(Time, { at });
   return [
-    h('h2', { key: 'title' }, 'The key'),
+    h('h2', null, 'The key'),
     h(Facts, {
-      key: 'facts',
       facts: [
         ['Account', h(ClientLink, { who: account })],
         ['Plan', h('a', { href: linkTo('plans', plan) }, plan)],
@@ -83,7 +80,7 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
       ],
     }),
     mayAct &&
-      h('div', { key: 'acts', class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
+      h('div', { class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
         value.status !== 'revoked' && [
           acts.button(planAct(value, refresh)),
           acts.button(limitsAct(value, refresh)),

@@ -10,9 +10,7 @@ export function Search({ find = '' }: { find?: string }) {
     if (isKeyId(text)) goUnlessSecret('keys-and-accounts', text);
     else goUnlessSecret('keys-and-accounts', '', { find: text });
   }
-  return h(
-    Filters,
-    { label: 'Find a key or an account', verb: 'Find', onSubmit: look },
+  return h(Filters, { label: 'Find a key or an account', verb: 'Find', onSubmit: look }, [
     h(SearchField, { label: 'Key, account or label', name: 'find', value: find, required: true, maxLength: 200 }),
-  );
+  ]);
 }

@@ -24,9 +24,8 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
   if (party.usage.error?.code === 'not_found')
     return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
   return [
-    h('h2', { key: 'title' }, 'Now'),
+    h('h2', null, 'Now'),
     h(AnswerView<UsageList>, {
-      key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [
         shownOf(usage).map((entry) =>
@@ -37,8 +36,8 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
             ban: banOf(entry, party.bans.value?.entries ?? []),
           }),
         ),
-        h(LeftOut, { key: 'others', usage }),
-        mayAct && h(Buttons, { key: 'acts', usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
+        h(LeftOut, { usage }),
+        mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
       ],
     }),
   ];
@@ -60,9 +59,7 @@ function Buttons({
   if (windows.length === 0) return null;
   const banned = usage.filter((one) => one.banned !== null);
   const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.level > 0);
-  return h(
-    'div',
-    { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
+  return h('div', { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' }, [
     hasStrikes && acts.button(liftAct(target, done)),
     acts.button(banAct(target, done)),
     // The API extends the bans of all that a party stands for, or of none.
@@ -71,29 +68,23 @@ function Buttons({
       acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null, done)),
     acts.button(grantAct(target, windows, done)),
     acts.button(resetAct(target, done)),
-  );
+  ]);
 }
 
 function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntry | null }) {
   const { key, account, plan, windows, banned, strikes, level, history } = entry;
-  return h(
-    'section',
-    { class: 'subject-usage' },
+  return h('section', { class: 'subject-usage' }, [
     named &&
-      h(
-        'h3',
-        null,
+      h('h3', null, [
         key === null
           ? `${account} on plan ${plan}, all keys counted together`
           : [h(ClientLink, { who: key }), `, plan ${plan}`],
-      ),
+      ]),
     banned !== null && h(BanNotice, { until: banned, ban }),
     windows.length === 0
-      ? h(
-          Notice,
-          { tone: 'bad' },
+      ? h(Notice, { tone: 'bad' }, [
           'No limits are set: every request is refused with 403. Set own limits, or another plan.',
-        )
+        ])
       : h(Table<Usage['windows'][number]>, {
           caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,
           rows: windows,
@@ -103,22 +94,20 @@ function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntr
             {
               title: 'Window',
               names: true,
-              cell: (window) => [window.name, h('small', { key: 'kind' }, window.kind)],
+              cell: (window) => [window.name, h('small', null, window.kind)],
             },
             { title: 'Used', cell: ({ name, used, limit }) => h(Meter, { label: `Used of ${name}`, used, limit }) },
             { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
           ],
         }),
     h('p', { class: 'strikes' }, strikeText(strikes, level, history)),
-  );
+  ]);
 }
 
 const resetOf = (resets: string) => [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
 
 function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
-  return h(
-    Notice,
-    { tone: 'bad' },
+  return h(Notice, { tone: 'bad' }, [
     h(Badge, { tone: 'bad' }, 'banned'),
     ' until ',
     h(Time, { at: until }),
@@ -127,11 +116,11 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
     ')',
     ban !== null && [
       ', since ',
-      h(Time, { key: 'since', at: ban.at }),
+      h(Time, { at: ban.at }),
       ban.action === 'bans.start' ? ' automatically' : ` by ${ban.actor}`,
       ban.reason !== null && `: ${ban.reason}`,
     ],
-  );
+  ]);
 }
 
 function strikeText(strikes: number, level: number, history: Usage['history']): string {

@@ -21,20 +21,13 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
   }
 
   return [
-    h(
-      'p',
-      { key: 'about', class: 'soft' },
-      'Reads and validates the files of this gateway, as a reload does. Changes nothing.',
-    ),
+    h('p', { class: 'soft' }, 'Reads and validates the files of this gateway, as a reload does. Changes nothing.'),
     h(AnswerView<ConfigDiff>, {
-      key: 'differences',
       answer,
       // Files that a reload would refuse are shown as the failure: the earlier comparison is out of date.
       children: (differences) => answer.error === null && h(Different, { differences }),
     }),
-    h(
-      'div',
-      { key: 'buttons', class: 'buttons' },
+    h('div', { class: 'buttons' }, [
       h('button', { type: 'button', onClick: lookAgain, disabled: answer.loading }, 'Read the files again'),
       mayReload &&
         h(Reload, {
@@ -46,7 +39,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
             return lookAgain();
           },
         }),
-    ),
+    ]),
   ];
 }
 
@@ -87,9 +80,9 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
   }
 
   return [
-    h('button', { key: 'reload', type: 'button', 'aria-haspopup': 'dialog', onClick: plan }, 'Reload …'),
-    h(Failure, { key: 'failure', error }),
-    planned && h(ActDialog, { key: 'dialog', act, onClose: close }),
+    h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: plan }, 'Reload …'),
+    h(Failure, { error }),
+    planned && h(ActDialog, { act, onClose: close }),
   ];
 }
 
@@ -99,11 +92,8 @@ function WhatReloads({ reloaded: { changed, needRestart }, isDone }: { reloaded:
     ? ['Nothing has changed.', 'In force now:']
     : ['No changes.', 'These changes take effect immediately on this gateway:'];
   return [
-    changed.length === 0
-      ? h('p', { key: 'changed' }, nothing)
-      : h('div', { key: 'changed' }, h('p', null, inForce), h(Names, { names: changed })),
-    needRestart.length > 0 &&
-      h('div', { key: 'restart' }, h('p', null, 'Restart required:'), h(Names, { names: needRestart })),
+    changed.length === 0 ? h('p', null, nothing) : h('div', null, h('p', null, inForce), h(Names, { names: changed })),
+    needRestart.length > 0 && h('div', null, h('p', null, 'Restart required:'), h(Names, { names: needRestart })),
   ];
 }
 

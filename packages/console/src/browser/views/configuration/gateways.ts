@@ -7,9 +7,8 @@ import { Time } from '../../parts/time.ts';
 /** Which gateways decide by another configuration, and what the last reload of each did. */
 export function GatewayConfigurations({ status }: { status: Status }) {
   return [
-    h(Missing, { key: 'missing', ...status }),
+    h(Missing, { ...status }),
     h(Table<Gateway>, {
-      key: 'gateways',
       caption: 'Configuration of each gateway',
       rows: status.gateways,
       keyOf: ({ gateway }) => gateway,
@@ -20,13 +19,10 @@ export function GatewayConfigurations({ status }: { status: Status }) {
         ...(['settings', 'plans', 'contract'] as const).map((part) => ({
           title: part[0]!.toUpperCase() + part.slice(1),
           cell: ({ configuration }: Gateway) => [
-            h('code', { key: 'digest' }, configuration[part]),
+            h('code', null, configuration[part]),
             part === 'contract' &&
-              configuration.contract === 'none' && [
-                ' ',
-                h(Badge, { key: 'none', tone: 'warn' }, 'requests are not validated'),
-              ],
-            configuration.differs.includes(part) && [' ', h(Badge, { key: 'differs', tone: 'warn' }, 'differs')],
+              configuration.contract === 'none' && [' ', h(Badge, { tone: 'warn' }, 'requests are not validated')],
+            configuration.differs.includes(part) && [' ', h(Badge, { tone: 'warn' }, 'differs')],
           ],
         })),
         {
@@ -43,15 +39,15 @@ export function GatewayConfigurations({ status }: { status: Status }) {
 function lastReloadOf({ configuration: { lastReload } }: Gateway) {
   if (lastReload === null) return 'none since its start';
   const { at, reason, problems } = lastReload;
-  const when = [h(Time, { key: 'at', at }), `, ${reason}`];
+  const when = [h(Time, { at }), `, ${reason}`];
   if (problems.length === 0) return when;
   return [
-    h(Badge, { key: 'refused', tone: 'bad' }, 'refused'),
+    h(Badge, { tone: 'bad' }, 'refused'),
     ' ',
     ...when,
     h(
       'ul',
-      { key: 'problems' },
+      null,
       problems.map((problem) => h('li', { key: problem }, problem)),
     ),
   ];

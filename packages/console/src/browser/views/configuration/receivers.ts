@@ -22,7 +22,7 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
     empty: 'No webhook endpoints configured.',
     toneOf: ({ status }) => (status === 'failing' || status === 'disabled' ? 'bad' : undefined),
     columns: [
-      { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
+      { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', null, id)] },
       { title: 'Status', cell: statusOf },
       { title: 'Pending', figure: true, cell: ({ pending }) => number(pending) },
       { title: 'Dropped', figure: true, cell: ({ dropped }) => number(dropped) },
@@ -34,6 +34,6 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEn
 
 function statusOf({ status, failingSince, error }: WebhookEndpoint) {
   const [tone, words] = STATUSES[status];
-  const badge = h(Badge, { key: 'status', tone }, words);
-  return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];
+  const badge = h(Badge, { tone }, words);
+  return failingSince === null ? badge : [badge, ' since ', h(Time, { at: failingSince }), `: ${error}`];
 }

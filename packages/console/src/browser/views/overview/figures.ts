@@ -25,13 +25,11 @@ export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
 }
 
 function tile(name: string, value: ComponentChildren, note: ComponentChildren) {
-  return h(
-    'div',
-    { key: name },
+  return h('div', { key: name }, [
     h('dt', null, name),
     h('dd', { class: 'value' }, value),
     h('dd', { class: 'note' }, note),
-  );
+  ]);
 }
 
 /** Requests per second with two digits: `0.5/s`, `12/s`, `1,240/s`. */

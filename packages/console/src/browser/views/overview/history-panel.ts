@@ -22,9 +22,7 @@ interface HistoryPanelProps {
 /** What happened in the last hour or day: requests and latency, step by step. */
 export function HistoryPanel({ title, since, step, length, count, each }: HistoryPanelProps) {
   const answer = useAnswer('/history', { query: { since, step }, every: 60_000 });
-  return h(
-    'section',
-    { 'aria-label': title },
+  return h('section', { 'aria-label': title }, [
     h('h2', null, title),
     h(AnswerView<History>, {
       answer,
@@ -32,10 +30,8 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
         const line = onLine(steps, length, count);
         const names = line.map(({ at }) => dayTime(at));
         return [
-          h(Missing, { key: 'missing', unresponsive, isolated }),
-          h(
-            'div',
-            { key: 'charts', class: 'charts' },
+          h(Missing, { unresponsive, isolated }),
+          h('div', { class: 'charts' }, [
             h(Chart, {
               title: `Requests per ${each}`,
               kind: 'bars',
@@ -50,12 +46,12 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
               series: latencyAsSeries(line.map(({ step }) => step)),
               format: milliseconds,
             }),
-          ),
-          h(Alone, { key: 'alone', steps }),
+          ]),
+          h(Alone, { steps }),
         ];
       },
     }),
-  );
+  ]);
 }
 
 function Alone({ steps }: { steps: readonly HistoryStep[] }) {

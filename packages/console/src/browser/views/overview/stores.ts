@@ -13,17 +13,13 @@ export function Stores({ stores }: { stores: readonly Store[] }) {
   const unwell = stores.filter((store) => !isWell(store));
   const well = stores.filter(isWell);
   const left = well.length - SHOWN;
-  return h(
-    'section',
-    { 'aria-label': 'Stores' },
+  return h('section', { 'aria-label': 'Stores' }, [
     h('h2', null, 'Stores'),
     h(StoreTable<Store>, { stores: [...unwell, ...well.slice(0, SHOWN)] }),
     left > 0 &&
-      h(
-        'p',
-        { class: 'about' },
+      h('p', { class: 'about' }, [
         `${plural(left, 'more store')} ${left === 1 ? 'is' : 'are'} up: `,
         h('a', { href: linkTo('gateways') }, 'Gateways'),
-      ),
-  );
+      ]),
+  ]);
 }

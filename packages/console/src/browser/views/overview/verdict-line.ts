@@ -20,9 +20,7 @@ interface VerdictProps {
 /** Whether all is well; if not, each trouble with a link to its view. */
 export function VerdictLine({ troubles, known, stream }: VerdictProps) {
   const tone = !known ? 'plain' : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
-  return h(
-    'section',
-    { class: `verdict ${tone}`, 'aria-label': 'Verdict' },
+  return h('section', { class: `verdict ${tone}`, 'aria-label': 'Verdict' }, [
     h('p', { class: 'verdict-line', role: 'status' }, headline(troubles, known, stream)),
     troubles.length > 0 &&
       h(
@@ -32,7 +30,7 @@ export function VerdictLine({ troubles, known, stream }: VerdictProps) {
           h('li', { key: words, class: tone }, `${words} `, h('a', { href: linkTo(view) }, TITLES[view])),
         ),
       ),
-  );
+  ]);
 }
 
 function headline(troubles: readonly Trouble[], known: boolean, { status }: StreamState): string {

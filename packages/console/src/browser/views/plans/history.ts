@@ -14,10 +14,7 @@ export function PlanHistory({ plan }: { plan: string }) {
   const answer = useAnswer('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
   return h(AnswerView<HistoryAnswer>, {
     answer,
-    children: (history) => [
-      h(Missing, { key: 'missing', ...history }),
-      h(Steps, { key: 'chart', steps: history.steps }),
-    ],
+    children: (history) => [h(Missing, { ...history }), h(Steps, { steps: history.steps })],
   });
 }
 

@@ -7,9 +7,7 @@ import { Simulation } from './simulation.ts';
 
 export function NewPlan() {
   const answer = useAnswer('/plans');
-  return h(
-    View,
-    { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') },
+  return h(View, { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     h(AnswerView<Plans>, {
       answer,
       children: ({ plans }) =>
@@ -19,5 +17,5 @@ export function NewPlan() {
           onPut: async (name) => goTo(linkTo('plans', name), { replace: true }),
         }),
     }),
-  );
+  ]);
 }

@@ -12,14 +12,11 @@ import { Simulation } from './simulation.ts';
 /** One plan: what it is, what another one would do, and its requests. */
 export function OnePlan({ name }: { name: string }) {
   const answer = useAnswer(`/plans/${encodeURIComponent(name)}`);
-  return h(
-    View,
-    { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') },
+  return h(View, { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     h(AnswerView<Plan>, {
       answer,
       children: (plan) => [
         h(Facts, {
-          key: 'facts',
           facts: [
             ['Limits', plan.limits ?? 'set per key or account'],
             ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
@@ -28,24 +25,22 @@ export function OnePlan({ name }: { name: string }) {
             ['Used', addressesInWords(plan.addresses)],
             [
               'Keys',
-              h(
-                'a',
-                { href: linkTo('keys', '', { plan: name }) },
+              h('a', { href: linkTo('keys', '', { plan: name }) }, [
                 plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
-              ),
+              ]),
             ],
           ],
         }),
-        h('h2', { key: 'simulation-title' }, 'Simulate other limits'),
+        h('h2', null, 'Simulate other limits'),
         // The simulation belongs to the plan as it was: another plan starts with a new one.
         h(Simulation, {
           key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
           plan,
           onPut: answer.refresh,
         }),
-        h('h2', { key: 'history-title' }, 'Requests in the last day'),
-        h(PlanHistory, { key: 'history', plan: name }),
+        h('h2', null, 'Requests in the last day'),
+        h(PlanHistory, { plan: name }),
       ],
     }),
-  );
+  ]);
 }

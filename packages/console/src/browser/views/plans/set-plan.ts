@@ -22,14 +22,12 @@ export function SetPlan({
   const act: Act = {
     title: `Set plan ${plan}`,
     effect: [
-      h(
-        'p',
-        { key: 'limits' },
+      h('p', null, [
         `Plan ${plan} gets `,
         h('code', null, after ?? 'no limits of its own'),
         `, ${inFlight(trial)}, in the plans file. With the next request ${plural(keys, 'key')} would have other limits.`,
-      ),
-      h('p', { key: 'others' }, 'Usage is kept. Other gateways read their own file.'),
+      ]),
+      h('p', null, 'Usage is kept. Other gateways read their own file.'),
     ],
     verb: 'Apply',
     async run(_form, reason) {
@@ -46,11 +44,7 @@ export function SetPlan({
   }
 
   return [
-    h(
-      'p',
-      { key: 'button' },
-      h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Apply …'),
-    ),
-    isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
+    h('p', null, h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Apply …')),
+    isOpen && h(ActDialog, { act, onClose: close }),
   ];
 }

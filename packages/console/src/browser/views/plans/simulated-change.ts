@@ -12,32 +12,24 @@ const MOST_NAMED = 20;
 export function SimulatedChange({ trial }: { trial: PlanSimulation }) {
   const { before, after, keys, overLimit, unusable } = trial;
   return [
-    h('h3', { key: 'title' }, 'Now'),
-    h(
-      'p',
-      { key: 'change' },
+    h('h3', null, 'Now'),
+    h('p', null, [
       h('code', null, before ?? 'no limits of its own'),
       ' → ',
       h('code', null, after ?? 'no limits of its own'),
       `, ${inFlight(trial)}: ${keys === 0 ? 'no key' : plural(keys, 'key')} would have other limits.`,
-    ),
+    ]),
     overLimit.length > 0 &&
-      h(
-        Notice,
-        { key: 'over', tone: 'warn' },
+      h(Notice, { tone: 'warn' }, [
         `${plural(overLimit.length, isAccount(overLimit[0]!) ? 'account' : 'key')} would be refused at once: `,
         h(Named, { subjects: overLimit }),
-      ),
+      ]),
     unusable.length > 0 &&
-      h(
-        Notice,
-        { key: 'unusable', tone: 'bad' },
+      h(Notice, { tone: 'bad' }, [
         `${plural(unusable.length, 'key')} would have no limits at all and be refused: `,
         h(Named, { subjects: unusable }),
-      ),
-    keys > 0 &&
-      overLimit.length + unusable.length === 0 &&
-      h('p', { key: 'refused' }, 'No client would be refused at once.'),
+      ]),
+    keys > 0 && overLimit.length + unusable.length === 0 && h('p', null, 'No client would be refused at once.'),
   ];
 }
 

@@ -18,25 +18,19 @@ import {
 export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) {
   if (!lastDay) return null;
   return [
-    h('h3', { key: 'title' }, 'On the last day'),
-    lastDay.since === null
-      ? h('p', { key: 'none', class: 'empty' }, NO_LAST_DAY)
-      : h(Day, { key: 'day', day: lastDay }),
+    h('h3', null, 'On the last day'),
+    lastDay.since === null ? h('p', { class: 'empty' }, NO_LAST_DAY) : h(Day, { day: lastDay }),
   ];
 }
 
 function Day({ day }: { day: LastDay }) {
   const { windows, subjects, gateways } = day;
   return [
-    h(Missing, { key: 'missing', ...day }),
-    h(Verdict, { key: 'verdict', day }),
-    h(
-      'p',
-      { key: 'about', class: 'soft' },
-      [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
-    ),
-    h(Windows, { key: 'windows', windows }),
-    subjects.length > 0 && h(Parties, { key: 'parties', parties: subjects, windows }),
+    h(Missing, { ...day }),
+    h(Verdict, { day }),
+    h('p', { class: 'soft' }, [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' ')),
+    h(Windows, { windows }),
+    subjects.length > 0 && h(Parties, { parties: subjects, windows }),
   ];
 }
 

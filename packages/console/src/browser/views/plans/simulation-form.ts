@@ -46,12 +46,8 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
     }
   }
 
-  return h(
-    'form',
-    { onSubmit: submit },
-    h(
-      'div',
-      { class: 'filters' },
+  return h('form', { onSubmit: submit }, [
+    h('div', { class: 'filters' }, [
       plan === null && h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
       h(Field, {
         label: 'Limits',
@@ -71,16 +67,14 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
       }),
       h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan?.count ?? 'key' }),
       h('button', { type: 'submit', disabled: busy }, busy ? 'Simulating …' : 'Simulate'),
-    ),
-    h(
-      'p',
-      { class: 'soft' },
+    ]),
+    h('p', { class: 'soft' }, [
       'For example ',
       h('code', null, '60/minute,1000/day'),
       ' or ',
       h('code', null, '10/10s:sliding'),
       '; empty: set per key or account. A simulation changes nothing.',
-    ),
+    ]),
     h(Failure, { error }),
-  );
+  ]);
 }

@@ -19,11 +19,11 @@ interface SimulationProps {
 export function Simulation({ plan, taken, onPut }: SimulationProps) {
   const [simulated, setSimulated] = useState<SimulatedDraft | null>(null);
   return [
-    h(SimulationForm, { key: 'form', plan, taken, onTried: setSimulated }),
+    h(SimulationForm, { plan, taken, onTried: setSimulated }),
     simulated && [
-      h(SimulatedChange, { key: 'now', trial: simulated.trial }),
-      h(SimulatedDay, { key: 'day', trial: simulated.trial }),
-      h(SetPlan, { key: 'put', tried: simulated, onPut }),
+      h(SimulatedChange, { trial: simulated.trial }),
+      h(SimulatedDay, { trial: simulated.trial }),
+      h(SetPlan, { tried: simulated, onPut }),
     ],
   ];
 }

@@ -28,7 +28,7 @@ export function ExplainedRequest({ id }: { id: string }) {
     View,
     {
       title: 'Request',
-      about: ['Request ', h('code', { key: 'id' }, id), ': steps and limits'],
+      about: ['Request ', h('code', null, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
     h(FindRequest, { id }),
@@ -38,18 +38,18 @@ export function ExplainedRequest({ id }: { id: string }) {
 
 function RequestDetails({ request, asked }: { request: Explained; asked: string }) {
   return [
-    asked.toLowerCase() !== request.id && h('p', { key: 'equal' }, equalInWords(asked)),
-    h(Outcome, { key: 'outcome', request }),
-    h('h2', { key: 'way' }, 'Steps'),
+    asked.toLowerCase() !== request.id && h('p', null, equalInWords(asked)),
+    h(Outcome, { request }),
+    h('h2', null, 'Steps'),
     h(
       'ol',
-      { key: 'steps', class: 'steps' },
+      { class: 'steps' },
       stepsOf(request, clockTime).map((step) => h(Step, { key: step.name, step })),
     ),
-    request.windows.length > 0 && h(Windows, { key: 'windows', windows: request.windows }),
+    request.windows.length > 0 && h(Windows, { windows: request.windows }),
     ...request.faults.map((faults, i) => h(FaultList, { key: `faults ${i}`, faults })),
-    h('h2', { key: 'more' }, 'Details'),
-    h(WhatElse, { key: 'facts', request }),
+    h('h2', null, 'Details'),
+    h(WhatElse, { request }),
   ];
 }
 
@@ -57,40 +57,33 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
 function Outcome({ request }: { request: Explained }) {
   const { status, code, message, step, times, repeated: more, key } = request;
   const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
-  return h(
-    Notice,
-    { tone: tone === 'bad' ? 'warn' : tone },
-    h(
-      'p',
-      null,
+  return h(Notice, { tone: tone === 'bad' ? 'warn' : tone }, [
+    h('p', null, [
       h(Badge, { tone }, answerInWords(request)),
-      code !== null && [' ', h('code', { key: 'code' }, code)],
+      code !== null && [' ', h('code', null, code)],
       ` to ${askedInWords(request)}, after ${milliseconds(times.total)}`,
-    ),
+    ]),
     message !== null && h('p', null, h('q', null, message)),
     key !== null &&
       h('p', null, 'Sent with ', h(ClientLink, { who: key.id }), ' of ', h(ClientLink, { who: key.account }), '.'),
     more > 0 && h('p', null, `${plural(more, 'identical refusal')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
-  );
+  ]);
 }
 
 const TONES = { passed: 'good', refused: 'warn', failed: 'bad', 'not reached': 'plain' } as const;
 
 function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
-  return h(
-    'li',
-    { class: became === 'not reached' ? 'soft' : undefined },
+  return h('li', { class: became === 'not reached' ? 'soft' : undefined }, [
     h('span', { class: 'step' }, name),
     h(Badge, { tone: TONES[became] }, became),
     h('span', { class: 'words' }, words),
-  );
+  ]);
 }
 
 function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
   return [
-    h('h2', { key: 'title' }, 'Remaining quota'),
+    h('h2', null, 'Remaining quota'),
     h(Table<ExplainedWindow>, {
-      key: 'table',
       caption: 'Windows that counted the request',
       rows: windows,
       keyOf: ({ name }) => name,
@@ -111,10 +104,10 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
 function FaultList({ faults }: { faults: Faults }) {
   const { head, lines } = faultsInWords(faults);
   return [
-    h('h2', { key: 'head' }, head),
+    h('h2', null, head),
     h(
       'ul',
-      { key: 'lines', class: 'faults' },
+      { class: 'faults' },
       lines.map((line) => h('li', { key: line }, line)),
     ),
   ];

@@ -41,9 +41,8 @@ export function Refusals({ place }: { place: Place }) {
     h(AnswerView<Requests>, {
       answer,
       children: (asked) => [
-        h(Missing, { key: 'missing', ...asked }),
+        h(Missing, { ...asked }),
         h(List, {
-          key: 'list',
           tail: withRefused(tail, { requests: asked.requests, omitted: 0 }),
           filtered: key !== '' || account !== '' || code !== '',
         }),
@@ -72,13 +71,10 @@ function RequestFilters({ filter }: { filter: Readonly<Record<'key' | 'account' 
 function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: boolean }) {
   return [
     left > 0 &&
-      h(
-        'p',
-        { key: 'left', class: 'about' },
+      h('p', { class: 'about' }, [
         `${plural(left, 'more request')} came at the same time and ${left === 1 ? 'is' : 'are'} not listed${filtered ? '' : ': a filter shows those of one key, account or code'}.`,
-      ),
+      ]),
     h(Table<Tail['requests']>, {
-      key: 'table',
       caption: 'Refusals and failures, newest first',
       rows: groupsOf(requests),
       // The newest changes while one looks.
@@ -108,12 +104,10 @@ function RequestLink({ request: { id, at } }: { request: RefusedRequest }) {
 function Times({ group }: { group: Tail['requests'] }) {
   const times = number(timesOf(group));
   if (group.length === 1) return times;
-  return h(
-    'details',
-    null,
+  return h('details', null, [
     h('summary', null, times),
     group.slice(1).map((request) => h('div', { key: request.id }, h(RequestLink, { request }))),
-  );
+  ]);
 }
 
 function codeOf({ status, code }: RefusedRequest) {

@@ -1,14 +1,23 @@
-import { h } from 'preact';
+import { type ComponentType, h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
 import { notifyTabs, onTabMessage } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/notice.ts';
-import { linkTo, usePlace } from './routing.ts';
+import { linkTo, type Place, usePlace } from './routing.ts';
 import { SecretRefused, useLeftForSecret } from './secrets.ts';
 import { SessionContext } from './session.ts';
 import { SignIn } from './sign-in.ts';
-import { VIEWS } from './views.ts';
+import { Audit } from './views/audit.ts';
+import { Bans } from './views/bans.ts';
+import { Clients } from './views/clients.ts';
+import { Configuration } from './views/configuration.ts';
+import { Gateways } from './views/gateways.ts';
+import { Keys } from './views/keys.ts';
+import { Overview } from './views/overview.ts';
+import { Plans } from './views/plans.ts';
+import { Requests } from './views/requests.ts';
+import { Top } from './views/top.ts';
 
 /** The whole console: who is signed in, where one can go, and the view of the place. */
 export function App() {
@@ -120,3 +129,24 @@ function skip(event: MouseEvent) {
   event.preventDefault();
   document.getElementById('content')?.focus();
 }
+
+export interface ViewOf {
+  /** The first part of its address. */
+  readonly name: string;
+  readonly title: string;
+  readonly view: ComponentType<{ place: Place }>;
+}
+
+/** All views in the order of the navigation; the first opens the console. */
+export const VIEWS: readonly ViewOf[] = [
+  { name: 'overview', title: 'Overview', view: Overview },
+  { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
+  { name: 'requests', title: 'Requests', view: Requests },
+  { name: 'top-clients', title: 'Top clients', view: Top },
+  { name: 'bans', title: 'Bans', view: Bans },
+  { name: 'keys', title: 'Keys', view: Keys },
+  { name: 'plans', title: 'Plans', view: Plans },
+  { name: 'audit', title: 'Audit', view: Audit },
+  { name: 'configuration', title: 'Configuration', view: Configuration },
+  { name: 'gateways', title: 'Gateways', view: Gateways },
+];

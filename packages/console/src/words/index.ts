@@ -7,5 +7,4 @@ export * from '../browser/sentences/gateways.ts';
 export * from '../browser/sentences/last-day.ts';
 export * from '../browser/sentences/plans.ts';
 export * from '../browser/sentences/request.ts';
-export * from '../browser/sentences/stores.ts';
 export * from '../browser/sentences/top.ts';

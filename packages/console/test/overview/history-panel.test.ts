@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { HistoryStep, LiveNow } from '../../src/admin-api.ts';
-import { onLine, ticksOnLine } from '../../src/browser/views/overview/line.ts';
-import { kindsOf, sumOf } from '../../src/browser/views/overview/outcomes.ts';
+import { kindsOf, onLine, sumOf, ticksOnLine } from '../../src/browser/views/overview/outcomes.ts';
 
 const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;
 

@@ -1,6 +1,10 @@
 import { h } from 'preact';
-import { isKeyId } from '../key-id.ts';
 import { linkTo } from '../routing.ts';
+
+const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
+
+/** Whether the text is the whole id of a key; no account is called so. */
+export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
 /** The id of a key or the name of an account, which leads to all that is known of it. `null` is a dash. */
 export function ClientLink({ who }: { who: string | null }) {

@@ -1,4 +1,5 @@
 import { type ComponentChildren, h, type JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 type InputProps = JSX.IntrinsicElements['input'];
 
@@ -30,5 +31,54 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
       { name, onChange: (event: Event) => onChoice?.((event.currentTarget as HTMLSelectElement).value) },
       options.map(([one, word]) => h('option', { key: one, value: one, selected: one === value }, word)),
     ),
+  ]);
+}
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly name: string;
+  /** What is looked for now. */
+  readonly value: string;
+  readonly maxLength: number;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+}
+
+/** A field of a search. It has what is looked for, also after a step back, and keeps the focus when it was changed. */
+export function SearchField({ label, value, ...input }: SearchFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  // A later effect could replace what has been typed by then.
+  useLayoutEffect(() => {
+    field.current!.value = value;
+  }, [value]);
+  return h('label', { class: 'field' }, [
+    h('span', null, label),
+    h('input', { ref: field, type: 'search', autoComplete: 'off', spellcheck: false, ...input }),
+  ]);
+}
+
+interface FiltersProps {
+  /** What it does, for people who do not see where it stands: `Filter keys`. */
+  readonly label: string;
+  /** The word on its button. */
+  readonly verb: string;
+  /** Gets what is written into the fields that have a name, without spaces around it. */
+  readonly onSubmit: (fields: Readonly<Record<string, string>>) => void;
+  /** The address of the list without filters, where something is filtered now. */
+  readonly all?: string | undefined;
+  readonly children?: ComponentChildren;
+}
+
+/** The form that every search and every list with filters has. Choices may act by themselves: those have no name. */
+export function Filters({ label, verb, onSubmit, all, children }: FiltersProps) {
+  function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const fields = [...new FormData(event.currentTarget as HTMLFormElement)];
+    onSubmit(Object.fromEntries(fields.map(([name, value]) => [name, String(value).trim()])));
+  }
+  return h('form', { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit }, [
+    children,
+    h('button', { type: 'submit' }, verb),
+    all !== undefined && h('a', { href: all }, 'Show all'),
   ]);
 }

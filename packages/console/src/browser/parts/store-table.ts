@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import type { Store } from '../../admin-api.ts';
 import { number } from '../format.ts';
-import { isWell, reasonInWords, stateInWords } from '../sentences/stores.ts';
+import { isWell, reasonInWords, stateInWords } from '../sentences/gateways.ts';
 import { Badge, type Tone } from './notice.ts';
 import { type Column, Table } from './table.ts';
 import { Time } from './time.ts';

@@ -30,26 +30,18 @@ export function View({ title, about, actions, children }: ViewProps) {
   ]);
 }
 
-/** Draws an answer: the failure, a word while it loads, its age if the state is down, and the last value. */
-export function AnswerView<T extends object>({
-  answer,
-  children,
-}: {
-  answer: Answer<T>;
-  children: (value: T) => ComponentChildren;
-}) {
-  return h('div', { 'aria-busy': answer.loading && answer.value === null }, [
-    h(Failure, { error: answer.error }),
-    h(AsOf, { at: asOf(answer.value) }),
-    answer.value !== null ? children(answer.value) : answer.loading && h('p', { class: 'loading' }, 'Loading …'),
-  ]);
-}
-
-function AsOf({ at }: { at: string | null }) {
-  if (at === null) return null;
-  return h(Notice, { tone: 'warn' }, [
-    'As of ',
-    h(Time, { at }),
-    '; Redis does not respond. Changes fail until it is up.',
+/** Draws an answer: the failure, a word while it loads, its age if the state is down, and the last value by `draw`. */
+export function answerView<T extends object>(answer: Answer<T>, draw: (value: T) => ComponentChildren) {
+  const { value, error, loading } = answer;
+  const at = asOf(value);
+  return h('div', { 'aria-busy': loading && value === null }, [
+    h(Failure, { error }),
+    at !== null &&
+      h(Notice, { tone: 'warn' }, [
+        'As of ',
+        h(Time, { at }),
+        '; Redis does not respond. Changes fail until it is up.',
+      ]),
+    value !== null ? draw(value) : loading && h('p', { class: 'loading' }, 'Loading …'),
   ]);
 }

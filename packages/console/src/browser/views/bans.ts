@@ -1,28 +1,21 @@
 import { h } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Ban, BanHistory } from '../../admin-api.ts';
-import { banTargetOf } from '../acts/ban-target.ts';
-import { extendAct, liftAct } from '../acts/bans.ts';
+import type { Ban } from '../../admin-api.ts';
+import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
 import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
+import { type Acts, useActs } from '../parts/act.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { ClientLink } from '../parts/client-link.ts';
-import { Choice } from '../parts/fields.ts';
-import { Filters } from '../parts/filters.ts';
+import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
-import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { type Acts, useActs } from '../parts/use-acts.ts';
-import { AnswerView, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
 const PAGE = 50;
-
-interface InForce {
-  readonly bans: readonly Ban[];
-}
 
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
@@ -31,11 +24,9 @@ export function Bans({ place }: { place: Place }) {
   const mayAct = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
-    h(AnswerView<InForce>, {
-      answer: bans,
-      children: ({ bans: inForce }) =>
-        h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
-    }),
+    answerView(bans, ({ bans: inForce }) =>
+      h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
+    ),
     h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
     acts.dialog,
   ]);
@@ -131,10 +122,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
       }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
-    h(AnswerView<BanHistory>, {
-      answer,
-      children: ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' }),
-    }),
+    answerView(answer, ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' })),
     h(Pager, {
       of: 'the history',
       at: below || null,

@@ -1,15 +1,14 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Config, Setting, Status, Webhooks } from '../../admin-api.ts';
+import type { Gateway, Setting, Status, WebhookEndpoint } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { number } from '../format.ts';
 import { Field } from '../parts/fields.ts';
+import { Badge, Missing } from '../parts/notice.ts';
 import { Table } from '../parts/table.ts';
-import { AnswerView, View } from '../parts/view.ts';
-import { Files } from './configuration/files.ts';
-import { GatewayConfigurations } from './configuration/gateways.ts';
-import { ReceiversOfEvents } from './configuration/receivers.ts';
-import { Source } from './configuration/source.ts';
+import { Time } from '../parts/time.ts';
+import { answerView, View } from '../parts/view.ts';
+import { Files, Source } from './configuration/files.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
@@ -23,17 +22,11 @@ export function Configuration() {
       h('h2', null, 'Files'),
       h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
       h('h2', null, 'Gateways'),
-      h(AnswerView<Status>, { answer: status, children: (found) => h(GatewayConfigurations, { status: found }) }),
+      answerView(status, (found) => h(GatewayConfigurations, { status: found })),
       h('h2', null, 'Webhooks'),
-      h(AnswerView<Webhooks>, {
-        answer: webhooks,
-        children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
-      }),
+      answerView(webhooks, (found) => h(ReceiversOfEvents, { receivers: found.endpoints })),
       h('h2', null, 'Settings in force'),
-      h(AnswerView<Config>, {
-        answer: settings,
-        children: (found) => h(SettingsInForce, { settings: found.settings }),
-      }),
+      answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
     ],
   );
 }
@@ -71,4 +64,86 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
 function isAbout({ name, value, source, restart }: Setting, text: string): boolean {
   const all = `${name} ${value} ${source} ${restart ? 'restart' : 'reload'}`.toLowerCase();
   return text.split(/\s+/).every((word) => all.includes(word));
+}
+
+/** Which gateways decide by another configuration, and what the last reload of each did. */
+export function GatewayConfigurations({ status }: { status: Status }) {
+  return [
+    h(Missing, { ...status }),
+    h(Table<Gateway>, {
+      caption: 'Configuration of each gateway',
+      rows: status.gateways,
+      keyOf: ({ gateway }) => gateway,
+      empty: 'No gateway responded.',
+      toneOf: ({ configuration: { differs } }) => (differs.length > 0 ? 'warn' : undefined),
+      columns: [
+        { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
+        ...(['settings', 'plans', 'contract'] as const).map((part) => ({
+          title: part[0]!.toUpperCase() + part.slice(1),
+          cell: ({ configuration }: Gateway) => [
+            h('code', null, configuration[part]),
+            part === 'contract' &&
+              configuration.contract === 'none' && [' ', h(Badge, { tone: 'warn' }, 'requests are not validated')],
+            configuration.differs.includes(part) && [' ', h(Badge, { tone: 'warn' }, 'differs')],
+          ],
+        })),
+        {
+          title: 'Restart required',
+          cell: ({ configuration: { pendingRestart } }) =>
+            pendingRestart.length === 0 ? '–' : pendingRestart.join(', '),
+        },
+        { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
+      ],
+    }),
+  ];
+}
+
+function lastReloadOf({ configuration: { lastReload } }: Gateway) {
+  if (lastReload === null) return 'none since its start';
+  const { at, reason, problems } = lastReload;
+  const when = [h(Time, { at }), `, ${reason}`];
+  if (problems.length === 0) return when;
+  return [
+    h(Badge, { tone: 'bad' }, 'refused'),
+    ' ',
+    ...when,
+    h(
+      'ul',
+      null,
+      problems.map((problem) => h('li', { key: problem }, problem)),
+    ),
+  ];
+}
+
+/** A tone and the words for it. */
+const STATUSES = {
+  new: ['plain', 'nothing sent yet'],
+  ok: ['good', 'OK'],
+  failing: ['bad', 'failing'],
+  disabled: ['bad', 'disabled'],
+} as const;
+
+/** The receivers of events, and whether deliveries succeed. */
+export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEndpoint[] }) {
+  return h(Table<WebhookEndpoint>, {
+    caption: 'Webhook endpoints',
+    rows: receivers,
+    keyOf: ({ id }) => id,
+    empty: 'No webhook endpoints configured.',
+    toneOf: ({ status }) => (status === 'failing' || status === 'disabled' ? 'bad' : undefined),
+    columns: [
+      { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', null, id)] },
+      { title: 'Status', cell: statusOf },
+      { title: 'Pending', figure: true, cell: ({ pending }) => number(pending) },
+      { title: 'Dropped', figure: true, cell: ({ dropped }) => number(dropped) },
+      { title: 'Last delivered', cell: ({ delivered }) => h(Time, { at: delivered }) },
+      { title: 'Events', cell: ({ events }) => events.join(', ') },
+    ],
+  });
+}
+
+function statusOf({ status, failingSince, error }: WebhookEndpoint) {
+  const [tone, words] = STATUSES[status];
+  const badge = h(Badge, { tone }, words);
+  return failingSince === null ? badge : [badge, ' since ', h(Time, { at: failingSince }), `: ${error}`];
 }

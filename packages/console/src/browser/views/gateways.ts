@@ -1,35 +1,29 @@
 import { h } from 'preact';
-import type { Gateway, Status, Stores, StoreWithProcesses } from '../../admin-api.ts';
+import type { Gateway, StoreWithProcesses } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { bytes, milliseconds, number, span } from '../format.ts';
 import { Badge, Missing } from '../parts/notice.ts';
 import { StoreTable } from '../parts/store-table.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { AnswerView, View } from '../parts/view.ts';
-import { connectionsInWords } from '../sentences/stores.ts';
+import { answerView, View } from '../parts/view.ts';
+import { connectionsInWords } from '../sentences/gateways.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
   const answer = useAnswer('/status', { every: 5_000 });
   const stores = useAnswer('/stores', { every: 5_000 });
   return h(View, { title: 'Gateways', about: 'Running gateways and differences in their configuration' }, [
-    h(AnswerView<Status>, {
-      answer,
-      children: (status) => [h(Missing, { ...status }), h(PeerGateways, { gateways: status.gateways })],
-    }),
+    answerView(answer, (status) => [h(Missing, { ...status }), h(PeerGateways, { gateways: status.gateways })]),
     h('section', { 'aria-label': 'Stores' }, [
       h('h2', null, 'Stores'),
-      h(AnswerView<Stores>, {
-        answer: stores,
-        children: (status) => [
-          h(Missing, { ...status }),
-          h(StoreTable<StoreWithProcesses>, {
-            stores: status.stores,
-            more: status.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
-          }),
-        ],
-      }),
+      answerView(stores, (status) => [
+        h(Missing, { ...status }),
+        h(StoreTable<StoreWithProcesses>, {
+          stores: status.stores,
+          more: status.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
+        }),
+      ]),
     ]),
   ]);
 }

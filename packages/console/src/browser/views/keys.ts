@@ -1,17 +1,15 @@
 import { h } from 'preact';
-import type { Key, KeyStatus, Keys as KeysAnswer } from '../../admin-api.ts';
-import { newKeyAct } from '../acts/new-key.ts';
+import type { Key, KeyStatus } from '../../admin-api.ts';
+import { newKeyAct } from '../acts/keys.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useActs } from '../parts/act.ts';
 import { ClientLink } from '../parts/client-link.ts';
-import { Choice } from '../parts/fields.ts';
-import { Filters } from '../parts/filters.ts';
+import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Badge, type Tone } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
-import { SearchField } from '../parts/search-field.ts';
 import { Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { useActs } from '../parts/use-acts.ts';
-import { AnswerView, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
@@ -44,10 +42,7 @@ export function Keys({ place }: { place: Place }) {
       actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
     },
     h(KeyFilters, { query: { find, account, plan, status, sort }, show, isFiltered }),
-    h(AnswerView<KeysAnswer>, {
-      answer,
-      children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' }),
-    }),
+    answerView(answer, ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' })),
     h(Pager, {
       of: 'keys',
       at: after || null,

@@ -1,24 +1,23 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LiveNow } from '../../admin-api.ts';
+import type { LiveNow, Store } from '../../admin-api.ts';
+import { type StreamState, useStream } from '../api/stream.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { useStream } from '../api/use-stream.ts';
-import { clockTime, milliseconds, number } from '../format.ts';
+import { clockTime, milliseconds, number, plural } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
-import { Links } from '../parts/links.ts';
 import { LiveSwitch } from '../parts/live.ts';
+import { StoreTable } from '../parts/store-table.ts';
 import { View } from '../parts/view.ts';
+import { linkTo } from '../routing.ts';
+import { isWell } from '../sentences/gateways.ts';
+import { useLinks } from '../session.ts';
+import { HistoryPanel, kindsAsSeries, latencyAsSeries } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
-import { HistoryPanel } from './overview/history-panel.ts';
-import { ticksOnLine } from './overview/line.ts';
-import { type Kinds, kindsOf } from './overview/outcomes.ts';
-import { kindsAsSeries, latencyAsSeries } from './overview/series.ts';
-import { Stores } from './overview/stores.ts';
-import { troublesIn } from './overview/verdict.ts';
-import { VerdictLine } from './overview/verdict-line.ts';
+import { type Kinds, kindsOf, ticksOnLine } from './overview/outcomes.ts';
+import { type Trouble, troublesIn } from './overview/verdict.ts';
 
 /** Ticks that are shown: two minutes. */
-const SHOWN = 60;
+const SHOWN_TICKS = 60;
 
 /** Whether all is well, and how it goes: live, the last hour, the last day. */
 export function Overview() {
@@ -53,11 +52,11 @@ export function Overview() {
 
 /** A new or repeated subscription gets the last tick again. */
 function withTick(before: readonly LiveNow[], tick: LiveNow): readonly LiveNow[] {
-  return before.at(-1)?.at === tick.at ? before : [...before.slice(1 - SHOWN), tick];
+  return before.at(-1)?.at === tick.at ? before : [...before.slice(1 - SHOWN_TICKS), tick];
 }
 
 function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
-  const line = ticksOnLine(ticks, SHOWN);
+  const line = ticksOnLine(ticks, SHOWN_TICKS);
   const names = line.map((tick) => (tick === null ? '' : clockTime(tick.at)));
   return h('section', { 'aria-label': 'Last two minutes' }, [
     h('h2', null, 'Last two minutes'),
@@ -83,4 +82,72 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
 function perSecond({ answered, limited, refused, failed }: Kinds, span: number): Kinds {
   const rate = (count: number) => (count * 1_000) / span;
   return { answered: rate(answered), limited: rate(limited), refused: rate(refused), failed: rate(failed) };
+}
+
+const TITLES: Readonly<Record<Trouble['view'], string>> = {
+  gateways: 'Gateways',
+  requests: 'Requests',
+  'top-clients': 'Top clients',
+  configuration: 'Configuration',
+};
+
+interface VerdictProps {
+  readonly troubles: readonly Trouble[];
+  /** Whether there is anything to judge by. */
+  readonly known: boolean;
+  readonly stream: StreamState;
+}
+
+/** Whether all is well; if not, each trouble with a link to its view. */
+export function VerdictLine({ troubles, known, stream }: VerdictProps) {
+  const tone = !known ? 'plain' : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
+  return h('section', { class: `verdict ${tone}`, 'aria-label': 'Verdict' }, [
+    h('p', { class: 'verdict-line', role: 'status' }, headline(troubles, known, stream)),
+    troubles.length > 0 &&
+      h(
+        'ul',
+        null,
+        troubles.map(({ tone, words, view }) =>
+          h('li', { key: words, class: tone }, `${words} `, h('a', { href: linkTo(view) }, TITLES[view])),
+        ),
+      ),
+  ]);
+}
+
+function headline(troubles: readonly Trouble[], known: boolean, { status }: StreamState): string {
+  if (!known) return status === 'lost' ? 'Unknown: the gateway does not respond.' : 'Looking …';
+  if (troubles.length === 0) return status === 'lost' ? 'OK at last contact.' : 'OK';
+  return troubles[0]!.tone === 'bad' ? 'Down' : 'Degraded';
+}
+
+/** Stores that are up and are shown here; all of them stand in the view Gateways. */
+const SHOWN_UP = 5;
+
+/** How every store stands: those first that somebody has to look at. */
+export function Stores({ stores }: { stores: readonly Store[] }) {
+  const unwell = stores.filter((store) => !isWell(store));
+  const well = stores.filter(isWell);
+  const left = well.length - SHOWN_UP;
+  return h('section', { 'aria-label': 'Stores' }, [
+    h('h2', null, 'Stores'),
+    h(StoreTable<Store>, { stores: [...unwell, ...well.slice(0, SHOWN_UP)] }),
+    left > 0 &&
+      h('p', { class: 'about' }, [
+        `${plural(left, 'more store')} ${left === 1 ? 'is' : 'are'} up: `,
+        h('a', { href: linkTo('gateways') }, 'Gateways'),
+      ]),
+  ]);
+}
+
+/** Links to pages of other systems, such as dashboards, in tabs of their own. Nothing if `console.links` names none. */
+export function Links() {
+  const links = useLinks();
+  if (links.length === 0) return null;
+  return h(
+    'ul',
+    { class: 'links', 'aria-label': 'Pages of other systems' },
+    links.map(({ title, url }) =>
+      h('li', { key: url + title }, h('a', { href: url, target: '_blank', rel: 'noreferrer' }, title)),
+    ),
+  );
 }

@@ -1,15 +1,16 @@
 import { h } from 'preact';
-import type { BanEscalation, Plan, Plans as PlansAnswer } from '../../admin-api.ts';
+import type { BanEscalation, History as HistoryAnswer, Plan } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { number, plural } from '../format.ts';
+import { dayTime, number, plural } from '../format.ts';
+import { Chart } from '../parts/chart.ts';
 import { Facts } from '../parts/facts.ts';
+import { Missing } from '../parts/notice.ts';
 import { Table } from '../parts/table.ts';
-import { AnswerView, View } from '../parts/view.ts';
-import { linkTo, type Place } from '../routing.ts';
-import { inFlight } from '../sentences/plans.ts';
+import { answerView, View } from '../parts/view.ts';
+import { goTo, linkTo, type Place } from '../routing.ts';
+import { addressesInWords, inFlight } from '../sentences/plans.ts';
 import { useMay } from '../session.ts';
-import { NewPlan } from './plans/new-plan.ts';
-import { OnePlan } from './plans/one-plan.ts';
+import { Simulation } from './plans/simulation.ts';
 
 /** `storegate plans`: all plans, one plan with a simulation, or a new plan. */
 export function Plans({ place: { rest, query } }: { place: Place }) {
@@ -26,27 +27,24 @@ function AllPlans() {
       about: 'Plans, their limits and their keys',
       actions: useMay('admin') && h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
     },
-    h(AnswerView<PlansAnswer>, {
-      answer,
-      children: ({ plans, public: open, bans }) => [
-        h(Table<Plan>, {
-          caption: 'Plans in force',
-          rows: plans,
-          keyOf: ({ name }) => name,
-          empty: 'No plans.',
-          columns: [
-            { title: 'Plan', names: true, cell: ({ name }) => h('a', { href: linkTo('plans', name) }, name) },
-            { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
-            { title: 'Counts', cell: ({ count }) => countInWords(count) },
-            { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
-          ],
-        }),
-        h('h2', null, 'Public'),
-        h(Public, { plan: open[0] }),
-        h('h2', null, 'Bans'),
-        h(Bans, { escalation: bans }),
-      ],
-    }),
+    answerView(answer, ({ plans, public: open, bans }) => [
+      h(Table<Plan>, {
+        caption: 'Plans in force',
+        rows: plans,
+        keyOf: ({ name }) => name,
+        empty: 'No plans.',
+        columns: [
+          { title: 'Plan', names: true, cell: ({ name }) => h('a', { href: linkTo('plans', name) }, name) },
+          { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
+          { title: 'Counts', cell: ({ count }) => countInWords(count) },
+          { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
+        ],
+      }),
+      h('h2', null, 'Public'),
+      h(Public, { plan: open[0] }),
+      h('h2', null, 'Bans'),
+      h(Bans, { escalation: bans }),
+    ]),
   );
 }
 
@@ -81,3 +79,86 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
     ],
   });
 }
+
+/** One plan: what it is, what another one would do, and its requests. */
+export function OnePlan({ name }: { name: string }) {
+  const answer = useAnswer(`/plans/${encodeURIComponent(name)}`);
+  return h(View, { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') }, [
+    answerView(answer, (plan) => [
+      h(Facts, {
+        facts: [
+          ['Limits', plan.limits ?? 'set per key or account'],
+          ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
+          ['In flight', inFlight(plan)],
+          ['Weight', `${plan.weight}, if the store is busy`],
+          ['Used', addressesInWords(plan.addresses)],
+          [
+            'Keys',
+            h('a', { href: linkTo('keys', '', { plan: name }) }, [
+              plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
+            ]),
+          ],
+        ],
+      }),
+      h('h2', null, 'Simulate other limits'),
+      // The simulation belongs to the plan as it was: another plan starts with a new one.
+      h(Simulation, {
+        key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
+        plan,
+        onPut: answer.refresh,
+      }),
+      h('h2', null, 'Requests in the last day'),
+      h(PlanHistory, { plan: name }),
+    ]),
+  ]);
+}
+
+export function NewPlan() {
+  const answer = useAnswer('/plans');
+  return h(View, { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') }, [
+    answerView(answer, ({ plans }) =>
+      h(Simulation, {
+        plan: null,
+        taken: plans.map(({ name }) => name),
+        onPut: async (name) => goTo(linkTo('plans', name), { replace: true }),
+      }),
+    ),
+  ]);
+}
+
+const STEP = 1_800_000;
+const STEPS = 48;
+
+/** How many requests of a plan limits admitted and refused, each half hour. */
+export function PlanHistory({ plan }: { plan: string }) {
+  const answer = useAnswer('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
+  return answerView(answer, (history) => [h(Missing, { ...history }), h(Steps, { steps: history.steps })]);
+}
+
+type Step = HistoryAnswer['steps'][number];
+
+function Steps({ steps }: { steps: readonly Step[] }) {
+  // The clock of the gateway may be ahead of that of the reader.
+  const last = startOf(Math.max(Date.now(), ...steps.map(({ at }) => Date.parse(at))));
+  const starts = Array.from({ length: STEPS }, (_, i) => last - (STEPS - 1 - i) * STEP);
+  // Where no gateway ran nothing is known.
+  const sums = starts.map((start) => {
+    const inside = steps.filter(({ at }) => startOf(Date.parse(at)) === start);
+    return inside.length === 0 ? null : inside;
+  });
+  const of = (verdict: 'admitted' | 'limited' | 'banned') =>
+    sums.map((inside) => inside?.reduce((sum, step) => sum + step[verdict], 0) ?? null);
+  return h(Chart, {
+    title: 'Requests of this plan per half hour',
+    steps: starts.map(dayTime),
+    series: [
+      { name: 'admitted', values: of('admitted'), look: 'good' },
+      { name: 'limited', values: of('limited'), look: 'warn' },
+      { name: 'banned', values: of('banned'), look: 'bad' },
+    ],
+    kind: 'bars',
+    format: number,
+  });
+}
+
+const startOf = (time: number) => Math.floor(time / STEP) * STEP;

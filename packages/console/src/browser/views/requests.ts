@@ -1,9 +1,117 @@
 import { h } from 'preact';
-import type { Place } from '../routing.ts';
-import { ExplainedRequest } from './requests/explanation.ts';
-import { Refusals } from './requests/refusals.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { LiveRefused, RefusedRequest } from '../../admin-api.ts';
+import { useStream } from '../api/stream.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { number, plural } from '../format.ts';
+import { ClientLink } from '../parts/client-link.ts';
+import { Filters, SearchField } from '../parts/fields.ts';
+import { LiveSwitch } from '../parts/live.ts';
+import { Badge, Missing } from '../parts/notice.ts';
+import { Table } from '../parts/table.ts';
+import { Time } from '../parts/time.ts';
+import { answerView, View } from '../parts/view.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { goUnlessSecret } from '../secrets.ts';
+import { ExplainedRequest, FindRequest } from './requests/explanation.ts';
+import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './requests/tail.ts';
 
 /** What was refused, as it is refused; or all that is known of one request, where its id is in the address. */
 export function Requests({ place }: { place: Place }) {
   return place.rest === '' ? h(Refusals, { place }) : h(ExplainedRequest, { id: place.rest });
+}
+
+/** `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or a code. */
+export function Refusals({ place }: { place: Place }) {
+  const { key = '', account = '', code = '' } = place.query;
+  const [tail, setTail] = useState<Tail>(NO_TAIL);
+  const [paused, setPaused] = useState(false);
+  const answer = useAnswer('/requests', { query: { key, account, code } });
+  const stream = useStream(paused ? null : '/live', { event: 'refused', key, account, code }, (_name, data) =>
+    setTail((before) => withRefused(before, data as LiveRefused)),
+  );
+  useEffect(() => setTail(NO_TAIL), [key, account, code]);
+  // Loads what came while the stream was closed.
+  useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
+  return h(
+    View,
+    {
+      title: 'Requests',
+      about: 'Refused and failed requests',
+      actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
+    },
+    h(FindRequest, null),
+    h(RequestFilters, { filter: { key, account, code } }),
+    answerView(answer, (asked) => [
+      h(Missing, { ...asked }),
+      h(List, {
+        tail: withRefused(tail, { requests: asked.requests, omitted: 0 }),
+        filtered: key !== '' || account !== '' || code !== '',
+      }),
+    ]),
+  );
+}
+
+function RequestFilters({ filter }: { filter: Readonly<Record<'key' | 'account' | 'code', string>> }) {
+  const field = (name: keyof typeof filter, label: string, placeholder: string) =>
+    h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
+  return h(
+    Filters,
+    {
+      label: 'Filter requests',
+      verb: 'Filter',
+      onSubmit: (fields) => goUnlessSecret('requests', '', fields),
+      all: Object.values(filter).some((value) => value !== '') ? linkTo('requests') : undefined,
+    },
+    field('key', 'Key', 'key_…'),
+    field('account', 'Account', 'acme'),
+    field('code', 'Code', 'rate_limit_exceeded'),
+  );
+}
+
+function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: boolean }) {
+  return [
+    left > 0 &&
+      h('p', { class: 'about' }, [
+        `${plural(left, 'more request')} came at the same time and ${left === 1 ? 'is' : 'are'} not listed${filtered ? '' : ': a filter shows those of one key, account or code'}.`,
+      ]),
+    h(Table<Tail['requests']>, {
+      caption: 'Refusals and failures, newest first',
+      rows: groupsOf(requests),
+      // The newest changes while one looks.
+      keyOf: (group) => group.at(-1)!.id,
+      empty: filtered
+        ? 'None in memory. New ones appear here.'
+        : 'None in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here.',
+      toneOf: ([first]) => (first!.status >= 500 ? 'bad' : undefined),
+      columns: [
+        { title: 'At', names: true, cell: ([first]) => h(RequestLink, { request: first! }) },
+        { title: 'Code', cell: ([first]) => codeOf(first!) },
+        { title: 'Operation', cell: ([first]) => `${first!.method} ${first!.operation}` },
+        { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
+        { title: 'Account', cell: ([first]) => h(ClientLink, { who: first!.key?.account ?? null }) },
+        { title: 'Address', cell: ([first]) => first!.address },
+        { title: 'Times', figure: true, cell: (group) => h(Times, { group }) },
+      ],
+    }),
+  ];
+}
+
+function RequestLink({ request: { id, at } }: { request: RefusedRequest }) {
+  return h('a', { href: linkTo('requests', id) }, h(Time, { at }));
+}
+
+/** How often, with links to the earlier requests. */
+function Times({ group }: { group: Tail['requests'] }) {
+  const times = number(timesOf(group));
+  if (group.length === 1) return times;
+  return h('details', null, [
+    h('summary', null, times),
+    group.slice(1).map((request) => h('div', { key: request.id }, h(RequestLink, { request }))),
+  ]);
+}
+
+function codeOf({ status, code }: RefusedRequest) {
+  const badge = h(Badge, { tone: status >= 500 ? 'bad' : 'plain' }, status);
+  return h('span', { class: 'whole' }, badge, ' ', code ?? 'of the store');
 }

@@ -7,7 +7,7 @@ import { Choice } from '../parts/fields.ts';
 import { Missing } from '../parts/notice.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
-import { AnswerView, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { missingWorkers } from '../sentences/gateways.ts';
 import { COUNTED, overcount, topError, topTotal } from '../sentences/top.ts';
@@ -55,10 +55,7 @@ export function Top({ place: { query } }: { place: Place }) {
         h(Choice, { label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
       ],
     },
-    h(AnswerView<TopAnswer>, {
-      answer,
-      children: (top) => [h(Missing, { ...top }), h(Basis, { top }), h(Items, { top })],
-    }),
+    answerView(answer, (top) => [h(Missing, { ...top }), h(Basis, { top }), h(Items, { top })]),
   );
 }
 

@@ -1,15 +1,43 @@
 import { h } from 'preact';
-import type { Audit, BanHistory, RefusedRequest, Requests } from '../../../admin-api.ts';
+import type { Audit, BanHistory, RefusedRequest, Requests, UsageList } from '../../../admin-api.ts';
+import { type Answer, useAnswer, useRefreshWith } from '../../api/use-answer.ts';
 import { number } from '../../format.ts';
-import { isKeyId } from '../../key-id.ts';
 import { BanLog } from '../../parts/ban-log.ts';
+import { isKeyId } from '../../parts/client-link.ts';
 import { Missing } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import { AnswerView } from '../../parts/view.ts';
+import { answerView } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 import { inWords, whatChanged } from '../audit/changes.ts';
-import type { SubjectRecords } from './use-subject.ts';
+
+const SHOWN = 20;
+
+/** What a key or an account has left behind. */
+export interface SubjectRecords {
+  readonly usage: Answer<UsageList>;
+  readonly bans: Answer<BanHistory>;
+  readonly refusals: Answer<Requests>;
+  readonly changes: Answer<Audit>;
+  readonly refresh: () => void;
+}
+
+export function useSubject(name: string): SubjectRecords {
+  const isKey = isKeyId(name);
+  // An account may have many keys, each of which is looked at.
+  const usage = useAnswer(`/usage/${encodeURIComponent(name)}`, { every: isKey ? 5_000 : 15_000 });
+  const bans = useAnswer('/ban-history', { query: { subject: name, limit: SHOWN } });
+  const refusals = useAnswer('/requests', {
+    query: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: SHOWN },
+    every: 10_000,
+  });
+  const changes = useAnswer('/audit', { query: { target: name, limit: SHOWN } });
+  useRefreshWith(bans, usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)));
+  const refresh = () => {
+    for (const answer of [usage, bans, refusals, changes]) void answer.refresh();
+  };
+  return { usage, bans, refusals, changes, refresh };
+}
 
 type Change = Audit['entries'][number];
 
@@ -17,32 +45,23 @@ type Change = Audit['entries'][number];
 export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
   return [
     h('h2', null, 'Latest refusals and failures'),
-    h(AnswerView<Requests>, {
-      answer: party.refusals,
-      children: (answer) => [
-        h(Missing, { ...answer }),
-        h(Refused, { name, ...answer }),
-        more('live', linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }), 'Follow its refusals'),
-      ],
-    }),
+    answerView(party.refusals, (answer) => [
+      h(Missing, { ...answer }),
+      h(Refused, { name, ...answer }),
+      more('live', linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }), 'Follow its refusals'),
+    ]),
     h('h2', null, 'Bans'),
-    h(AnswerView<BanHistory>, {
-      answer: party.bans,
-      children: ({ entries, next }) => [
-        h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
-        next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
-      ],
-    }),
+    answerView(party.bans, ({ entries, next }) => [
+      h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
+      next !== null && more('bans', linkTo('bans', '', { party: name }), 'All its bans'),
+    ]),
     h('h2', null, 'Admin changes'),
     !isKeyId(name) &&
       h('p', { class: 'about' }, 'Changes of the account; changes of its keys are listed with each key.'),
-    h(AnswerView<Audit>, {
-      answer: party.changes,
-      children: ({ entries, next }) => [
-        h(Changed, { entries }),
-        next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
-      ],
-    }),
+    answerView(party.changes, ({ entries, next }) => [
+      h(Changed, { entries }),
+      next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
+    ]),
   ];
 }
 

@@ -1,19 +1,24 @@
 import { h } from 'preact';
-import type { BanEntry, Usage, UsageList } from '../../../admin-api.ts';
-import { type BanTarget, banTargetOf } from '../../acts/ban-target.ts';
-import { banAct, extendAct, liftAct } from '../../acts/bans.ts';
-import { grantAct, resetAct } from '../../acts/usage.ts';
+import type { BanEntry, Usage } from '../../../admin-api.ts';
+import {
+  type BanTarget,
+  banAct,
+  banTargetOf,
+  extendAct,
+  grantAct,
+  liftAct,
+  resetAct,
+} from '../../acts/bans-and-usage.ts';
 import { clockTime, number, plural } from '../../format.ts';
+import type { Acts } from '../../parts/act.ts';
 import { ClientLink } from '../../parts/client-link.ts';
-import { Meter } from '../../parts/meter.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import type { Acts } from '../../parts/use-acts.ts';
-import { AnswerView } from '../../parts/view.ts';
+import { answerView } from '../../parts/view.ts';
 import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
-import type { SubjectRecords } from './use-subject.ts';
+import type { SubjectRecords } from './activity.ts';
 
 /** Usages that are shown with their windows. */
 const SHOWN = 10;
@@ -25,21 +30,18 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
     return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
   return [
     h('h2', null, 'Now'),
-    h(AnswerView<UsageList>, {
-      answer: party.usage,
-      children: ({ usage }) => [
-        shownOf(usage).map((entry) =>
-          h(One, {
-            key: entry.subject,
-            entry,
-            named: usage.length > 1 || entry.key !== name,
-            ban: banOf(entry, party.bans.value?.entries ?? []),
-          }),
-        ),
-        h(LeftOut, { usage }),
-        mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
-      ],
-    }),
+    answerView(party.usage, ({ usage }) => [
+      shownOf(usage).map((entry) =>
+        h(One, {
+          key: entry.subject,
+          entry,
+          named: usage.length > 1 || entry.key !== name,
+          ban: banOf(entry, party.bans.value?.entries ?? []),
+        }),
+      ),
+      h(LeftOut, { usage }),
+      mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
+    ]),
   ];
 }
 
@@ -161,4 +163,28 @@ function LeftOut({ usage }: { usage: readonly Usage[] }) {
       ? `${which} (${number(others)}) have as much quota left, or more.`
       : `${which} (${number(others)}): no usage, no strikes, no ban.`;
   return h('p', { class: 'strikes' }, words);
+}
+
+interface MeterProps {
+  /** What is measured, for people who do not see the row that it is in. */
+  readonly label: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** How much of a limit is used, as a bar and in figures. */
+export function Meter({ label, used, limit }: MeterProps) {
+  const full = used >= limit;
+  return h('div', { class: 'meter' }, [
+    // Beyond `high` browsers draw it in another colour; the figures say the same.
+    h('meter', {
+      'aria-label': label,
+      min: 0,
+      max: limit,
+      high: limit * 0.8,
+      optimum: 0,
+      value: Math.min(used, limit),
+    }),
+    h('span', null, `${number(used)} of ${number(limit)}${full ? ' · used up' : ''}`),
+  ]);
 }

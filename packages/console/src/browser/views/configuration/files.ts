@@ -4,10 +4,11 @@ import type { ConfigDiff, Reload as Reloaded } from '../../../admin-api.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
-import { Failure } from '../../parts/notice.ts';
-import { AnswerView } from '../../parts/view.ts';
+import { Badge, Failure } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { answerView } from '../../parts/view.ts';
+import { type Difference, differencesIn, NO_DIFFERENCE } from '../../sentences/differences.ts';
 import { useMay } from '../../session.ts';
-import { Different, isSame } from './differences.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
 export function Files({ onReloaded }: { onReloaded: () => void }) {
@@ -22,11 +23,10 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 
   return [
     h('p', { class: 'soft' }, 'Reads and validates the files of this gateway, as a reload does. Changes nothing.'),
-    h(AnswerView<ConfigDiff>, {
-      answer,
-      // Files that a reload would refuse are shown as the failure: the earlier comparison is out of date.
-      children: (differences) => answer.error === null && h(Different, { differences }),
-    }),
+    answerView(
+      answer, // Files that a reload would refuse are shown as the failure: the earlier comparison is out of date.
+      (differences) => answer.error === null && h(Different, { differences }),
+    ),
     h('div', { class: 'buttons' }, [
       h('button', { type: 'button', onClick: lookAgain, disabled: answer.loading }, 'Read the files again'),
       mayReload &&
@@ -103,4 +103,33 @@ function Names({ names }: { names: readonly string[] }) {
     null,
     names.map((name) => h('li', { key: name }, h('code', null, name))),
   );
+}
+
+export const isSame = (differences: ConfigDiff): boolean => differencesIn(differences).length === 0;
+
+/** All differences in one table. */
+export function Different({ differences }: { differences: ConfigDiff }) {
+  return h(Table<Difference>, {
+    caption: 'Pending changes',
+    rows: differencesIn(differences),
+    keyOf: ({ type, name }) => `${type} ${name}`,
+    empty: NO_DIFFERENCE,
+    columns: [
+      { title: 'What', cell: ({ type }) => type },
+      { title: 'Name', names: true, cell: ({ name }) => h('code', null, name) },
+      { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
+      { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },
+      { title: 'From', cell: ({ source }) => (source === undefined ? '–' : h(Source, { source })) },
+      {
+        title: 'Takes',
+        cell: ({ restart }) => (restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload'),
+      },
+    ],
+  });
+}
+
+/** `file /config/gateway.yaml:12:5`: the folder is the same nearly everywhere, and stands in the title. */
+export function Source({ source }: { source: string }) {
+  const [, name] = /^file (?:.*[/\\])?([^/\\]+)$/.exec(source) ?? [];
+  return h('span', { title: source }, name ?? source);
 }

@@ -1,11 +1,16 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan } from '../../../admin-api.ts';
-import type { SimulatedDraft } from './draft.ts';
-import { SetPlan } from './set-plan.ts';
-import { SimulatedChange } from './simulated-change.ts';
+import type { Plan, PlanSimulation } from '../../../admin-api.ts';
+import { ApiError, call } from '../../api/client.ts';
+import { plural } from '../../format.ts';
+import { type Act, ActDialog } from '../../parts/act.ts';
+import { ClientLink } from '../../parts/client-link.ts';
+import { Choice, Field } from '../../parts/fields.ts';
+import { Failure, Notice } from '../../parts/notice.ts';
+import { inFlight } from '../../sentences/plans.ts';
+import { useMay } from '../../session.ts';
+import { draftOf, type SimulatedDraft } from './draft.ts';
 import { SimulatedDay } from './simulated-day.ts';
-import { SimulationForm } from './simulation-form.ts';
 
 interface SimulationProps {
   /** `null`: a new plan. */
@@ -25,5 +30,163 @@ export function Simulation({ plan, taken, onPut }: SimulationProps) {
       h(SimulatedDay, { trial: simulated.trial }),
       h(SetPlan, { tried: simulated, onPut }),
     ],
+  ];
+}
+
+const COUNTS = [
+  ['key', 'each key'],
+  ['account', 'all keys of an account'],
+] as const;
+
+interface SimulationFormProps {
+  /** `null`: a new plan, with a field for its name. */
+  readonly plan: Plan | null;
+  readonly taken?: readonly string[] | undefined;
+  readonly onTried: (tried: SimulatedDraft | null) => void;
+}
+
+/** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
+export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const name = plan?.name ?? String(form.get('name'));
+    const draft = draftOf(plan, form);
+    setBusy(true);
+    setError(null);
+    onTried(null);
+    try {
+      // The API would change the plan of this name.
+      if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
+      onTried({
+        draft,
+        trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }),
+      });
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return h('form', { onSubmit: submit }, [
+    h('div', { class: 'filters' }, [
+      plan === null && h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
+      h(Field, {
+        label: 'Limits',
+        name: 'limits',
+        defaultValue: plan?.limits ?? '',
+        placeholder: '60/minute,1000/day',
+        spellcheck: false,
+      }),
+      h(Field, {
+        label: 'In flight',
+        name: 'concurrency',
+        type: 'number',
+        min: 1,
+        max: 1_000_000,
+        defaultValue: plan?.concurrency ?? '',
+        placeholder: 'any number',
+      }),
+      h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan?.count ?? 'key' }),
+      h('button', { type: 'submit', disabled: busy }, busy ? 'Simulating …' : 'Simulate'),
+    ]),
+    h('p', { class: 'soft' }, [
+      'For example ',
+      h('code', null, '60/minute,1000/day'),
+      ' or ',
+      h('code', null, '10/10s:sliding'),
+      '; empty: set per key or account. A simulation changes nothing.',
+    ]),
+    h(Failure, { error }),
+  ]);
+}
+
+/** Of many only the first are named. */
+const MOST_NAMED = 20;
+
+/** What the change would do to keys as they stand now. */
+export function SimulatedChange({ trial }: { trial: PlanSimulation }) {
+  const { before, after, keys, overLimit, unusable } = trial;
+  return [
+    h('h3', null, 'Now'),
+    h('p', null, [
+      h('code', null, before ?? 'no limits of its own'),
+      ' → ',
+      h('code', null, after ?? 'no limits of its own'),
+      `, ${inFlight(trial)}: ${keys === 0 ? 'no key' : plural(keys, 'key')} would have other limits.`,
+    ]),
+    overLimit.length > 0 &&
+      h(Notice, { tone: 'warn' }, [
+        `${plural(overLimit.length, isAccount(overLimit[0]!) ? 'account' : 'key')} would be refused at once: `,
+        h(Named, { subjects: overLimit }),
+      ]),
+    unusable.length > 0 &&
+      h(Notice, { tone: 'bad' }, [
+        `${plural(unusable.length, 'key')} would have no limits at all and be refused: `,
+        h(Named, { subjects: unusable }),
+      ]),
+    keys > 0 && overLimit.length + unusable.length === 0 && h('p', null, 'No client would be refused at once.'),
+  ];
+}
+
+const isAccount = (subject: string) => subject.startsWith('account:');
+
+/** A key, or an account where the plan counts accounts: `account:<plan>:<account>`. */
+const whoIs = (subject: string) => subject.replace(/^key:|^account:[^:]*:/, '');
+
+function Named({ subjects }: { subjects: readonly string[] }) {
+  const more = subjects.length - MOST_NAMED;
+  return [
+    subjects
+      .slice(0, MOST_NAMED)
+      .map((subject, i) => [i > 0 && ', ', h(ClientLink, { key: subject, who: whoIs(subject) })]),
+    more > 0 && ` and ${more} more`,
+  ];
+}
+
+/** Puts in force what was tried. */
+export function SetPlan({
+  tried: { draft, trial },
+  onPut,
+}: {
+  tried: SimulatedDraft;
+  onPut: (name: string) => Promise<void>;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const [isDone, setDone] = useState(false);
+  if (!useMay('admin')) return null;
+  const { plan, after, keys } = trial;
+  const act: Act = {
+    title: `Set plan ${plan}`,
+    effect: [
+      h('p', null, [
+        `Plan ${plan} gets `,
+        h('code', null, after ?? 'no limits of its own'),
+        `, ${inFlight(trial)}, in the plans file. With the next request ${plural(keys, 'key')} would have other limits.`,
+      ]),
+      h('p', null, 'Usage is kept. Other gateways read their own file.'),
+    ],
+    verb: 'Apply',
+    async run(_form, reason) {
+      const put = await call('PUT', `/plans/${encodeURIComponent(plan)}`, { body: draft, reason });
+      setDone(true);
+      return h('p', null, `Plan ${put.plan} has `, h('code', null, put.after ?? 'no limits of its own'), ' now.');
+    },
+  };
+
+  function close() {
+    setOpen(false);
+    // The result stays until it is closed; then the plan is another one.
+    if (isDone) void onPut(plan);
+  }
+
+  return [
+    h('p', null, h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Apply …')),
+    isOpen && h(ActDialog, { act, onClose: close }),
   ];
 }

@@ -4,11 +4,12 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { clockTime, milliseconds, number, plural } from '../../format.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Facts } from '../../parts/facts.ts';
+import { Field, Filters } from '../../parts/fields.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
-import { AnswerView, View } from '../../parts/view.ts';
-import { linkTo } from '../../routing.ts';
+import { answerView, View } from '../../parts/view.ts';
+import { goTo, linkTo } from '../../routing.ts';
 import {
   answerInWords,
   askedInWords,
@@ -19,7 +20,6 @@ import {
   stepsOf,
   storeInWords,
 } from '../../sentences/request.ts';
-import { FindRequest } from './find.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
 export function ExplainedRequest({ id }: { id: string }) {
@@ -32,7 +32,7 @@ export function ExplainedRequest({ id }: { id: string }) {
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
     h(FindRequest, { id }),
-    h(AnswerView<Explained>, { answer, children: (request) => h(RequestDetails, { request, asked: id }) }),
+    answerView(answer, (request) => h(RequestDetails, { request, asked: id })),
   );
 }
 
@@ -136,4 +136,29 @@ function WhatElse({ request }: { request: Explained }) {
     ['traceparent', traceparent],
   ];
   return h(Facts, { facts });
+}
+
+const REQUEST_ID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
+/** Takes the id of a request, and opens its view. */
+export function FindRequest({ id = '' }: { id?: string }) {
+  return h(
+    Filters,
+    {
+      label: 'Explain a request',
+      verb: 'Explain',
+      onSubmit: ({ request = '' }) => goTo(linkTo('requests', request.toLowerCase())),
+    },
+    h(Field, {
+      label: 'Explain a request: its X-Request-Id',
+      name: 'request',
+      defaultValue: id,
+      required: true,
+      // Pasted text may have spaces around it.
+      pattern: `\\s*${REQUEST_ID}\\s*`,
+      title: 'For example 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e, from the header X-Request-Id of the response.',
+      placeholder: '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
+      spellcheck: false,
+    }),
+  );
 }

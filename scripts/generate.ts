@@ -67,7 +67,8 @@ export function adminTypes(): string {
   /** A schema that may be null has its name without null; references to it add null. */
   function typeOf(schema: Schema, indent: string): string {
     const { $ref } = schema;
-    if ($ref !== undefined) return orNull(nameIn($ref), schemas[nameIn($ref)]!);
+    const named = $ref === undefined ? undefined : schemas[nameIn($ref)]!;
+    if (named) return orNull(isScalar(named) ? withoutNull(named, indent) : nameIn($ref!), named);
     return orNull(withoutNull(schema, indent), schema);
   }
 
@@ -120,7 +121,7 @@ export function adminTypes(): string {
   }
 
   const named = [
-    ...Object.entries(schemas),
+    ...Object.entries(schemas).filter(([, schema]) => !isScalar(schema)),
     ...Object.entries(responses).flatMap(([name, response]) =>
       json(response)!.$ref ? [] : [[name, json(response)!] as const],
     ),
@@ -139,6 +140,10 @@ export function adminTypes(): string {
     `/** The request of each operation: its method and path, the names in its query, and its body. */\nexport interface Calls {\n${operations.map(({ id, call }) => `  readonly ${id}: ${call};\n`).join('')}}\n`,
   ].join('\n');
 }
+
+/** Has no name in TypeScript, where its pattern and length are not checked. Also a list of scalars. */
+const isScalar = ({ enum: values, type, items }: Schema): boolean =>
+  values === undefined && type !== undefined && type !== 'object' && (items === undefined || isScalar(items));
 
 const orNull = (type: string, { nullable, enum: values }: Schema): string =>
   nullable && !values?.includes(null) ? `${type} | null` : type;

@@ -186,8 +186,8 @@ export interface PlanDiff {
 export interface PlanLimits {
   readonly count: 'key' | 'account';
   readonly limits: string | null;
-  readonly concurrency: Concurrency | null;
-  readonly weight: Weight;
+  readonly concurrency: number | null;
+  readonly weight: number;
   readonly addresses: PlanAddresses | null;
 }
 
@@ -302,75 +302,55 @@ export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
 
 export type Role = 'read' | 'operate' | 'admin';
 
-export type Duration = string;
-
-export type Env = string;
-
 export interface Plan {
   readonly name: string;
   readonly count: 'key' | 'account';
   readonly limits: string | null;
-  readonly concurrency: Concurrency | null;
-  readonly weight: Weight;
+  readonly concurrency: number | null;
+  readonly weight: number;
   readonly addresses: PlanAddresses | null;
   readonly keys: number | null;
 }
 
 export interface PlanDraft {
-  readonly limits?: NullableLimits | null;
+  readonly limits?: string | null;
   readonly drop?: readonly string[];
   readonly count?: 'key' | 'account';
-  readonly concurrency?: Concurrency | null;
-  readonly weight?: Weight;
-  readonly addresses?: { readonly allow?: Blocks; readonly deny?: Blocks } | null;
+  readonly concurrency?: number | null;
+  readonly weight?: number;
+  readonly addresses?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] } | null;
 }
-
-export type Concurrency = number;
 
 export interface PlanAddresses {
-  readonly allow: Blocks;
-  readonly deny: Blocks;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
 }
-
-export type Blocks = readonly string[];
-
-export type Weight = number;
-
-export type Limits = string;
-
-export type NullableLimits = string;
-
-export type Label = string;
-
-export type Addresses = readonly string[];
-
-export type Scopes = readonly string[];
 
 export type Metadata = Readonly<Record<string, string>>;
 
 export interface NewKey {
   readonly account: string;
   readonly plan: string;
-  readonly label?: Label | null;
-  readonly limits?: NullableLimits | null;
+  readonly label?: string | null;
+  readonly limits?: string | null;
   readonly expires?: string | null;
-  readonly expiresIn?: Duration;
-  readonly addresses?: Addresses | null;
-  readonly scopes?: Scopes;
+  readonly expiresIn?: string;
+  readonly addresses?: readonly string[] | null;
+  readonly scopes?: readonly string[];
   readonly metadata?: Metadata;
-  readonly env?: Env;
+  readonly env?: string;
 }
 
 export interface ImportedKey {
   readonly hash: string;
   readonly account: string;
   readonly plan: string;
-  readonly label?: Label | null;
-  readonly limits?: NullableLimits | null;
+  readonly label?: string | null;
+  readonly limits?: string | null;
   readonly expires?: string | null;
-  readonly expiresIn?: Duration;
-  readonly addresses?: Addresses | null;
-  readonly scopes?: Scopes;
+  readonly expiresIn?: string;
+  readonly addresses?: readonly string[] | null;
+  readonly scopes?: readonly string[];
   readonly metadata?: Metadata;
 }
 
@@ -379,11 +359,11 @@ export interface ManyImportedKeys {
     readonly hash: string;
     readonly account: string;
     readonly plan: string;
-    readonly label?: Label | null;
-    readonly limits?: NullableLimits | null;
+    readonly label?: string | null;
+    readonly limits?: string | null;
     readonly expires?: string | null;
-    readonly addresses?: Addresses | null;
-    readonly scopes?: Scopes;
+    readonly addresses?: readonly string[] | null;
+    readonly scopes?: readonly string[];
     readonly metadata?: Metadata;
     readonly disabled?: boolean;
   }[];
@@ -400,12 +380,12 @@ export interface ImportReport {
 
 export interface KeyUpdate {
   readonly plan?: string;
-  readonly label?: Label | null;
-  readonly limits?: NullableLimits | null;
+  readonly label?: string | null;
+  readonly limits?: string | null;
   readonly expires?: string | null;
-  readonly expiresIn?: Duration;
-  readonly addresses?: Addresses | null;
-  readonly scopes?: Scopes;
+  readonly expiresIn?: string;
+  readonly addresses?: readonly string[] | null;
+  readonly scopes?: readonly string[];
   readonly metadata?: Metadata;
 }
 
@@ -426,11 +406,9 @@ export interface Key {
   readonly history?: BanRecord;
   readonly metadata: Metadata;
   readonly imported: boolean;
-  readonly asOf?: AsOf;
+  readonly asOf?: string;
   readonly rotation: { readonly at: string; readonly overlapEnds: string | null } | null;
 }
-
-export type AsOf = string;
 
 export interface KeyWithSecret extends Key {
   readonly key: string;
@@ -453,7 +431,7 @@ export interface BanEscalation {
 }
 
 export interface NewBan {
-  readonly duration: Duration;
+  readonly duration: string;
   readonly reason: string;
 }
 
@@ -524,8 +502,8 @@ export interface PlanSimulation {
   readonly plan: string;
   readonly before: string | null;
   readonly after: string | null;
-  readonly concurrency: Concurrency | null;
-  readonly weight: Weight;
+  readonly concurrency: number | null;
+  readonly weight: number;
   readonly addresses: PlanAddresses | null;
   readonly keys: number;
   readonly overLimit: readonly string[];
@@ -630,7 +608,7 @@ export interface WebhookTest {
 export interface Keys {
   readonly keys: readonly Key[];
   readonly next: string | null;
-  readonly asOf?: AsOf;
+  readonly asOf?: string;
 }
 
 export interface Accounts {
@@ -646,7 +624,7 @@ export interface Plans {
 
 export interface Bans {
   readonly bans: readonly Ban[];
-  readonly asOf?: AsOf;
+  readonly asOf?: string;
 }
 
 export interface BanHistory {
@@ -785,7 +763,7 @@ export interface Calls {
   readonly enableKey: { readonly request: `POST /keys/${string}/enable` };
   readonly rotateKey: {
     readonly request: `POST /keys/${string}/rotate`;
-    readonly body: { readonly overlap?: Duration; readonly env?: Env; readonly force?: boolean };
+    readonly body: { readonly overlap?: string; readonly env?: string; readonly force?: boolean };
   };
   readonly listAccounts: { readonly request: `GET /accounts`; readonly query: 'limit' | 'after' };
   readonly getAccount: { readonly request: `GET /accounts/${string}` };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { indentJson, piecesOf } from '../src/browser/json-text.ts';
+import { indentJson, piecesOf } from '../src/browser/plugins/exact-json.ts';
 
 describe('indented JSON', () => {
   test('keeps every digit', () => {

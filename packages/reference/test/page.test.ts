@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { errorsSection } from '../src/page/error-table.ts';
-import { duration } from '../src/page/format.ts';
-import { type BanRules, limitsSection, type Plan, type Window } from '../src/page/limits.ts';
+import { type BanRules, duration, limitsSection, type Plan, type Window } from '../src/page/limits.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };

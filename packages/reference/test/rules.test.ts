@@ -4,11 +4,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { groupTags } from '../src/browser/groups.ts';
-import { asReceived } from '../src/browser/headers.ts';
 import { operationHash, placeOf } from '../src/browser/places.ts';
+import { headerWindows } from '../src/browser/plugins/limits.ts';
 import { tryIt } from '../src/browser/plugins/try-it.ts';
-import { headerWindows } from '../src/browser/rate-limit.ts';
-import type { System } from '../src/browser/swagger-ui.ts';
+import { asReceived, type System } from '../src/browser/swagger-ui.ts';
 
 describe('tags', () => {
   const groups = [

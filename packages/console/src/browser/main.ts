@@ -1,4 +1,154 @@
-import { h, render } from 'preact';
-import { App } from './app.ts';
+import { type ComponentType, h, render } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
+import { notifyTabs, onTabMessage } from './api/tabs.ts';
+import { Idle } from './idle.ts';
+import { Failure } from './parts/notice.ts';
+import { linkTo, type Place, usePlace } from './routing.ts';
+import { SecretRefused, useLeftForSecret } from './secrets.ts';
+import { SessionContext } from './session.ts';
+import { SignIn } from './sign-in.ts';
+import { Audit } from './views/audit.ts';
+import { Bans } from './views/bans.ts';
+import { Clients } from './views/clients.ts';
+import { Configuration } from './views/configuration.ts';
+import { Gateways } from './views/gateways.ts';
+import { Keys } from './views/keys.ts';
+import { Overview } from './views/overview.ts';
+import { Plans } from './views/plans.ts';
+import { Requests } from './views/requests.ts';
+import { Top } from './views/top.ts';
+
+/** The whole console: who is signed in, where one can go, and the view of the place. */
+export function App() {
+  const [session, setSession] = useState<Session | null>(null);
+  /** Why the session has ended. */
+  const [ended, setEnded] = useState<string | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+
+  const fail = useCallback((failure: unknown) => {
+    if (!(failure instanceof ApiError)) throw failure;
+    setError(failure);
+  }, []);
+  const end = useCallback((why: string) => {
+    // A call that is refused after that has no better reason.
+    setEnded((before) => before ?? why);
+    setSession(SIGNED_OUT);
+  }, []);
+  const take = useCallback(
+    (next: Session) => {
+      if (next.operator) {
+        // Signed in again in another tab: the earlier reason does not apply to the next end.
+        setEnded(null);
+        setSession(next);
+      } else end('You were signed out. Sign in again to continue.');
+    },
+    [end],
+  );
+  const endByIdle = useCallback(() => {
+    end('You were signed out after 30 minutes of inactivity.');
+    // The gateway ends the session by itself too, should it not hear of this.
+    signOut().catch(() => {});
+  }, [end]);
+
+  useEffect(() => {
+    whoIsSignedIn().then(setSession, fail);
+    const unsubscribe = onTabMessage('session', () => void whoIsSignedIn().then(take, fail));
+    const refused = () => end('You were signed out. Sign in again to continue.');
+    signedOut.addEventListener('ended', refused);
+    return () => {
+      unsubscribe();
+      signedOut.removeEventListener('ended', refused);
+    };
+  }, [end, take, fail]);
+
+  function leave() {
+    signOut().then((next) => {
+      setEnded(null);
+      setSession(next);
+      notifyTabs('session');
+    }, fail);
+  }
+
+  function enter(next: Session) {
+    setEnded(null);
+    setSession(next);
+    notifyTabs('session');
+  }
+
+  if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));
+  if (session === null)
+    return h('main', { class: 'sign-in', 'aria-busy': true }, h('p', { class: 'loading' }, 'Loading …'));
+  if (session.operator === null) return h(SignIn, { ended, onSignedIn: enter });
+  return h(SessionContext.Provider, { value: session }, [
+    h(Frame, { session, onSignOut: leave }),
+    !session.open && h(Idle, { idle: session.idle * 1_000, onReported: take, onSignOut: leave, onIdle: endByIdle }),
+  ]);
+}
+
+function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
+  const place = usePlace();
+  const secret = useLeftForSecret(place);
+  const { name, view } = VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
+  const { operator, open } = session;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the views are in one line, of which a part is seen.
+  useEffect(() => {
+    const { offsetLeft, offsetWidth } = nav.current!.querySelector<HTMLElement>('[aria-current]')!;
+    nav.current!.scrollLeft = offsetLeft - (nav.current!.clientWidth - offsetWidth) / 2;
+  }, [name]);
+  return [
+    h('a', { class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
+    h('header', { class: 'top' }, [
+      h('a', { class: 'brand', href: linkTo(VIEWS[0]!.name) }, 'storegate'),
+      h('p', { class: 'who' }, [
+        h('span', null, operator!.name, ' ', h('span', { class: 'role' }, operator!.role)),
+        !open && h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
+      ]),
+    ]),
+    h('nav', { 'aria-label': 'Views', ref: nav }, [
+      h('ul', null, [
+        VIEWS.map((one) =>
+          h('li', { key: one.name }, [
+            h('a', { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined }, one.title),
+          ]),
+        ),
+        h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
+      ]),
+    ]),
+    // A new key makes a new view: another place of the same view starts empty, and its heading takes the focus.
+    h('main', { id: 'content', tabIndex: -1 }, [
+      h(SecretRefused, { query: place.query }),
+      !secret && h(view, { key: `${name}/${place.rest}`, place }),
+    ]),
+  ];
+}
+
+/** The address is that of the view, so the link moves the focus by itself. */
+function skip(event: MouseEvent) {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+export interface ViewOf {
+  /** The first part of its address. */
+  readonly name: string;
+  readonly title: string;
+  readonly view: ComponentType<{ place: Place }>;
+}
+
+/** All views in the order of the navigation; the first opens the console. */
+export const VIEWS: readonly ViewOf[] = [
+  { name: 'overview', title: 'Overview', view: Overview },
+  { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
+  { name: 'requests', title: 'Requests', view: Requests },
+  { name: 'top-clients', title: 'Top clients', view: Top },
+  { name: 'bans', title: 'Bans', view: Bans },
+  { name: 'keys', title: 'Keys', view: Keys },
+  { name: 'plans', title: 'Plans', view: Plans },
+  { name: 'audit', title: 'Audit', view: Audit },
+  { name: 'configuration', title: 'Configuration', view: Configuration },
+  { name: 'gateways', title: 'Gateways', view: Gateways },
+];
 
 render(h(App, null), document.getElementById('console')!);

@@ -1,5 +1,9 @@
 import type { ImmutableMap, System } from './swagger-ui.ts';
-import type { WindowNotation } from './window-notation.ts';
+
+/** `5/minute,10/10s:sliding`, or a list. */
+export type WindowNotation =
+  | string
+  | readonly { readonly limit: number; readonly per: string; readonly kind?: string }[];
 
 export interface Operation {
   readonly operationId?: string;

@@ -1,5 +1,4 @@
-import type { Contract, Operation } from './contract.ts';
-import { scopedLimits } from './scoped-limits.ts';
+import type { Contract, Operation, WindowNotation } from './contract.ts';
 
 /** An operation of the admin API has a role, and no limit. */
 export function sentences(operation: Operation, contract: Contract): string[] {
@@ -25,4 +24,35 @@ export function sentences(operation: Operation, contract: Contract): string[] {
 
 function counting(cost: number): string {
   return cost === 0 ? 'Counts against no limit.' : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`;
+}
+
+interface Limited {
+  readonly 'x-ratelimit'?: WindowNotation;
+}
+
+export function scopedLimits(
+  operation: Limited & { readonly tags?: readonly string[] },
+  { tags = [] }: { readonly tags?: readonly (Limited & { readonly name: string })[] },
+): string[] {
+  const own = operation['x-ratelimit'];
+  const shared = tags.filter(({ name }) => operation.tags?.includes(name));
+  return [
+    ...(own === undefined ? [] : [`Limited to ${inWords(own)} for this operation.`]),
+    ...shared.flatMap(({ name, 'x-ratelimit': windows }) =>
+      windows === undefined ? [] : [`Limited to ${inWords(windows)} for all operations of ${name} together.`],
+    ),
+  ];
+}
+
+function inWords(windows: WindowNotation): string {
+  const texts =
+    typeof windows === 'string'
+      ? windows.split(',').map((part) =>
+          part
+            .trim()
+            .replace('/', ' per ')
+            .replace(/:(\w+)$/, ' ($1)'),
+        )
+      : windows.map(({ limit, per, kind }) => `${limit} per ${per}${kind === undefined ? '' : ` (${kind})`}`);
+  return texts.join(' and ');
 }

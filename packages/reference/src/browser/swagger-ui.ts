@@ -1,5 +1,3 @@
-import type { CutHeaders } from './headers.ts';
-
 /** Swagger UI 5 ships no types: https://github.com/swagger-api/swagger-ui/tree/master/docs */
 
 export type Rendered = object | string | null;
@@ -81,4 +79,16 @@ export interface SwaggerUiSettings {
 
 export interface SwaggerUi {
   getSystem(): System;
+}
+
+/** Names in lower case, values as received. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** Swagger UI splits every value at `, `, dates as well as lists. */
+export type CutHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export function asReceived(headers: CutHeaders): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : value.join(', ')]),
+  );
 }

@@ -2,7 +2,11 @@ import type { Operation } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
-import type { Link } from './links.ts';
+
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+}
 
 export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
 

@@ -1,7 +1,6 @@
 import { type Html, html } from '@storegate/pages';
-import type { ReferenceAssets } from '../files.ts';
-import type { Link } from './links.ts';
-import { contentsButton, type Listed, navigation } from './navigation.ts';
+import type { ReferenceAssets } from '../reference.ts';
+import { contentsButton, type Link, type Listed, navigation } from './navigation.ts';
 
 /** A `section` element with this id. */
 export interface Section {

@@ -1,5 +1,4 @@
-import type { Headers } from '../headers.ts';
-import type { Plugin, Rendered, System } from '../swagger-ui.ts';
+import type { Headers, Plugin, Rendered, System } from '../swagger-ui.ts';
 import { refusal } from './limits.ts';
 
 /** Keeps the focus when a request is sent or a response cleared, and announces responses to screen readers. */

@@ -1,4 +1,3 @@
-import { indentJson, piecesOf } from '../json-text.ts';
 import type { Plugin } from '../swagger-ui.ts';
 
 /** Swagger UI uses JSON.parse, which rounds identifiers. */
@@ -27,3 +26,53 @@ export const exactJson: Plugin = () => ({
       },
   },
 });
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Keeps every token, because `JSON.parse` would round an int64. Other text is unchanged. */
+export function indentJson(text: string): string {
+  if (!isJson(text)) return text;
+  const tokens = text.match(TOKEN) ?? [];
+  let indent = '\n';
+  let result = '';
+  tokens.forEach((token, index) => {
+    if (closes(token) && !opens(tokens[index - 1])) {
+      indent = indent.slice(0, -2);
+      result += indent;
+    }
+    result += token === ':' ? ': ' : token;
+    if (opens(token) && !closes(tokens[index + 1])) {
+      indent += '  ';
+      result += indent;
+    }
+    if (token === ',') result += indent;
+  });
+  return result;
+}
+
+export type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
+
+/** The pieces joined are the text. */
+export function piecesOf(text: string): readonly { readonly kind: Kind; readonly text: string }[] {
+  const pieces =
+    text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];
+  return pieces.map((piece) => ({ kind: kindOf(piece), text: piece }));
+}
+
+function kindOf(piece: string): Kind {
+  if (piece.startsWith('"')) return piece.endsWith(':') ? 'name' : 'string';
+  if (/^-?\d/.test(piece)) return 'number';
+  return /^(?:true|false|null)$/.test(piece) ? 'literal' : 'other';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const opens = (token: string | undefined): boolean => token === '{' || token === '[';
+const closes = (token: string | undefined): boolean => token === '}' || token === ']';

@@ -1,4 +1,0 @@
-export interface Link {
-  readonly href: string;
-  readonly text: string;
-}

@@ -1,5 +1,5 @@
 import { type Html, html } from '@storegate/pages';
-import type { ReferenceAssets } from '../reference.ts';
+import type { ReferenceAssets } from '../files.ts';
 import { contentsButton, type Link, type Listed, navigation } from './navigation.ts';
 
 /** A `section` element with this id. */

@@ -1,7 +1,7 @@
 import type { Contract } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
 import type { DocumentPaths } from '../documents.ts';
-import type { ReferenceAssets } from '../reference.ts';
+import type { ReferenceAssets } from '../files.ts';
 import { type ErrorWords, errorsSection } from './error-table.ts';
 import { type Limits, limitsSection } from './limits.ts';
 import type { Listed } from './navigation.ts';

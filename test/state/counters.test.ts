@@ -1,14 +1,22 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
-import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
+import type { Counters } from '../../src/limits/counters.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { replaceCounters } from '../../src/state/embedded/counter-store.ts';
-import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
+import { StateFileError } from '../../src/state/embedded/file.ts';
 import { lockFolder } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { CounterPacker, CounterUnpacker } from '../../src/state/embedded/packing.ts';
@@ -215,6 +223,13 @@ describe('a folder with counters', () => {
     expect([...kept().keys()]).toEqual(['key:a']);
   });
 
+  test('is not touched by a gateway that finds another one running', () => {
+    const lock = lockFolder(folder);
+    expect(open).toThrow(StateFileError);
+    expect(existsSync(join(folder, 'state.db'))).toBe(false);
+    lock.release();
+  });
+
   test('can be read and replaced as a whole', async () => {
     const counters = (used: number): Counters => ({
       windows: [window(5, DAY)],
@@ -238,73 +253,6 @@ describe('a folder with counters', () => {
     await close();
     replaceCounters(folder, []);
     expect(kept().size).toBe(0);
-  });
-});
-
-describe('a folder of a version that kept counters in its file', () => {
-  const OLD: readonly (readonly [string, Counters])[] = [
-    ['key:a', { windows: [window(5, DAY)], cells: [0, 3], strikeState: null }],
-    ['key:gone', { windows: [window(5, MINUTE)], cells: [0, 3], strikeState: null }],
-  ];
-
-  type OldCounters = Omit<Counters, 'strikeState'> & { readonly strikeState: Partial<StrikeState> | null };
-
-  /** As version 0.x left it: three steps of MIGRATIONS, and its rows. */
-  function write(rows: readonly (readonly [string, OldCounters])[]): void {
-    openStateFile(folder).close();
-    const db = new DatabaseSync(join(folder, 'state.db'));
-    const insert = db.prepare('INSERT INTO ledgers (subject, ledger) VALUES (?, ?)');
-    for (const [subject, { windows, cells, strikeState }] of rows)
-      insert.run(subject, JSON.stringify({ windows, cells, conduct: strikeState }));
-    db.exec('PRAGMA user_version = 3');
-    db.close();
-  }
-
-  function versionAndRows() {
-    const db = new DatabaseSync(join(folder, 'state.db'));
-    const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-    const { rows } = db.prepare('SELECT count(*) AS rows FROM ledgers').get() as { rows: number };
-    db.close();
-    return { user_version, rows };
-  }
-
-  const at = (counters: Counters): Counters => ({ ...counters, cells: [clock.now - HOUR, counters.cells[1]!] });
-
-  test('is taken over at the first start, and older versions refuse it from then on', async () => {
-    const rows = OLD.map(([subject, counters]) => [subject, at(counters)] as const);
-    write(rows);
-    const { state, close } = open();
-    expect(state.size).toBe(1);
-    await state.admit('key:a', limits([window(5, DAY)]), 1);
-    await close();
-    expect(versionAndRows()).toEqual({ user_version: 4, rows: 0 });
-    expect(kept().get('key:a')?.cells[1]).toBe(4);
-  });
-
-  test('that was left half-way keeps what the journal says', async () => {
-    const [subject, counters] = [OLD[0]![0], at(OLD[0]![1])];
-    replaceCounters(folder, [[subject, { ...counters, cells: [clock.now - HOUR, 5] }]]);
-    write([[subject, counters]]);
-    expect(kept().get(subject)?.cells[1]).toBe(5);
-    await open().close();
-    expect(kept().get(subject)?.cells[1]).toBe(5);
-  });
-
-  test('has as much of a ban as the version knew that wrote it', async () => {
-    const { bannedSince: _since, bannedFor: _for, ...strikeState } = newStrikeState();
-    const until = clock.now + HOUR;
-    write([['key:a', { windows: [], cells: [], strikeState: { ...strikeState, bannedUntil: until, rung: 1 } }]]);
-    const { state, close } = open();
-    expect(await state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, level: 1 }]);
-    await close();
-  });
-
-  test('is not touched by a gateway that finds another one running', async () => {
-    const lock = lockFolder(folder);
-    write([]);
-    expect(open).toThrow(StateFileError);
-    expect(versionAndRows().user_version).toBe(3);
-    lock.release();
   });
 });
 

@@ -123,13 +123,12 @@ export function valuesOf({ at, actor, action, target, requestId, before, after, 
   return [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after), reason ?? null];
 }
 
-/** Files that only older versions have opened have no reason column. */
 export function auditEntryOf(row: unknown): AuditEntry {
   const { number, at, actor, action, target, request, before, after, reason } = row as Record<
     Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',
     string
-  > & { number: number; at: number; reason?: string | null };
+  > & { number: number; at: number; reason: string | null };
   const read = (text: string): unknown => JSON.parse(text);
   const entry = { number, at, actor, action, target, before: read(before), after: read(after) };
-  return { ...entry, requestId: request, ...(typeof reason === 'string' && { reason }) };
+  return { ...entry, requestId: request, ...(reason !== null && { reason }) };
 }

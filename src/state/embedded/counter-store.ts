@@ -5,7 +5,6 @@ import { Journal, type JournalOptions } from '../journal/journal.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { syncsCommitsOf } from './commits.ts';
-import { countersInFile, dropCountersInFile } from './file.ts';
 import { COUNTER_FILES as NAME, nameGenerations, refuseMissingCounterFiles } from './inventory.ts';
 import { CounterPacker, CounterUnpacker } from './packing.ts';
 
@@ -34,7 +33,6 @@ export function countersInFolder(
   packer = new CounterPacker(),
 ) {
   refuseMissingCounterFiles(folder, db);
-  moveOutOfFile(folder, db);
   const { reader, generations } = readJournal(folder, NAME, () => counterReader(damaged));
   const sync = syncsCommitsOf(db);
   const journal = new Journal({
@@ -88,15 +86,6 @@ export function replaceCounters(
   bySubject: Iterable<readonly [subject: string, counters: Counters]>,
 ): void {
   replaceJournal(folder, NAME, packed(bySubject));
-}
-
-/** Versions before the journal kept counters in the state file; these are older than any journal entry. */
-function moveOutOfFile(folder: string, db: DatabaseSync): void {
-  const older = new Map(countersInFile(db));
-  if (older.size === 0) return;
-  const { reader } = readJournal(folder, NAME, () => counterReader());
-  replaceJournal(folder, NAME, packed(new Map([...older, ...reader.bySubject])));
-  dropCountersInFile(db);
 }
 
 function counterReader(damaged: (damage: Damage) => void = () => {}) {

@@ -17,9 +17,7 @@ export class IncompleteFolder extends ExpectedError {
   override name = 'IncompleteFolder';
 }
 
-/** The required counter files. Not part of `MIGRATIONS`: older versions ignore the table. */
-export const GENERATIONS = 'CREATE TABLE IF NOT EXISTS ledger_files (generation INTEGER PRIMARY KEY) STRICT;';
-
+/** Records the required counter files. */
 export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
   transaction(db, () => {
     db.exec('DELETE FROM ledger_files');

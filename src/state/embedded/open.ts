@@ -35,7 +35,7 @@ export interface EmbeddedOptions {
 /** Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves nothing open. */
 export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
   makeFolder(folder);
-  // Before any read or migration, because another gateway may be using the folder.
+  // Before any read or write, because another gateway may be using the folder.
   const lock = lockFolder(folder);
   let db: DatabaseSync | null = null;
 

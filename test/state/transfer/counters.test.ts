@@ -116,7 +116,7 @@ const toRedis: Move = async (subject, clock, before) => {
   await send(first.state, subject, clock, before);
   await first.close();
   const target = await openRedisTarget(settings(), targetsOf(clock));
-  await moveAll(await folderSource(folder.path, clock.read), target, { clock: clock.read });
+  await moveAll(folderSource(folder.path, clock.read), target, { clock: clock.read });
   const hasDropped = dropScopesIn(folder.path);
   const stayed = openEmbedded(folder.path, options(clock));
   const moved = redisState(clock);

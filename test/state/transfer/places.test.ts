@@ -67,7 +67,7 @@ const inRedis = (name: string): Place => ({
 const PLACES: readonly Place[] = [
   {
     name: 'a folder',
-    source: () => folderSource(join(folder.path, 'data')),
+    source: async () => folderSource(join(folder.path, 'data')),
     target: async (options) => folderTarget(join(folder.path, 'data'), targetOptions(options)),
   },
   inRedis('a Redis'),
@@ -270,7 +270,7 @@ describe('a folder', () => {
 
   test('is as it was where taking in ends half-way', async () => {
     await moveAll(sourceOf({ key: [movable(1)] }), target());
-    const before = await readWhole(await folderSource(join(folder.path, 'data')));
+    const before = await readWhole(folderSource(join(folder.path, 'data')));
     const given = sourceOf(someState(Date.now()));
     const broken: Source = {
       ...given,
@@ -280,7 +280,7 @@ describe('a folder', () => {
       },
     };
     await expect(moveAll(broken, target())).rejects.toThrow('the source is gone');
-    expect(await readWhole(await folderSource(join(folder.path, 'data')))).toEqual(before);
+    expect(await readWhole(folderSource(join(folder.path, 'data')))).toEqual(before);
   });
 });
 

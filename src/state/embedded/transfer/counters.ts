@@ -9,7 +9,6 @@ import type { Outcome, TargetOptions } from '../../transfer/port.ts';
 import type { SubjectCounters } from '../../transfer/records.ts';
 import { decideCounters } from '../../transfer/rules.ts';
 import { readEachSubject, replaceCounters } from '../counter-store.ts';
-import { countersOf } from '../file.ts';
 import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
 
 /**
@@ -18,17 +17,14 @@ import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
  */
 export class StagedCounters {
   readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  readonly #db: DatabaseSync;
+  readonly #db = new DatabaseSync(join(this.#folder, 'counters.db'));
   readonly #windows = new Map<string, readonly Window[]>();
   readonly #get;
   readonly #put;
+  hasChanged = false;
 
-  /**
-   * Loads counters of `folder` that are not expired at `now`; `db` is its state file, where older versions kept them.
-   * Throws JournalError.
-   */
-  constructor(folder: string, db: DatabaseSync, now: number) {
-    this.#db = new DatabaseSync(join(this.#folder, 'counters.db'));
+  /** Loads counters of `folder` that are not expired at `now`. Throws JournalError. */
+  constructor(folder: string, now: number) {
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
       CREATE TABLE staged (subject TEXT PRIMARY KEY, counters TEXT NOT NULL) STRICT; BEGIN`);
     this.#get = this.#db.prepare('SELECT counters FROM staged WHERE subject = ?');
@@ -36,7 +32,7 @@ export class StagedCounters {
       'INSERT INTO staged VALUES ($subject, $counters) ON CONFLICT DO UPDATE SET counters = $counters',
     );
     try {
-      this.#read(folder, db, now);
+      this.#read(folder, now);
     } catch (error) {
       this.close();
       throw error;
@@ -48,20 +44,18 @@ export class StagedCounters {
   }
 
   get(subject: string): Counters | null {
-    const row = this.#get.get(subject) as { counters: string } | undefined;
+    const row = this.#get.get(subject);
     return row ? this.#parse(row.counters) : null;
   }
 
-  hasChanged = false;
-
   put(subject: string, { windows, cells, strikeState }: Counters): void {
     this.hasChanged = true;
-    this.#put.run({ subject, counters: JSON.stringify({ windows, cells, conduct: strikeState }) });
+    this.#put.run({ subject, counters: JSON.stringify({ windows, cells, strikeState }) });
   }
 
   *all(): Generator<SubjectCounters> {
     for (const row of this.#db.prepare('SELECT subject, counters FROM staged ORDER BY rowid').iterate())
-      yield { subject: String(row.subject), counters: this.#parse(String(row.counters)) };
+      yield { subject: String(row.subject), counters: this.#parse(row.counters) };
   }
 
   close(): void {
@@ -69,12 +63,10 @@ export class StagedCounters {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #read(folder: string, db: DatabaseSync, now: number): void {
+  #read(folder: string, now: number): void {
     readEachSubject(folder, () => {
       // A restarted read sees the whole journal again.
       this.#db.exec('DELETE FROM staged');
-      for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
-        this.put(String(row.subject), countersOf(String(row.ledger)));
       return (subject, counters) => this.put(subject, counters);
     });
     const isOver = this.#db.prepare('DELETE FROM staged WHERE subject = ?');
@@ -83,8 +75,8 @@ export class StagedCounters {
   }
 
   /** Shares equal lists of windows: the journal writes each list once. */
-  #parse(text: string): Counters {
-    const counters = countersOf(text);
+  #parse(text: unknown): Counters {
+    const counters = JSON.parse(String(text)) as Counters;
     const key = JSON.stringify(counters.windows);
     const windows = this.#windows.get(key) ?? counters.windows;
     if (this.#windows.size < 10_000) this.#windows.set(key, windows);
@@ -107,7 +99,6 @@ export function counterImport(
 /** Replaces the counters of the folder; `db` is its state file, inside a transaction. */
 export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
   if (!staged.hasChanged) return;
-  db.exec('DELETE FROM ledgers');
   replaceCounters(
     folder,
     staged.all().map(({ subject, counters }) => [subject, counters]),

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Target, TargetOptions } from '../../transfer/port.ts';
-import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
+import { makeFolder, openStateFile, StateFileError } from '../file.ts';
 import { refuseMissingCounterFiles } from '../inventory.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { counterImport, StagedCounters, storeCounters } from './counters.ts';
@@ -18,7 +18,6 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
   const isThere = existsSync(join(folder, 'state.db'));
   // A dry run creates nothing in the folder.
   const instead = options.dryRun && !isThere ? mkdtempSync(join(tmpdir(), 'storegate-')) : null;
-  if (options.dryRun && isThere) rejectOlder(folder);
   const ends: (() => void)[] = [];
   const close = () => {
     for (const end of ends.splice(0).reverse()) end();
@@ -36,7 +35,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     ends.push(() => {
       if (db.isTransaction) db.exec('ROLLBACK');
     });
-    const staged = new StagedCounters(place, db, options.clock());
+    const staged = new StagedCounters(place, options.clock());
     ends.push(() => staged.close());
     return { ...targetIn(db, staged, folder, options), close };
   } catch (error) {
@@ -87,18 +86,5 @@ function lockStoppedGateway(folder: string): FolderLock {
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
     throw new StateFileError(`${error.message}: stop it first, nothing was changed`, { cause: error });
-  }
-}
-
-/** Reading a file of an older version would change it. */
-function rejectOlder(folder: string): void {
-  const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true, timeout: 5_000 });
-  try {
-    if (fileVersion(db) < NEWEST)
-      throw new StateFileError(
-        `${folder} was written by an older storegate: a dry run would have to change its format`,
-      );
-  } finally {
-    db.close();
   }
 }

@@ -1,5 +1,5 @@
+import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
 import { ban, levelAt } from '../../limits/ban-escalation.ts';
@@ -20,16 +20,13 @@ import type { CurrentEntries } from '../journal/compactor.ts';
 import { JournalWriteError } from '../journal/journal.ts';
 import { type Ban, type State, UnsavedError } from '../state.ts';
 import type { CounterStore, StoredCounters } from './counter-store.ts';
-import { type CounterChange, PendingChanges } from './pending-changes.ts';
-import { TimerWheel } from './timer-wheel.ts';
 
-/** Milliseconds. */
-const EXPIRY_INTERVAL = 1_000;
+/** Milliseconds between two rounds through all subjects, which drop expired counters. */
+const ROUND_INTERVAL = 15_000;
 /** Subjects checked before other work gets its turn. */
 const BATCH = 500;
 
-/** Milliseconds until the next check while no request has brought an escalation. */
-const RECHECK_DELAY = MINUTE;
+type CounterChange = (counters: Counters) => void;
 
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
@@ -46,11 +43,10 @@ export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: CounterStore | null;
   readonly #bySubject = new Map<string, StoredCounters>();
-  readonly #forgetting = new TimerWheel(EXPIRY_INTERVAL);
-  readonly #pending = new PendingChanges();
-  #timer: NodeJS.Timeout | undefined;
-  /** Unix milliseconds of the next check. */
-  #forgetAt = Number.POSITIVE_INFINITY;
+  /** Changes that are not on disk yet. Disk writes include them; the live counters get each one when it is on disk. */
+  readonly #pending = new Map<string, readonly CounterChange[]>();
+  readonly #nextRound = new DelayedRun(() => this.#goRound(), ROUND_INTERVAL);
+  #round: Iterator<readonly [string, StoredCounters]> | null = null;
   /** The escalation last used; `undefined` before the first request. All plans of a configuration share it. */
   #escalation: BanEscalation | null | undefined = undefined;
   #closed = false;
@@ -59,10 +55,8 @@ export class EmbeddedState implements State {
     this.#clock = clock;
     this.#store = store;
     const now = clock();
-    for (const [subject, counters] of store?.load() ?? []) {
-      const stale = staleAt(counters, undefined);
-      if (stale > now) this.#keep(subject, counters, this.#lookAgainAt(stale, now));
-    }
+    for (const [subject, counters] of store?.load() ?? [])
+      if (staleAt(counters, undefined) > now) this.#keep(subject, counters);
     store?.begin(this.#living());
   }
 
@@ -130,24 +124,25 @@ export class EmbeddedState implements State {
     });
   }
 
-  /** Drops up to `most` expired subjects. Returns whether more are due. */
+  /** Checks the next `most` subjects of a round and drops the expired ones. Returns whether more remain. */
   forget(most: number): boolean {
     const now = this.#clock();
-    const due = this.#forgetting.takeDue(now, most);
-    for (const subject of due) {
-      const counters = this.#bySubject.get(subject);
-      if (!counters) continue;
-      const stale = staleAt(counters, this.#escalation);
-      if (stale <= now) this.#bySubject.delete(subject);
-      else this.#forgetting.schedule(subject, this.#lookAgainAt(stale, now));
+    this.#round ??= this.#bySubject.entries();
+    for (let i = 0; i < most; i++) {
+      const { done, value } = this.#round.next();
+      if (done) {
+        this.#round = null;
+        return false;
+      }
+      if (staleAt(value[1], this.#escalation) <= now) this.#bySubject.delete(value[0]);
     }
-    return due.length === most;
+    return true;
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#nextRound.close();
     try {
       await this.#store?.close();
     } finally {
@@ -164,11 +159,20 @@ export class EmbeddedState implements State {
       // A subject whose first change is pending has no counters yet.
       *names() {
         yield* bySubject.keys();
-        yield* pending.subjects();
+        yield* pending.keys();
       },
-      read: (subject) => pending.after(subject, bySubject.get(subject)),
-      readEntry: (subject, counters) => (pending.isEmpty ? counters : pending.after(subject, counters)),
+      read: (subject) => this.#afterPending(subject, bySubject.get(subject)),
+      readEntry: (subject, counters) => (pending.size === 0 ? counters : this.#afterPending(subject, counters)),
     };
+  }
+
+  /** The counters after all pending changes. A subject without counters starts with empty ones. */
+  #afterPending(subject: string, counters: StoredCounters | undefined): StoredCounters | undefined {
+    const changes = this.#pending.get(subject);
+    if (!changes) return counters;
+    const changed = structuredClone(counters) ?? { ...newCounters([]), marked: 0 };
+    for (const change of changes) change(changed);
+    return changed;
   }
 
   #changeKnown(subject: string, change: CounterChange): MaybePromise<void> {
@@ -181,7 +185,7 @@ export class EmbeddedState implements State {
   }
 
   async #changeOnDisk(store: CounterStore, subject: string, change: CounterChange): Promise<void> {
-    this.#pending.add(subject, change);
+    this.#pending.set(subject, [...(this.#pending.get(subject) ?? []), change]);
     try {
       await store.write(subject);
     } catch (error) {
@@ -190,7 +194,9 @@ export class EmbeddedState implements State {
         cause: new UnsavedError('nothing was changed, because the data folder cannot be written', { cause: error }),
       });
     } finally {
-      this.#pending.remove(subject, change);
+      const left = this.#pending.get(subject)!.filter((one) => one !== change);
+      if (left.length > 0) this.#pending.set(subject, left);
+      else this.#pending.delete(subject);
     }
     this.#apply(subject, change);
   }
@@ -199,41 +205,21 @@ export class EmbeddedState implements State {
     change(this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])));
   }
 
-  #lookAgainAt(stale: number, now: number): number {
-    return Number.isFinite(stale) ? stale : now + RECHECK_DELAY;
-  }
-
   #countersOf(subject: string, limits: Limits): StoredCounters {
-    const known = this.#bySubject.get(subject);
-    if (known) return known;
-    return this.#keep(subject, newCounters(limits.windows), this.#clock() + limits.windows.at(-1)!.span);
+    return this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
   }
 
-  #keep(subject: string, { windows, cells, strikeState }: Counters, lookAgainAt = 0): StoredCounters {
+  #keep(subject: string, { windows, cells, strikeState }: Counters): StoredCounters {
     const counters = { windows, cells, strikeState, marked: 0 };
     this.#bySubject.set(subject, counters);
-    this.#forgetting.schedule(subject, lookAgainAt);
-    this.#plan(lookAgainAt);
+    this.#nextRound.plan();
     return counters;
   }
 
-  /** `at`: Unix milliseconds. The wall clock may jump, so a wait is limited. */
-  #plan(at: number): void {
-    if (at >= this.#forgetAt) return;
-    this.#forgetAt = at;
-    clearTimeout(this.#timer);
-    const wait = Math.min(Math.max(at - this.#clock(), EXPIRY_INTERVAL), RECHECK_DELAY);
-    this.#timer = setTimeout(() => this.#forgetInTurns(), wait).unref();
-  }
-
-  #forgetInTurns(): void {
+  #goRound(): void {
     if (this.#closed) return;
-    if (this.forget(BATCH)) {
-      setImmediate(() => this.#forgetInTurns());
-      return;
-    }
-    this.#forgetAt = Number.POSITIVE_INFINITY;
-    this.#plan(this.#forgetting.nextDue);
+    if (this.forget(BATCH)) setImmediate(() => this.#goRound());
+    else if (this.#bySubject.size > 0) this.#nextRound.plan();
   }
 }
 

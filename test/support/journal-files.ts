@@ -1,4 +1,4 @@
-import { FILES, type JournalFiles } from '../../src/state/journal/files.ts';
+import { FILES, type JournalFiles } from '../../src/state/journal/journal.ts';
 
 type Step = 'create' | 'append' | 'sync' | 'syncFolder' | 'remove' | 'close';
 

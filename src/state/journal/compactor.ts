@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { DelayedRun } from '../../common/delayed-run.ts';
 import { type Journal, JournalWriteError } from './journal.ts';
 
@@ -18,13 +19,8 @@ export interface Packer<V> {
   take(): Buffer;
 }
 
-/** Unchanged entries that a flush wrote, and whether they were the last. */
-interface FlushResult<V> {
-  readonly others: Iterator<readonly [string, V | undefined]> | null;
-  readonly areAll: boolean;
-}
-
 type Entries<V> = readonly (readonly [name: string, entry: V])[];
+type Unread<V> = Iterator<readonly [string, V | undefined]>;
 
 /** Milliseconds from a change to its write, so a change is in a file well within a second. */
 const FLUSH_INTERVAL = 250;
@@ -50,14 +46,13 @@ export class Compactor<V> {
   readonly #journal: Journal;
   readonly #living: CurrentEntries<V>;
   readonly #packer: Packer<V>;
-  readonly #next = new DelayedRun(() => this.#tick(), FLUSH_INTERVAL);
+  readonly #beats = new CoalescedWork(() => this.#doBeat().catch(ignoreWriteError));
+  readonly #next = new DelayedRun(() => void this.#beats.next(), FLUSH_INTERVAL);
   #changed = new Set<string>();
   #entries: (readonly [name: string, entry: V])[] = [];
   #beat = 1;
   /** Entries that the newest file may lack; `null`: it contains everything. */
-  #others: Iterator<readonly [string, V | undefined]> | null;
-  #beating: Promise<void> | null = null;
-  #isLate = false;
+  #others: Unread<V> | null;
   /** Totals, for the mean size. */
   #packed = { entries: 0, bytes: 0 };
 
@@ -99,9 +94,7 @@ export class Compactor<V> {
   /** Rejects with JournalWriteError. */
   async close(): Promise<void> {
     this.#next.close();
-    // No flush may follow the current one: the journal closes after it.
-    this.#isLate = false;
-    await this.#beating;
+    await this.#beats.idle();
     try {
       await this.flush();
       const finishes = this.#living.size <= CLOSE_REWRITES || this.#journal.older >= CLOSE_MAX_FILES;
@@ -111,31 +104,20 @@ export class Compactor<V> {
     }
   }
 
-  #tick(): void {
-    if (this.#beating) {
-      this.#isLate = true;
-      return;
-    }
-    this.#beating = this.#doBeat()
-      .catch(ignoreWriteError)
-      .then(() => {
-        this.#beating = null;
-        if (this.#others) this.#next.plan();
-        if (!this.#isLate) return;
-        this.#isLate = false;
-        this.#tick();
-      });
-  }
-
   /** The next flush does not wait for the sync of this one; the removal of older files does. */
   async #doBeat(): Promise<void> {
-    const written = await this.#write();
-    const settled = this.#settle(written);
-    if (written.areAll) await settled;
-    else settled.catch(ignoreWriteError);
+    try {
+      const finished = await this.#write();
+      const settled = this.#settle(finished);
+      if (finished) await settled;
+      else settled.catch(ignoreWriteError);
+    } finally {
+      if (this.#others) this.#next.plan();
+    }
   }
 
-  async #write(): Promise<FlushResult<V>> {
+  /** Returns the unchanged entries if this flush wrote the last of them. */
+  async #write(): Promise<Unread<V> | null> {
     const [changed, entries] = [this.#changed, this.#entries];
     this.#changed = new Set();
     this.#entries = [];
@@ -147,13 +129,13 @@ export class Compactor<V> {
     const others = this.#others;
     const areAll = others !== null && (await this.#pack(others, Math.max(MIN_REWRITTEN, count)));
     await this.#journal.write();
-    return { others, areAll };
+    return areAll ? others : null;
   }
 
-  async #settle({ others, areAll }: FlushResult<V>): Promise<void> {
+  async #settle(finished: Unread<V> | null): Promise<void> {
     await this.#journal.commit();
     // Restarted if writes were lost meanwhile.
-    if (!areAll || others !== this.#others) return;
+    if (!finished || finished !== this.#others) return;
     this.#others = null;
     await this.#journal.dropOlder();
   }
@@ -170,7 +152,7 @@ export class Compactor<V> {
   }
 
   /** Packs up to `most` entries, yielding to other work. Returns whether none remain. */
-  async #pack(entries: Iterator<readonly [string, V | undefined]>, most: number): Promise<boolean> {
+  async #pack(entries: Unread<V>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
       const { packed, isLast } = this.#packSome(entries);
       if (isLast) return true;
@@ -180,7 +162,7 @@ export class Compactor<V> {
     return false;
   }
 
-  #packSome(entries: Iterator<readonly [string, V | undefined]>): {
+  #packSome(entries: Unread<V>): {
     readonly packed: number;
     readonly isLast: boolean;
   } {
@@ -225,7 +207,7 @@ export class Compactor<V> {
 }
 
 /** Moves up to GROUP entries into `group`. Returns whether none remain. */
-function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (readonly [string, V])[]): boolean {
+function gather<V>(entries: Unread<V>, group: (readonly [string, V])[]): boolean {
   while (group.length < PACK_GROUP) {
     const next = entries.next();
     if (next.done) return true;

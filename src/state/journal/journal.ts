@@ -1,8 +1,34 @@
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
-import { type AppendFile, FILES, type JournalFiles } from './files.ts';
+import { syncFolder } from '../../common/folder.ts';
 import { generationFile, HEAD_SIZE, headerOf, headOf } from './format.ts';
 import type { Generation } from './read.ts';
+
+/** Tests make these fail. */
+export type JournalFiles = typeof FILES;
+
+/** Real files with access for their owner only. All work runs in the thread pool of libuv. */
+export const FILES = {
+  /** Rejects if the file exists. */
+  async create(file: string) {
+    const handle = await open(file, 'wx', 0o600);
+    return {
+      /** Rejects unless everything was written. */
+      async append(parts: readonly Uint8Array[]): Promise<void> {
+        const { bytesWritten } = await handle.writev([...parts]);
+        const size = parts.reduce((sum, { length }) => sum + length, 0);
+        if (bytesWritten !== size) throw new Error(`only ${bytesWritten} of ${size} bytes could be written`);
+      },
+      /** Resolves when appended data survives power loss. */
+      sync: () => handle.datasync(),
+      close: () => handle.close(),
+    };
+  },
+  /** Ignores a missing file. */
+  remove: (file: string) => rm(file, { force: true }),
+  syncFolder,
+};
 
 export interface JournalOptions {
   readonly folder: string;
@@ -30,7 +56,7 @@ interface Batch {
 /** `holds`: whether a sync has ever succeeded. */
 interface Current {
   readonly number: number;
-  readonly file: AppendFile;
+  readonly file: Awaited<ReturnType<JournalFiles['create']>>;
   size: number;
   holds: boolean;
 }

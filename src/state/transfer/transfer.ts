@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
+import type { AuditEntry } from '../../keys/operators/audit-log.ts';
 import { faultIn } from './check.ts';
+import { TransferError } from './file-format.ts';
 import type { FileWriter } from './file-target.ts';
+import { Fingerprints } from './fingerprints.ts';
 import { lineOf } from './lines.ts';
-import { rejectMerge } from './merge-check.ts';
 import type { MissingPlans } from './missing-plans.ts';
 import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
-import { prefetch } from './prefetch.ts';
 import { type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
+import { entryPrint, SOMETHING_ELSE } from './rules.ts';
 
 /** Maximum reported lines; further ones are only counted. */
 const MAX_REPORTED = 100;
@@ -132,4 +134,75 @@ class ReportCollector implements ReportLines {
 
 function noOutcomes(): Record<Outcome, number> {
   return Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+}
+
+const KIND_NAMES = { key: 'keys', token: 'tokens', audit: 'audit entries', ban: 'entries about bans' } as const;
+type RecordKind = keyof typeof KIND_NAMES;
+
+/** Throws TransferError if the target holds keys, tokens or entries that the source lacks: states are never merged. */
+async function rejectMerge(source: Source, target: Target): Promise<void> {
+  if (!(await target.isUsed())) return;
+  const known = new Fingerprints();
+  const oldest: Partial<Record<RecordKind, number>> = {};
+  for await (const { type, values } of prefetch(source.read())) {
+    if (!isCompared(type)) continue;
+    for (const value of values) known.add(printOf(type, value));
+    const [first] = values;
+    if (first && isLog(type)) oldest[type] ??= (first as AuditEntry).at;
+  }
+  const extra = noCounts();
+  for await (const { type, values } of target.held()) {
+    if (!isCompared(type)) continue;
+    const isOther = (value: Batch['values'][number]) =>
+      !known.has(printOf(type, value)) && !(isLog(type) && isDropped(value as AuditEntry, oldest[type]));
+    extra[type] += (values as Batch['values'][number][]).filter(isOther).length;
+  }
+  const counts = (Object.keys(KIND_NAMES) as RecordKind[]).filter((type) => extra[type] > 0);
+  if (counts.length === 0) return;
+  const held = counts.map((type) => `${extra[type]} ${KIND_NAMES[type]}`).join(', ');
+  throw new TransferError(
+    `${target.name} has ${held} that ${source.name} does not have: nothing was changed. ${SOMETHING_ELSE}`,
+  );
+}
+
+function isCompared(type: Batch['type']): type is RecordKind {
+  return type in KIND_NAMES;
+}
+
+function isLog(type: RecordKind): type is 'audit' | 'ban' {
+  return type === 'audit' || type === 'ban';
+}
+
+/** Whether an entry is of a transfer, or may have been dropped from the log of the source. */
+function isDropped({ action, at }: AuditEntry, oldest: number | undefined): boolean {
+  return action === 'state.import' || (oldest !== undefined && at < oldest);
+}
+
+function printOf(type: RecordKind, value: Batch['values'][number]): string {
+  return isLog(type)
+    ? `${type} ${entryPrint(value as AuditEntry)}`
+    : `${type} ${nameIn(type, value as ValueOf[typeof type])}`;
+}
+
+/** Requests each value while the previous one is in use, so that reads and writes overlap. */
+async function* prefetch<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = values[Symbol.asyncIterator]();
+  const ask = () => {
+    const next = iterator.next();
+    // The consumer of `next` gets the error, if it reaches it.
+    next.catch(() => {});
+    return next;
+  };
+  let next = ask();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = ask();
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
+    await iterator.return?.();
+  }
 }

@@ -1,5 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
+import { isObject } from '../../config/schema/schema.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
@@ -7,21 +8,15 @@ import { ROLES } from '../../keys/operators/tokens.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { isScope } from '../../limits/scopes.ts';
-import {
-  anything,
-  type Check,
-  fields,
-  flag,
-  integer,
-  LAST_MOMENT,
-  list,
-  moment,
-  oneOf,
-  orNull,
-  text,
-} from './fields.ts';
 import { type CounterLine, countersIn } from './lines.ts';
 import type { RecordType } from './records.ts';
+
+/** Returns an error that completes a sentence starting with the field name; `null`: valid. */
+type Check = (value: unknown) => string | null;
+
+/** The maximum date, Unix milliseconds. */
+const LAST_MOMENT = 8.64e15;
+const moment = integer(0, LAST_MOMENT);
 
 const ID = /^key_[0-9A-Za-z]{1,64}$/;
 const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
@@ -37,27 +32,29 @@ const id = text(68, ID, 'the id of a key, such as key_7Fh2…');
 const digest = text(43, HASH, 'a SHA-256 in 43 characters of base64url');
 const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
-const KEY_FIELDS = {
-  id,
-  version: integer(1),
-  hash: digest,
-  account: text(64),
-  plan: text(32, PLAN, 'the name of a plan'),
-  label: orNull(text(200)),
-  windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) }))),
-  addresses: orNull(list(100, text(64))),
-  scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
-  metadata: strings,
-  createdAt: moment,
-  expiresAt: orNull(moment),
-  disabledAt: orNull(moment),
-  revokedAt: orNull(moment),
-  rotatedAt: orNull(moment),
-  previous: orNull(fields({ hash: digest, until: moment })),
-  imported: flag,
-};
 /** Keys without scopes omit the field, as do older files. */
-const KEY = fields(KEY_FIELDS, ['scopes']);
+const KEY = fields(
+  {
+    id,
+    version: integer(1),
+    hash: digest,
+    account: text(64),
+    plan: text(32, PLAN, 'the name of a plan'),
+    label: orNull(text(200)),
+    windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) }))),
+    addresses: orNull(list(100, text(64))),
+    scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
+    metadata: strings,
+    createdAt: moment,
+    expiresAt: orNull(moment),
+    disabledAt: orNull(moment),
+    revokedAt: orNull(moment),
+    rotatedAt: orNull(moment),
+    previous: orNull(fields({ hash: digest, until: moment })),
+    imported: (value) => (typeof value === 'boolean' ? null : ' must be true or false'),
+  },
+  ['scopes'],
+);
 
 const TOKEN = fields({
   name: text(40, /^[a-z][a-z0-9-]{0,39}$/, 'small letters, digits and dashes'),
@@ -74,8 +71,8 @@ const AUDIT = fields(
     actor: text(200),
     action: text(200),
     target: text(1_000),
-    before: anything,
-    after: anything,
+    before: () => null,
+    after: () => null,
     requestId: text(200),
     reason: text(1_000),
   },
@@ -122,7 +119,7 @@ export function faultIn(type: RecordType, line: unknown): string | null {
 }
 
 function strings(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return ' must be an object';
+  if (!isObject(value)) return ' must be an object';
   const isText = text(500);
   return Object.values(value).every((one) => isText(one) === null) ? null : ' must hold text of at most 500 characters';
 }
@@ -159,4 +156,57 @@ function counters({ windows, cells, conduct }: CounterLine): string | null {
     if (meter.staleAt(cells, at, window) > LAST_MOMENT) wrong = '.cells have a time that no clock shows';
   });
   return wrong;
+}
+
+function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
+  return (value) =>
+    Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
+      ? null
+      : ` must be a whole number from ${from} to ${to}`;
+}
+
+function text(most: number, form?: RegExp, what = 'of another form'): Check {
+  return (value) => {
+    if (typeof value !== 'string') return ' must be text';
+    if (value.length > most) return ` must have at most ${most} characters`;
+    if (!value.isWellFormed()) return ' has half a character';
+    return form === undefined || form.test(value) ? null : ` must be ${what}`;
+  };
+}
+
+function oneOf(words: readonly string[]): Check {
+  return (value) => (words.includes(value as string) ? null : ` must be one of ${words.join(', ')}`);
+}
+
+function orNull(check: Check): Check {
+  return (value) => (value === null ? null : check(value));
+}
+
+function list(most: number, check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return ' must be a list';
+    if (value.length > most) return ` must have at most ${most} entries`;
+    for (const [i, one] of value.entries()) {
+      const wrong = check(one);
+      if (wrong !== null) return `[${i}]${wrong}`;
+    }
+    return null;
+  };
+}
+
+function fields(checks: Readonly<Record<string, Check>>, optional: readonly string[] = []): Check {
+  const names = Object.keys(checks);
+  return (value) => {
+    if (!isObject(value)) return ' must be an object';
+    for (const name of names) {
+      if (!Object.hasOwn(value, name)) {
+        if (optional.includes(name)) continue;
+        return `.${name} is missing`;
+      }
+      const wrong = checks[name]!(value[name]);
+      if (wrong !== null) return `.${name}${wrong}`;
+    }
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name));
+    return unknown === undefined ? null : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;
+  };
 }

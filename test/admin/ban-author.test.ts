@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { banAuthorOf } from '../../src/admin/ban-history.ts';
 import { type AuditLog, failedEntry } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { recordsInFile } from '../../src/state/embedded/records.ts';
 import { KEPT } from '../support/audit.ts';
 
 const KEY = 'key_0123456789abcdef';

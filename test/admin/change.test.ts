@@ -8,7 +8,7 @@ import { type ChangePart, createChanges } from '../../src/admin/change.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { AuditLog } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { recordsInFile } from '../../src/state/embedded/records.ts';
 import { KEPT } from '../support/audit.ts';
 import { until } from '../support/until.ts';
 

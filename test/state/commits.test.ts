@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
 import { syncsCommitsOf } from '../../src/state/embedded/commits.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { recordsInFile } from '../../src/state/embedded/records.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { changed, keyRecord, note } from '../support/records.ts';

@@ -50,6 +50,8 @@ export const IGNORED_CALLS: readonly string[] = [
   'run/workers/process.ts serving.whenKeysKnown.then',
   'run/workers/worker.ts process.send!',
   'run/workers/worker.ts worker.abandoned',
+  // Rejects only for a bug, which then ends the process.
+  'state/journal/compactor.ts this.#beats.next',
   'state/redis/ban-list.ts this.#flush',
   'state/redis/bus.ts listeners.delete',
   'state/redis/client.ts lastErrors.set',

@@ -3,27 +3,12 @@ import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
 import { formatDamage } from '../journal/read.ts';
-import type { Records, Storage } from '../storage.ts';
-import { auditedChangesIn, auditLogInFile, loggedBansIn } from './audit-log.ts';
-import { syncsCommitsOf } from './commits.ts';
+import type { Storage } from '../storage.ts';
 import { type CounterStoreEvents, countersInFolder } from './counter-store.ts';
 import { EmbeddedState } from './counters.ts';
 import { makeFolder, openStateFile } from './file.ts';
-import { keysInFile } from './keystore.ts';
-import { usesInFile } from './last-uses.ts';
 import { lockFolder } from './lock.ts';
-import { tokensInFile } from './tokens.ts';
-
-export function recordsInFile(db: DatabaseSync, settings: AuditSettings, sync = syncsCommitsOf(db)): Records {
-  const change = auditedChangesIn(db, settings, sync);
-  return {
-    keys: keysInFile(db, change),
-    auditLog: auditLogInFile(db, 'audit', change, sync),
-    banLog: auditLogInFile(db, 'bans', loggedBansIn(db, settings, sync), sync),
-    tokens: tokensInFile(db, change),
-    uses: usesInFile(db),
-  };
-}
+import { recordsInFile } from './records.ts';
 
 export interface EmbeddedOptions {
   /** Unix milliseconds. */

@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import type { Window } from '../../../limits/limits.ts';
-import { generationsIn } from '../../journal/read.ts';
-import type { Outcome, TargetOptions } from '../../transfer/port.ts';
 import type { SubjectCounters } from '../../transfer/records.ts';
-import { decideCounters } from '../../transfer/rules.ts';
-import { readEachSubject, replaceCounters } from '../counter-store.ts';
-import { COUNTER_FILES, nameGenerations } from '../inventory.ts';
+import { readEachSubject } from '../counter-store.ts';
 
 /**
  * The latest counters of each subject of a folder, in a temporary file that `close` deletes: a million would not fit
@@ -82,26 +78,4 @@ export class StagedCounters {
     if (this.#windows.size < 10_000) this.#windows.set(key, windows);
     return { ...counters, windows };
   }
-}
-
-export function counterImport(
-  staged: StagedCounters,
-  { escalation, clock }: Pick<TargetOptions, 'escalation' | 'clock'>,
-): (value: SubjectCounters) => Outcome {
-  const now = clock();
-  return ({ subject, counters }) => {
-    const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
-    if (write) staged.put(subject, write);
-    return taken;
-  };
-}
-
-/** Replaces the counters of the folder; `db` is its state file, inside a transaction. */
-export function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
-  if (!staged.hasChanged) return;
-  replaceCounters(
-    folder,
-    staged.all().map(({ subject, counters }) => [subject, counters]),
-  );
-  nameGenerations(db, generationsIn(folder, COUNTER_FILES));
 }

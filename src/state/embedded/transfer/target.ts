@@ -2,13 +2,21 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Target, TargetOptions } from '../../transfer/port.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
+import { generationsIn } from '../../journal/read.ts';
+import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
+import type { LastUse, SubjectCounters } from '../../transfer/records.ts';
+import { decideCounters, decideKey, decideToken, KnownEntries } from '../../transfer/rules.ts';
+import { type LogName, valuesOf } from '../audit-log.ts';
+import { replaceCounters } from '../counter-store.ts';
 import { makeFolder, openStateFile, StateFileError } from '../file.ts';
-import { refuseMissingCounterFiles } from '../inventory.ts';
+import { COUNTER_FILES, nameGenerations, refuseMissingCounterFiles } from '../inventory.ts';
+import { parse } from '../keystore.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
-import { counterImport, StagedCounters, storeCounters } from './counters.ts';
-import { auditTaking, keyTaking, type Take, tokenTaking, useTaking } from './records.ts';
-import { countsIn, rowCount, rowsIn } from './source.ts';
+import { StagedCounters } from './counters.ts';
+import { countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
 /**
  * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
@@ -57,7 +65,7 @@ function targetIn(
     token: tokenTaking(db),
     audit: audit.take,
     ban: bans.take,
-    ledger: counterImport(staged, options),
+    ledger: counterTaking(staged, options),
     use: useTaking(db),
   };
   return {
@@ -87,4 +95,101 @@ function lockStoppedGateway(folder: string): FolderLock {
     if (!(error instanceof StateFileError)) throw error;
     throw new StateFileError(`${error.message}: stop it first, nothing was changed`, { cause: error });
   }
+}
+
+/** Imports one record. Call it inside a transaction. */
+type Take<V> = (value: V) => Outcome;
+
+function keyTaking(db: DatabaseSync): Take<KeyRecord> {
+  const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
+  const bySecret = db.prepare(
+    'SELECT record FROM keys WHERE hash = $hash UNION ALL SELECT record FROM keys WHERE previous = $hash',
+  );
+  const insert = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
+  const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
+  const owner = (hash: string | undefined) => (hash === undefined ? null : parse(bySecret.get({ hash })));
+  return (key) => {
+    const { id, hash, previous } = key;
+    const taken = decideKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
+    if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
+    else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
+    return taken;
+  };
+}
+
+function tokenTaking(db: DatabaseSync): Take<TokenRecord> {
+  const near = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens WHERE name = ? OR hash = ?');
+  const insert = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
+  return (token) => {
+    const taken = decideToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
+    if (taken === 'added') insert.run(token.name, token.hash, token.role, token.createdAt);
+    return taken;
+  };
+}
+
+function useTaking(db: DatabaseSync): Take<LastUse> {
+  const one = db.prepare('SELECT at FROM uses WHERE id = ?');
+  const put = db.prepare('INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at');
+  return ({ id, at }) => {
+    const known = one.get(id) as { at: number } | undefined;
+    if (known && known.at >= at) return known.at === at ? 'same' : 'kept';
+    put.run(id, at);
+    return known ? 'changed' : 'added';
+  };
+}
+
+/**
+ * Imports entries into a log of the file; an empty log keeps their numbers. `keep`: maximum number of entries; the
+ * oldest are dropped.
+ */
+function auditTaking(
+  db: DatabaseSync,
+  log: LogName,
+  keep: number,
+): { readonly take: Take<AuditEntry>; finish(entry: AuditDraft | null): void } {
+  const insert = db.prepare(
+    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const newest = db.prepare(`SELECT coalesce(max(number), 0) AS number FROM ${log}`);
+  let known: KnownEntries | null = null;
+
+  function read(): KnownEntries {
+    const entries = new KnownEntries(keep);
+    for (const entry of entriesIn(db, log)) entries.note(entry);
+    return entries;
+  }
+
+  return {
+    take(entry) {
+      known ??= read();
+      const taken = known.decide(entry);
+      if (taken === 'added') insert.run(known.isEmpty ? entry.number : null, ...valuesOf(entry));
+      return taken;
+    },
+    finish(entry) {
+      if (entry) insert.run(null, ...valuesOf(entry));
+      const first = (newest.get() as { number: number }).number - keep + 1;
+      db.prepare(`UPDATE ${log}_kept SET first = max(first, ?)`).run(first);
+      db.exec(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
+    },
+  };
+}
+
+function counterTaking(staged: StagedCounters, { escalation, clock }: TargetOptions): Take<SubjectCounters> {
+  const now = clock();
+  return ({ subject, counters }) => {
+    const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
+    if (write) staged.put(subject, write);
+    return taken;
+  };
+}
+
+/** Replaces the counters of the folder; `db` is its state file, inside a transaction. */
+function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
+  if (!staged.hasChanged) return;
+  replaceCounters(
+    folder,
+    staged.all().map(({ subject, counters }) => [subject, counters]),
+  );
+  nameGenerations(db, generationsIn(folder, COUNTER_FILES));
 }

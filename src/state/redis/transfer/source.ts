@@ -1,3 +1,4 @@
+import type { RedisSettings } from '../../../config/config.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
@@ -5,9 +6,12 @@ import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type Counts, type SubjectCounters } from '../../transfer/records.ts';
 import { AuditEntries, type LogName } from '../audit-entries.ts';
 import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
-import type { Connection } from '../client.ts';
+import { checkRedis, unusable } from '../checks.ts';
+import { type Connection, connect, disconnect } from '../client.ts';
+import { RedisError } from '../error.ts';
 import { keyOf } from '../key-names.ts';
 import { keysOf, readWith } from '../key-records.ts';
+import { kindOf, redisName } from '../open.ts';
 import { loadScript } from '../scripts.ts';
 import { withTimeout } from '../timeouts.ts';
 import { tokensIn } from '../tokens.ts';
@@ -17,11 +21,12 @@ const SCAN_COUNT = 1_000;
 
 const COUNTERS_OF = loadScript('counters-n.lua');
 
-/** Concurrent changes may be missing; all other data is included. */
-export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
+/** Concurrent changes may be missing; all other data is included. Throws RedisError after closing the connection. */
+export async function openRedisSource(settings: RedisSettings): Promise<Source> {
+  const redis = await openToCopy(settings);
   return {
-    name,
-    kind,
+    name: redisName(settings),
+    kind: kindOf(settings),
     isChecked: false,
     counts: () => countsIn(redis),
     async *read() {
@@ -29,8 +34,20 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
       yield* countersIn(redis);
       yield* usesIn(redis);
     },
-    close,
+    close: () => disconnect(redis),
   };
+}
+
+/** Throws RedisError after closing the connection. */
+export async function openToCopy(settings: RedisSettings): Promise<Connection> {
+  const redis = await connect(settings);
+  try {
+    await checkRedis(redis);
+    return redis;
+  } catch (error) {
+    disconnect(redis);
+    throw error instanceof RedisError ? error : unusable(error);
+  }
 }
 
 /** Scans all names. */
@@ -87,7 +104,7 @@ export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerat
   }
 }
 
-export async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
+async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
   const met = new Fingerprints();
   for await (const subjects of countedSubjects(redis)) {
     // Braces in a subject change the slot of its key.

@@ -1,26 +1,34 @@
+import type { RedisSettings } from '../../../config/config.ts';
 import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, RecordType, ValueOf } from '../../transfer/records.ts';
 import { BanList } from '../ban-list.ts';
 import { EVERYTHING_CHANGED } from '../bus.ts';
-import type { Connection } from '../client.ts';
+import { disconnect } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
+import { redisName } from '../open.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
 import { takeKeys } from './keys.ts';
 import { auditTaking, takeTokens, takeUses } from './records.ts';
-import { countsIn, recordsIn } from './source.ts';
+import { countsIn, openToCopy, recordsIn } from './source.ts';
 
-/** Gateways may use the target meanwhile. At the end they are notified that anything may have changed. */
-export async function redisTarget(
-  redis: Connection,
-  { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
-): Promise<Target> {
+/**
+ * Gateways may use the target meanwhile. At the end they are notified that anything may have changed.
+ * Throws RedisError after closing the connection.
+ */
+export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
+  const redis = await openToCopy(settings);
   const { dryRun } = options;
   const audit = auditTaking(redis, options.audit, 'audit');
   const bans = auditTaking(redis, options.audit, 'bans');
   // While there is little data, if the index is missing.
-  if (!dryRun) await new RedisState(redis).bans();
+  try {
+    if (!dryRun) await new RedisState(redis).bans();
+  } catch (error) {
+    disconnect(redis);
+    throw error;
+  }
   // Only adds bans.
   const index = new BanList(redis, { clock: () => '', banOf: async () => null });
   const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
@@ -42,7 +50,7 @@ export async function redisTarget(
   }
 
   return {
-    name,
+    name: redisName(settings),
     isUsed: async () =>
       (await withTimeout(redis.exists(keyOf.apiKeys))) +
         (await withTimeout(redis.exists(keyOf.tokens))) +
@@ -62,7 +70,7 @@ export async function redisTarget(
     async close() {
       // After a failure; Redis may be down.
       await notify().catch(() => {});
-      await close();
+      disconnect(redis);
     },
   };
 }

@@ -1,0 +1,57 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { transaction } from '../../common/transaction.ts';
+import type { AuditSettings } from '../../config/config.ts';
+import type { LastUseStore } from '../../keys/last-use-tracker.ts';
+import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
+import type { Records } from '../storage.ts';
+import { auditedChangesIn, auditLogInFile, loggedBansIn, type MakeChange } from './audit-log.ts';
+import { syncsCommitsOf } from './commits.ts';
+import { keysInFile } from './keystore.ts';
+
+export function recordsInFile(db: DatabaseSync, settings: AuditSettings, sync = syncsCommitsOf(db)): Records {
+  const change = auditedChangesIn(db, settings, sync);
+  return {
+    keys: keysInFile(db, change),
+    auditLog: auditLogInFile(db, 'audit', change, sync),
+    banLog: auditLogInFile(db, 'bans', loggedBansIn(db, settings, sync), sync),
+    tokens: tokensInFile(db, change),
+    uses: usesInFile(db),
+  };
+}
+
+function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
+  const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
+  const insert = db.prepare(
+    'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
+  );
+  const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
+
+  return {
+    list: () => all.all() as unknown as TokenRecord[],
+    add: ({ name, hash, role, createdAt }, note) =>
+      change(note, () => insert.run(name, hash, role, createdAt).changes === 1),
+    remove: (name, note) => change(note, () => remove.run(name).changes === 1),
+  };
+}
+
+function usesInFile(db: DatabaseSync): LastUseStore {
+  const one = db.prepare('SELECT at FROM uses WHERE id = ?');
+  const put = db.prepare(
+    'INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)',
+  );
+  return {
+    save(uses) {
+      transaction(db, () => {
+        for (const [id, at] of uses) put.run(id, at);
+      });
+    },
+    load(ids) {
+      const found = new Map<string, number>();
+      for (const id of ids) {
+        const row = one.get(id) as { at: number } | undefined;
+        if (row) found.set(id, row.at);
+      }
+      return found;
+    },
+  };
+}

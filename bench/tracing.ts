@@ -11,7 +11,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ClientAnswer } from '@storegate/http1';
+import type { ClientAnswer, Fields } from '@storegate/http1';
 import { loadConfig } from '../src/config/load.ts';
 import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
 import { soleTarget } from '../src/gateway/upstream/upstream.ts';
@@ -29,7 +29,16 @@ const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 const STORE = soleTarget('default', 'store:80', null as never);
 const RECEIVER = { begun() {}, answer() {}, fail() {} };
-const ANSWER: ClientAnswer = { status: 200, reason: '', fields: [], body: Buffer.alloc(0) };
+const NO_FIELDS: Fields = {
+  list: [],
+  lengths: [],
+  codings: [],
+  hosts: [],
+  close: false,
+  keepAlive: false,
+  meaning: null,
+};
+const ANSWER: ClientAnswer = { status: 200, reason: '', fields: NO_FIELDS, body: Buffer.alloc(0) };
 
 const TRACE = {
   ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },

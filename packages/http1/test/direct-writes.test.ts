@@ -34,7 +34,7 @@ async function received(socket: Socket): Promise<string> {
   return text;
 }
 
-test('text that the system takes at once waits for nothing', async () => {
+test('returns true for text that the system accepts at once', async () => {
   const [near, far] = await pair();
   const drained: string[] = [];
   const writes = new DirectWrites(near, () => drained.push('drained'));
@@ -45,7 +45,7 @@ test('text that the system takes at once waits for nothing', async () => {
   expect(drained).toEqual([]);
 });
 
-test('text that a slow reader leaves is pending, and its end is reported once', async () => {
+test('returns false for text that a slow reader leaves, and reports the end of the wait once', async () => {
   const [near, far] = await pair();
   let drains = 0;
   const writes = new DirectWrites(near, () => drains++);
@@ -55,13 +55,13 @@ test('text that a slow reader leaves is pending, and its end is reported once', 
   expect(writes.write('last')).toBe(false);
   expect([writes.isPending, drains]).toEqual([true, 0]);
   const text = received(far);
-  await until('the reader has taken all', () => drains > 0);
+  await until('the reader has everything', () => drains > 0);
   expect([writes.isPending, drains]).toEqual([false, 1]);
   near.end();
   expect(await text).toBe(`${part.repeat(parts)}last`);
 });
 
-test('text comes behind what the stream holds, and the stream behind pending text', async () => {
+test('keeps the order of text and of the bytes of the stream', async () => {
   const [near, far] = await pair();
   const writes = new DirectWrites(near, () => {});
   const large = Buffer.alloc(10_000_000, 'a');
@@ -83,7 +83,7 @@ test.each([
   ['few bytes', 10],
   ['many bytes', 60_000],
   ['more bytes than the system takes', 20_000_000],
-])('%s may be reused after the call', async (_, size) => {
+])('leaves %s to the caller after the call', async (_, size) => {
   const [near, far] = await pair();
   const writes = new DirectWrites(near, () => {});
   const bytes = Buffer.alloc(size, 'a');
@@ -97,7 +97,7 @@ test.each([
   expect(text === `<${'a'.repeat(size)}>${'c'.repeat(size)}`).toBe(true);
 });
 
-test('many bytes come behind pending text', async () => {
+test('sends many bytes after pending text', async () => {
   const [near, far] = await pair();
   const writes = new DirectWrites(near, () => {});
   expect(writes.write('a'.repeat(20_000_000))).toBe(false);
@@ -107,7 +107,7 @@ test('many bytes come behind pending text', async () => {
   expect([text.length, text.slice(-60_003)]).toEqual([20_060_002, `a<${'b'.repeat(60_000)}>`]);
 });
 
-test('is for TCP sockets alone', async () => {
+test('writes directly only to TCP sockets', async () => {
   const [near] = await pair();
   expect(directWrites(near, () => {})).toBeInstanceOf(DirectWrites);
   const secured = new TLSSocket(near);
@@ -115,7 +115,7 @@ test('is for TCP sockets alone', async () => {
   expect([directWrites(secured, () => {}), directWrites(duplexPair()[0], () => {})]).toEqual([null, null]);
 });
 
-test('text that can no longer be sent ends the socket with the error', async () => {
+test('destroys the socket with the error of a write', async () => {
   const [near, far] = await pair();
   const writes = new DirectWrites(near, () => {});
   far.resetAndDestroy();

@@ -19,22 +19,13 @@ const MAX_FILE_SIZE = 8 * 1024 * 1024;
 const MAX_REPORTED = 20;
 const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
-export interface ListFiles {
-  /** Absolute. */
-  readonly paths: readonly string[];
-  readonly problems: readonly Problem[];
-  /** With the contents of each file, so that a changed file is a changed setting. */
-  readonly settings: Settings;
-  listsIn(entries: readonly AddressEntry[]): readonly AddressList[];
-}
-
-/** Invalid settings name no files. */
-export function readListFiles(settings: Settings, cwd: string): ListFiles {
+/** Invalid settings name no files. The returned paths are absolute. */
+export function readListFiles(written: Settings, cwd: string) {
   const read = new Map<string, ListFile>();
   const problems: Problem[] = [];
 
-  function fileOf(written: string, mustAdmit: boolean): ListFile {
-    const path = resolve(cwd, written);
+  function fileOf(named: string, mustAdmit: boolean): ListFile {
+    const path = resolve(cwd, named);
     let file = read.get(path);
     if (file === undefined) {
       file = readList(path, nameOfFile(path, cwd));
@@ -69,8 +60,9 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
     });
   }
 
-  const all = new Map(
-    [...settings].map(([name, setting]) => [name, { ...setting, value: valueWithEntries(name, setting) }]),
+  // With the contents of each file, so that a changed file is a changed setting.
+  const settings: Settings = new Map(
+    [...written].map(([name, setting]) => [name, { ...setting, value: valueWithEntries(name, setting) }]),
   );
   for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
 
@@ -81,12 +73,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
     return own.length === 0 ? lists : [{ file: null, entries: own }, ...lists];
   }
 
-  return {
-    paths: [...read.keys()],
-    problems,
-    settings: all,
-    listsIn,
-  };
+  return { paths: [...read.keys()], problems, settings, listsIn };
 }
 
 interface ListFile {

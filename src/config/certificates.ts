@@ -75,19 +75,14 @@ export function readCertificates(config: Config): Certificates {
   ]);
   // An upstream without files that is added or removed is not a change of certificates.
   const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
-  const problems = [...reader.problems, ...tracingErrors(config)];
+  // The receiver of spans reads its files itself, once.
+  const tracing = new Reader(config);
+  const { exporter, endpoint, tracesEndpoint } = config.tracing;
+  if (exporter !== 'none' && (endpoint ?? tracesEndpoint) !== null) tracing.receiver(config.tracing);
+  const problems = [...reader.problems, ...tracing.problems];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
   return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
-}
-
-/** The receiver of spans reads its files itself, once. */
-function tracingErrors(config: Config): Problem[] {
-  const { exporter, endpoint, tracesEndpoint, ...files } = config.tracing;
-  if (exporter === 'none' || (endpoint ?? tracesEndpoint) === null) return [];
-  const reader = new Reader(config);
-  reader.receiver(files);
-  return reader.problems;
 }
 
 const sameFiles = (one: ClientFiles, other: ClientFiles): boolean => JSON.stringify(one) === JSON.stringify(other);
@@ -95,8 +90,6 @@ const sameFiles = (one: ClientFiles, other: ClientFiles): boolean => JSON.string
 type ServerFiles = Config['admin']['tls'] & Pick<ServerMaterial, 'minVersion'>;
 
 type ClientFiles = Config['upstream']['tls'];
-
-type TracingFiles = Pick<Tracing, 'certificate' | 'clientCertificate' | 'clientKey'>;
 
 interface PairSettings {
   readonly cert: string;
@@ -143,7 +136,7 @@ class Reader {
     return material;
   }
 
-  receiver({ certificate, clientCertificate, clientKey }: TracingFiles): void {
+  receiver({ certificate, clientCertificate, clientKey }: Tracing): void {
     if (certificate !== null) this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
     this.#pair({ cert: 'tracing.clientCertificate', key: 'tracing.clientKey' }, clientCertificate, clientKey);
   }

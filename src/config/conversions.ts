@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
+import type { Carriers } from '../common/carriers.ts';
 import type { AddressEntry } from './address-lists.ts';
-import { type CarrierEntry, carriersIn } from './carriers.ts';
 import { isFile } from './contract/place.ts';
-import { readPairs } from './pairs.ts';
+import { readPairs } from './schema/formats.ts';
 import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
 
@@ -26,9 +26,14 @@ const conversions = {
     return { from, to };
   },
   pairs: (text: string) => readPairs(text)!,
-  carriers: (entries: readonly CarrierEntry[]) => carriersIn(entries),
+  carriers: (entries: readonly CarrierEntry[]): Carriers => ({
+    headers: entries.filter((entry) => entry !== 'bearer').map(({ header }) => header),
+    bearer: entries.includes('bearer'),
+  }),
   addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) => listsIn(entries),
 };
+
+type CarrierEntry = 'bearer' | { readonly header: string };
 
 type UnitName = keyof typeof conversions;
 

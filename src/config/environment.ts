@@ -43,13 +43,6 @@ export function variableOf(setting: string): string | undefined {
 /** A path is a secret only by mistake, such as a key in its place. */
 export const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
 
-export interface EnvironmentLayer {
-  readonly values: ReadonlyMap<string, Variable>;
-  readonly unsound: readonly string[];
-  readonly problems: readonly Problem[];
-  readonly file: string | null;
-}
-
 interface Variable {
   readonly name: string;
   readonly value: unknown;
@@ -58,7 +51,7 @@ interface Variable {
 /**
  * @param cwd the base of relative paths of secrets
  */
-export function readEnvironment(env: Environment, cwd: string): EnvironmentLayer {
+export function readEnvironment(env: Environment, cwd: string) {
   const { values, unread } = given(env, cwd);
   const wrong = [...wrongValues(values), ...unread];
   for (const { setting } of wrong) values.delete(setting);
@@ -69,6 +62,8 @@ export function readEnvironment(env: Environment, cwd: string): EnvironmentLayer
     file: env.STOREGATE_CONFIG || null,
   };
 }
+
+export type EnvironmentLayer = ReturnType<typeof readEnvironment>;
 
 interface WrongValue {
   readonly setting: string;

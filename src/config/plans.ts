@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
-import { dotted, step, touches } from './problems/pointers.ts';
+import { step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
 import { toWindows, type WindowEntry, windowErrors } from './windows.ts';
-import { readYamlFile } from './yaml/file.ts';
+import { problemIn, readYamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
   readonly plans: Readonly<Record<string, PlanEntry>>;
@@ -48,16 +48,13 @@ export function loadPlans(file: string, cwd = process.cwd()): Plans {
 
 /** `plans` is `null` if there are problems. */
 export function readPlans(file: string, cwd: string): { plans: Plans | null; problems: readonly Problem[] } {
-  const { name, value, problems: unreadable, locate } = readYamlFile(file, cwd);
+  const read = readYamlFile(file, cwd);
+  const { value, problems: unreadable } = read;
   if (value === undefined) return { plans: null, problems: unreadable };
 
   const schema = schemaErrors(value, 'plans');
   const sound = (pointer: string) => !schema.some((flaw) => touches(flaw.pointer, pointer));
-  const found = [...schema, ...ruleErrors(value, sound)].map(({ pointer, at, message }) => ({
-    source: name,
-    place: { position: locate(pointer, at), path: dotted(pointer) },
-    message,
-  }));
+  const found = [...schema, ...ruleErrors(value, sound)].map((flaw) => problemIn(read, flaw));
   const problems = [...unreadable, ...found].sort(byPosition);
   return { plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null, problems };
 }
@@ -116,14 +113,9 @@ function planOf(name: string, { windows, count = 'key', concurrency, weight, add
   };
 }
 
-function publicPlanOf({ windows, concurrency }: Partial<AccountEntry>): Plan {
+function publicPlanOf(written: Partial<AccountEntry>): Plan {
   const usual = settingsOf('plans').get('public.windows')!.default as readonly WindowEntry[];
-  return {
-    name: PUBLIC_PLAN,
-    count: 'key',
-    windows: toWindows(windows ?? usual),
-    ...(concurrency !== undefined && { concurrency }),
-  };
+  return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
 function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {

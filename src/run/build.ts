@@ -1,11 +1,7 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
-import type { AddressSubjects } from '../callers/address-subjects.ts';
-import type { Guard } from '../callers/guard.ts';
 import { type Carriers, keyField } from '../common/carriers.ts';
-import type { MaybePromise } from '../common/maybe-promise.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/reserved-paths.ts';
-import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
@@ -29,49 +25,22 @@ import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
 import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward, createStorePaths } from '../gateway/stages/forward.ts';
-import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
-import type { LargeChecks } from '../gateway/stages/large-checks.ts';
+import { createInFlight } from '../gateway/stages/in-flight.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { createRequestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
-import type { Bodies } from '../gateway/wire/bodies.ts';
 import { FieldNames } from '../gateway/wire/fields.ts';
 import { isAnonymous } from '../keys/key.ts';
-import type { Keyring } from '../keys/keyring.ts';
-import type { DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
-import type { KeyStore } from '../keys/store.ts';
 import { readScope } from '../limits/scopes.ts';
-import type { Observe } from '../observe/events.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
-import type { Tracing } from '../observe/tracing/tracing.ts';
-import type { BanRecorder } from '../state/ban-recorder.ts';
-import type { State } from '../state/state.ts';
+import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 
-export interface LongLivedParts {
-  readonly state: State;
-  readonly bans: BanRecorder;
-  readonly keyring: Keyring;
-  readonly keys: KeyStore;
-  readonly uses: LastUseTracker;
-  readonly deprecatedBy: (keyId: string) => MaybePromise<DeprecatedCalls>;
-  readonly guard: Guard;
-  readonly subjects: AddressSubjects;
-  readonly flights: Flights;
-  readonly upstreams: Upstreams;
-  readonly bodies: Bodies;
-  readonly largeChecks: LargeChecks;
-  readonly readAhead: SharedBudget;
-  readonly observe: Observe;
-  readonly clock: () => number;
-  readonly tracing: Tracing | null;
-}
-
 /** A request stays on the pipeline it began on, even across a reload. */
-export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLivedParts): Pipeline {
+export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
   const { config, contract } = settings;
   const { state, bans, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = longLived;
   const cors = createCors(config.cors);
@@ -120,7 +89,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   });
 }
 
-function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLivedParts): Reading {
+function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { carriers: chosen, hide, identity } = config.keys;
   const own = [...(tracing === null ? [] : TRACE_FIELDS), ...Object.values(identity).filter((name) => name !== null)];
@@ -138,7 +107,7 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
 
 function createRouting(
   { config, contract }: ActiveConfig<Config>,
-  { uses, observe }: Pick<LongLivedParts, 'uses' | 'observe'>,
+  { uses, observe }: Pick<LongLived, 'uses' | 'observe'>,
 ) {
   function note({ id, client, operation }: Exchange): void {
     if (isAnonymous(client!)) return;

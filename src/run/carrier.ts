@@ -5,7 +5,7 @@ import { type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import type { Log } from '../observe/log.ts';
 import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createMetrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
 import type { ProcessReadiness } from '../observe/peers/status.ts';
@@ -15,10 +15,10 @@ import { Top } from '../observe/top/top.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../state/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
-import { ProcessHealth } from './process-health.ts';
-import { readinessOf } from './process-readiness.ts';
+import type { ServingParts } from './long-lived.ts';
+import { ProcessHealth, readinessOf } from './process-health.ts';
 import type { ActiveConfig } from './reload.ts';
-import { createServing, type Serving, type ServingParts } from './serving.ts';
+import { createServing, type Serving } from './serving.ts';
 import { processStatus } from './status.ts';
 
 export interface ListenerParts {
@@ -40,21 +40,8 @@ export interface CarrierParts
   readonly openGuard: (observe: Observe) => Guard & { close?(): void };
 }
 
-export interface Carrier {
-  readonly observe: Observe;
-  readonly storage: Storage;
-  readonly serving: Omit<Serving, 'use' | 'close'>;
-  readonly metrics: Metrics;
-  readonly readiness: ProcessReadiness;
-  answer(question: string, argument: unknown): unknown;
-  use(settings: ActiveConfig<ServedConfig>): void;
-  end(): Promise<void>;
-  /** Call after `end`. */
-  close(): Promise<void>;
-}
-
 /** Rejects if the state cannot be opened. */
-export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
+export async function openCarrier(parts: CarrierParts) {
   const { settings, worker, gauges, openStorage, openGuard } = parts;
   const { config } = settings;
   const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage })) };
@@ -70,7 +57,7 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
     guard,
     observe,
     tracing,
-    reportsFirstUses: reportsFirstUses,
+    reportsFirstUses,
   });
   const status = () => processStatus(worker, serving, health);
   const sources: ProcessSources = { id: randomUUID(), began: performance.now(), status, ...listeners };
@@ -79,25 +66,28 @@ export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
     storage,
     serving,
     metrics,
-    get readiness() {
+    get readiness(): ProcessReadiness {
       return readinessOf(storage, health, serving);
     },
-    answer: (question, argument) => partOf(sources, question, argument),
-    use(settings) {
+    answer: (question: string, argument: unknown) => partOf(sources, question, argument),
+    use(settings: ActiveConfig<ServedConfig>): void {
       serving.use(settings);
       recent.use(settings.config.explain);
     },
-    async end() {
+    async end(): Promise<void> {
       guard.close?.();
       await serving.close();
       recorder.close();
     },
-    async close() {
+    /** Call after `end`. */
+    async close(): Promise<void> {
       await tracing?.close();
       await storage.close();
     },
   };
 }
+
+export type Carrier = Awaited<ReturnType<typeof openCarrier>>;
 
 export async function openListeners(
   { config, worker, clock, log, minute, others }: ListenerParts,

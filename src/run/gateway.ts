@@ -1,22 +1,22 @@
 import type { Reloaded } from '../admin/context.ts';
+import { readVersion } from '../common/version.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
+import { History } from '../observe/history/history.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName, type Peers } from '../observe/peers/peers.ts';
 import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
+import { type StoredHistory, storeHistory } from '../state/history/folder.ts';
 import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
-import { GatewayHistory } from './history.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
-import type { ActiveConfig } from './reload.ts';
-import { gatewayStatus } from './status.ts';
+import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
 import type { InheritedSockets } from './systemd.ts';
 import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
-import { refuseUnknownUpstreams } from './upstream-names.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 
 export interface Started {
@@ -45,6 +45,8 @@ export interface Overrides {
   readonly contracts?: ContractLoader;
 }
 
+const VERSION = readVersion();
+
 /** Throws, with everything closed again, if the contract or the state is invalid. Nothing listens before `start`. */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, sockets = {}, contracts = new ContractLoader() } = overrides;
@@ -54,24 +56,33 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
   const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);
   const webhooks = new GatewayWebhooks(config);
-  const past = new GatewayHistory();
+  const history = new History();
+  let stored: StoredHistory | null = null;
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const carriers = await openCarriers({
-    ...{ settings: initial, clock, log, minute: past.add, others: webhooks.listeners, onDetection: webhooks.hear },
+    ...{ settings: initial, clock, log, others: webhooks.listeners, onDetection: webhooks.hear },
+    minute: (minute) => stored?.mark(history.add(minute)),
     gauges: { ...operatingGauges(() => operating, readiness, phase.startedAt), ...webhooks.gauges },
   });
   const { observe, storage } = carriers;
-  past.open(config.data, observe);
+  stored = storeHistory(config.data, history, (error) =>
+    observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
+  );
   const gateway = gatewayName();
   const about = { readiness, state: storage.kind, workers: carriers.workers };
   const sources: GatewaySources = {
-    ...{ ...about, history: past },
-    status() {
-      const { startedAt, started: urls } = phase;
-      const { configuration } = operating;
-      return gatewayStatus({ ...about, startedAt, urls, readiness: readiness(), configuration });
-    },
+    ...{ ...about, history },
+    status: () => ({
+      version: VERSION,
+      node: process.version,
+      url: phase.started?.url ?? null,
+      adminUrl: phase.started?.adminUrl ?? null,
+      ...about,
+      startedAt: phase.startedAt,
+      readiness: readiness(),
+      configuration: operating.configuration,
+    }),
     windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
   };
   const peers = storage.join(
@@ -82,7 +93,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     (error) => observe({ type: 'bug', id: 'peers', error }),
   );
   const ownToken = storage.announce ? makeToken() : null;
-  const parts = { config, sockets, contracts, carriers, past, webhooks, peers, log, ownToken };
+  const parts = { config, sockets, contracts, carriers, stored, webhooks, peers, log, ownToken };
   try {
     await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
     const webhookAdmin = webhookAdminOf({ config, gateway, outbox: webhooks.outbox, clock });
@@ -115,7 +126,8 @@ interface GatewayParts {
   readonly contracts: ContractLoader;
   readonly carriers: Carriers;
   readonly operating: Operating;
-  readonly past: GatewayHistory;
+  /** `null`: its files cannot be used. */
+  readonly stored: StoredHistory | null;
   readonly webhooks: GatewayWebhooks;
   readonly peers: Peers;
   readonly log: Log;
@@ -179,11 +191,11 @@ async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started
 
 /** In this order no request, event, minute or webhook event is lost. */
 async function letGo(parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null }): Promise<void> {
-  const { operating, peers, carriers, past, webhooks, log } = parts;
+  const { operating, peers, carriers, stored, webhooks, log } = parts;
   await operating?.close();
   await peers.close();
   await carriers.end();
-  await past.close();
+  await stored?.close();
   await webhooks.close();
   await carriers.close();
   log.close();

@@ -1,7 +1,7 @@
 import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import type { AdminContext, Reloaded } from '../admin/context.ts';
+import type { AdminContext } from '../admin/context.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -9,7 +9,7 @@ import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
 import type { Peers } from '../observe/peers/peers.ts';
-import type { ConfigurationStatus, Readiness } from '../observe/peers/status.ts';
+import type { Readiness } from '../observe/peers/status.ts';
 import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
@@ -33,22 +33,7 @@ export interface OperatingParts {
   readonly clock: () => number;
 }
 
-export interface Operating {
-  readonly contract: Contract;
-  readonly exempted: number;
-  /** Unix milliseconds. */
-  readonly certificateEnd: number;
-  readonly configuration: ConfigurationStatus;
-  readonly lastReload: ConfigurationStatus['lastReload'];
-  readonly windowsSince: Pick<CountedSince, 'of'>;
-  /** Rejects with ListenError. */
-  listen(fd?: number): Promise<string>;
-  /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
-  reload(reason: string): Promise<Reloaded>;
-  close(): Promise<void>;
-}
-
-export function createOperating(parts: OperatingParts): Operating {
+export function createOperating(parts: OperatingParts) {
   const { initial, load, contracts, carriers, peers, clock } = parts;
   const { config } = initial;
   const { observe, storage, uses } = carriers;
@@ -87,12 +72,13 @@ export function createOperating(parts: OperatingParts): Operating {
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
   return {
-    get contract() {
+    get contract(): Contract {
       return reloader.current.contract;
     },
     get exempted() {
       return reloader.current.contract.exempted.length;
     },
+    /** Unix milliseconds. */
     get certificateEnd() {
       return firstEnd(reloader.current.certificates);
     },
@@ -103,15 +89,19 @@ export function createOperating(parts: OperatingParts): Operating {
       return reloader.last;
     },
     windowsSince,
-    listen: async (fd) =>
+    /** Rejects with ListenError. */
+    listen: async (fd?: number) =>
       urlOf(config.admin.host, await admin.listen(fd), reloader.current.certificates.admin !== null),
-    reload: (reason) => reloader.reload(reason),
-    async close() {
+    /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
+    reload: (reason: string) => reloader.reload(reason),
+    async close(): Promise<void> {
       watch?.close();
       await admin.close();
     },
   };
 }
+
+export type Operating = ReturnType<typeof createOperating>;
 
 /** After each reload, until the cause is fixed. */
 function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {

@@ -1,5 +1,7 @@
 import type { Event } from '../observe/events.ts';
-import type { ProcessStatus } from '../observe/peers/status.ts';
+import type { ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
+import type { Storage } from '../state/storage.ts';
+import type { Serving } from './serving.ts';
 
 const NEWEST = 0.05;
 
@@ -28,4 +30,18 @@ export class ProcessHealth {
 
 function mean(before: number | null, newest: number): number {
   return before === null ? newest : before + NEWEST * (newest - before);
+}
+
+export function readinessOf(
+  storage: Pick<Storage, 'ready'>,
+  { ofState }: Pick<ProcessHealth, 'ofState'>,
+  { down, knowsKeys }: Pick<Serving, 'down' | 'knowsKeys'>,
+): ProcessReadiness {
+  const isStateDown = ofState.aloneSince !== null;
+  // During an outage the settings decide.
+  const isStateReady = storage.ready() && (isStateDown || knowsKeys);
+  return {
+    readiness: !isStateReady ? 'state_away' : down.some(({ matters }) => matters) ? 'stores_away' : 'ready',
+    down: [...(isStateDown || !knowsKeys ? ['state'] : []), ...down.map(({ upstream }) => `upstream ${upstream}`)],
+  };
 }

@@ -7,12 +7,14 @@ import {
 import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
+import { suggest } from '../common/suggest.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { isRemote } from '../config/contract/place.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
+import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -20,7 +22,6 @@ import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
-import { refuseUnknownUpstreams } from './upstream-names.ts';
 
 export interface ActiveConfig<C extends Config> extends Loaded {
   readonly config: C;
@@ -50,17 +51,7 @@ export interface ReloaderParts<C extends Config> {
   readonly observe: Observe;
 }
 
-export interface Reloader<C extends Config> {
-  readonly current: ActiveConfig<C>;
-  readonly waiting: readonly string[];
-  readonly last: LastReload | null;
-  /** One at a time. Rejects with ReloadRefused, and with what `around` throws. */
-  reload(reason: string, around?: ReloadWrapper): Promise<Reloaded>;
-  /** Changes and reports nothing. Rejects with ReloadRefused. */
-  compare(): Promise<Compared>;
-}
-
-export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
+export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
   const { load, contracts, keys, prepare, swap, observe } = parts;
   const turns = new KeyedMutex();
   let current = parts.initial;
@@ -108,7 +99,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   }
 
   /** `fetches`: whether a contract is fetched again. */
-  async function read(fetches: boolean): Promise<Read<C>> {
+  async function read(fetches: boolean) {
     const loaded = load();
     const mayDiffer = fetches && isRemote(loaded.contract.file);
     const sameContract = !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
@@ -124,12 +115,9 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
-    return {
-      loaded,
-      fetched: read.fetched ?? null,
-      next: Object.freeze({ ...loadedIn(read), config, certificates }),
-      reloaded: { changed, needRestart: different.filter((name) => keepsValue(name, loaded)) },
-    };
+    const next: ActiveConfig<C> = Object.freeze({ ...loadedIn(read), config, certificates });
+    const needRestart = different.filter((name) => keepsValue(name, loaded));
+    return { loaded, fetched: read.fetched ?? null, next, reloaded: { changed, needRestart } };
   }
 
   async function compareNow(): Promise<Compared> {
@@ -147,17 +135,15 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     get last() {
       return last;
     },
-    reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
+    /** One at a time. Rejects with ReloadRefused, and with what `around` throws. */
+    reload: (reason: string, around: ReloadWrapper = (_reloaded, apply) => apply()) =>
+      turns.take('reload', () => reloadNow(reason, around)),
+    /** Changes and reports nothing. Rejects with ReloadRefused. */
     compare: () => turns.take('reload', compareNow),
   };
 }
 
-interface Read<C extends Config> {
-  readonly loaded: Config;
-  readonly next: ActiveConfig<C>;
-  readonly reloaded: Reloaded;
-  readonly fetched: Fetched | null;
-}
+export type Reloader<C extends Config> = ReturnType<typeof createReloader<C>>;
 
 function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
@@ -165,6 +151,19 @@ function reportExempted({ exempted }: Contract, observe: Observe): void {
 
 function sameReading(one: Config, other: Config): boolean {
   return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
+}
+
+/** Throws ContractError for every unknown name. */
+export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operations'>, config: Config): void {
+  const known = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
+  const problems = operations.flatMap(({ id, method, path, upstream }) => {
+    if (upstream === null || known.includes(upstream)) return [];
+    const near = suggest(upstream, known);
+    const hint = near === null ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
+    return [{ file: config.contract.file, place: '', message }];
+  });
+  if (problems.length > 0) throw new ContractError(problems);
 }
 
 /** Requests of its keys would be refused. */

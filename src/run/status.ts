@@ -1,9 +1,8 @@
 import { shortDigest } from '../common/digest.ts';
-import { readVersion } from '../common/version.ts';
 import type { Config } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
-import type { ConfigurationStatus, GatewayStatus, ProcessStatus } from '../observe/peers/status.ts';
+import type { ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
 import type { ProcessHealth } from './process-health.ts';
 import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
@@ -12,28 +11,12 @@ import type { Serving } from './serving.ts';
 const OF_ONE_MACHINE =
   /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
-const VERSION = readVersion();
-
 export function processStatus(
   worker: number | null,
   { inFlight, store, stores }: Pick<Serving, 'inFlight' | 'store' | 'stores'>,
   { ofState }: ProcessHealth,
 ): ProcessStatus {
   return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
-}
-
-export interface GatewayAddresses extends Omit<GatewayStatus, 'version' | 'node' | 'url' | 'adminUrl' | 'processes'> {
-  readonly urls: { readonly url: string; readonly adminUrl: string } | null;
-}
-
-export function gatewayStatus({ urls, ...parts }: GatewayAddresses): Omit<GatewayStatus, 'processes'> {
-  return {
-    version: VERSION,
-    node: process.version,
-    url: urls?.url ?? null,
-    adminUrl: urls?.adminUrl ?? null,
-    ...parts,
-  };
 }
 
 export function configurationStatus({

@@ -8,30 +8,11 @@ export interface InheritedSockets {
   readonly admin?: number;
 }
 
-export interface Systemd {
-  readonly sockets: InheritedSockets;
-  ready(status: string): void;
-  /** Both are ignored before `ready`. */
-  reloading(): void;
-  reloaded(status: string): void;
-  stopping(): void;
-  /** Resolves after all messages. */
-  close(): Promise<void>;
-}
-
 export class SystemdError extends ExpectedError {
   override name = 'SystemdError';
 }
 
 type Environment = Record<string, string | undefined>;
-
-const SILENT: Omit<Systemd, 'sockets'> = {
-  ready() {},
-  reloading() {},
-  reloaded() {},
-  stopping() {},
-  close: async () => {},
-};
 
 /** SD_LISTEN_FDS_START, sd_listen_fds(3). */
 const FIRST_FD = 3;
@@ -41,7 +22,7 @@ const LONGEST_PATH = 107;
 const LONGEST_INTERVAL = 2 ** 31 - 1;
 
 /** Also removes the variables from `env`, because child processes inherit it. Throws SystemdError. */
-export function openSystemd(env: Environment, warn: (sentence: string) => void): Systemd {
+export function openSystemd(env: Environment, warn: (sentence: string) => void) {
   const take = (name: string) => {
     const value = env[name];
     delete env[name];
@@ -51,7 +32,7 @@ export function openSystemd(env: Environment, warn: (sentence: string) => void):
   const [socket, usec, watchdogPid] = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'].map(take);
   // sd_listen_fds(3): the variables of another process are not for this one.
   const sockets = fds !== undefined && pid === `${process.pid}` ? inheritedSockets(fds, names ?? '') : {};
-  if (socket === undefined) return { sockets, ...SILENT };
+  if (socket === undefined) return { sockets, ...notifier(null, null, warn) };
   if (!/^[/@]/.test(socket) || Buffer.byteLength(socket) > LONGEST_PATH)
     throw new SystemdError('NOTIFY_SOCKET is not a valid path of a socket.');
   const isWatched = usec !== undefined && (watchdogPid ?? `${process.pid}`) === `${process.pid}`;
@@ -85,38 +66,40 @@ function intervalOf(usec: string): number {
   return Math.min(Math.max(Number(usec) / 2_000, 1), LONGEST_INTERVAL);
 }
 
-function notifier(
-  env: Environment,
-  interval: number | null,
-  warn: (sentence: string) => void,
-): Omit<Systemd, 'sockets'> {
+export type Systemd = ReturnType<typeof openSystemd>;
+
+/** `env`: of the sender; `null`: systemd expects no messages. `interval` in milliseconds. */
+function notifier(env: Environment | null, interval: number | null, warn: (sentence: string) => void) {
   let sender: ReturnType<typeof startSender> | undefined;
   let isReady = false;
   let pings: NodeJS.Timeout | undefined;
 
   function send(...variables: readonly string[]): void {
+    if (env === null) return;
     sender ??= startSender(env, warn);
     sender.send(`${variables.join('\t')}\n`);
   }
 
   return {
-    ready(status) {
+    ready(status: string): void {
       isReady = true;
       send('READY=1', `STATUS=${status}`);
       if (interval === null) return;
       // A timer of the event loop, so that a hung process sends nothing.
       pings = setInterval(() => send('WATCHDOG=1'), interval).unref();
     },
-    reloading() {
+    /** Like `reloaded`, ignored before `ready`. */
+    reloading(): void {
       if (!isReady) return;
       // CLOCK_MONOTONIC, as systemd compares it.
       send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`, 'STATUS=Reloading');
     },
-    reloaded(status) {
+    reloaded(status: string): void {
       if (isReady) send('READY=1', `STATUS=${status}`);
     },
     stopping: () => send('STOPPING=1', 'STATUS=Finishing open requests'),
-    async close() {
+    /** Resolves after all messages. */
+    async close(): Promise<void> {
       clearInterval(pings);
       await sender?.close();
     },

@@ -11,8 +11,7 @@ import {
 import { suggest } from '../../common/suggest.ts';
 import type { Window } from '../../limits/limits.ts';
 import { type LimitFields, RATELIMIT, Ratelimits } from './limits.ts';
-import { REQUIRED_SCOPES, readRequiredScopes } from './required-scopes.ts';
-import { isPublic, readSecuritySchemes, type SecurityFields } from './security.ts';
+import { isPublic, REQUIRED_SCOPES, readRequiredScopes, readSecuritySchemes, type SecurityFields } from './security.ts';
 import { NamedUpstreams, UPSTREAM } from './upstreams.ts';
 
 export interface OperationFields extends LimitFields {

@@ -3,8 +3,7 @@ import { suggest } from '../../common/suggest.ts';
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './schema.ts';
-import { isValid } from './valid.ts';
-import { validator } from './validators.ts';
+import { isValid, validator } from './validators.ts';
 
 export interface SchemaError {
   /** JSON pointer. */

@@ -1,7 +1,7 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, type ErrorCode, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { dotted, parent } from '../problems/pointers.ts';
 import { nameOfFile, type Position, type Problem, problemOf } from '../problems/problems.ts';
-import { syntaxErrors } from './syntax.ts';
+import type { SchemaError } from '../schema/errors.ts';
 import { readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
 
@@ -52,6 +52,10 @@ function parse(text: string, name: string): YamlFile {
   return { name, value, problems: flaws.map(problem), locate };
 }
 
+export function problemIn(file: Pick<YamlFile, 'name' | 'locate'>, { pointer, at, message }: SchemaError): Problem {
+  return { source: file.name, place: { position: file.locate(pointer, at), path: dotted(pointer) }, message };
+}
+
 function unusable(name: string, problems: readonly Problem[]): YamlFile {
   return { name, value: undefined, problems, locate: () => null };
 }
@@ -62,4 +66,29 @@ function nearest(spots: ReadonlyMap<string, Spot>, pointer: string, at: 'key' | 
     if (spot !== undefined) return here === pointer ? spot[at] : spot.key;
   }
   return 0;
+}
+
+/** The parser's texts are about its internals. */
+const sentences: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'must be indented with spaces, not with a tab',
+  MULTIPLE_DOCS: 'must be one YAML document; a second one starts here',
+  BAD_DQ_ESCAPE: 'has an unknown escape in a double-quoted text; use single quotes to take it as it is',
+  TAG_RESOLVE_FAILED: 'has a tag (!); write the plain value',
+  BAD_DIRECTIVE: 'has a directive (%) that YAML 1.2 does not know',
+  RESOURCE_EXHAUSTION: 'is nested too deep',
+};
+
+/** Only the first place, because the parser guesses at the rest. Its warnings about unknown tags are mistakes here. */
+function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
+  const found: YAMLError[] = [...document.errors, ...document.warnings];
+  const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
+  return first === undefined
+    ? []
+    : [{ offset: first.pos[0], pointer: '', message: sentences[first.code] ?? plain(first.message) }];
+}
+
+/** Without the source text, which could be secret. */
+function plain(message: string): string {
+  const words = message.replace(/: .*$/s, '');
+  return `is not valid YAML here: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }

@@ -14,24 +14,10 @@ export interface Spot {
   readonly value: number;
 }
 
-export interface TreeError {
-  readonly offset: number;
-  readonly pointer: string;
-  readonly message: string;
-}
-
-interface Tree {
-  /** `undefined` if the document cannot be checked further. */
-  readonly value: unknown;
-  /** By JSON pointer. */
-  readonly spots: ReadonlyMap<string, Spot>;
-  readonly flaws: readonly TreeError[];
-}
-
-/** Reports repeated keys. */
-export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number): Tree {
+/** Reports repeated keys. Without a `value` the document cannot be checked further. `spots`: by JSON pointer. */
+export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number) {
   const spots = new Map<string, Spot>();
-  const flaws: TreeError[] = [];
+  const flaws: { offset: number; pointer: string; message: string }[] = [];
   let aliases = 0;
 
   function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
@@ -81,7 +67,7 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
   }
 }
 
-class UnsupportedNode extends Error implements TreeError {
+class UnsupportedNode extends Error {
   readonly offset: number;
   readonly pointer: string;
 

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { deserialize as deserializeAnswer } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ContractError, deserialize, fingerprintOf } from '@storegate/openapi';
 import { type Contract, createContract } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
-import { type Answer, answerIn } from './answer.ts';
-import { type Order, type Prepared, readContract } from './read.ts';
+import { type Answer, type Order, type Prepared, readContract } from './read.ts';
 import { type CopyInUse, type Fetched, fetchContract, fetchOrCopy } from './remote.ts';
-import type { Arguments, Ended, ThreadMessage } from './starter.ts';
+import type { Arguments, ThreadMessage } from './starter.ts';
 
 export class LoadingEnded extends Error {
   override name = 'LoadingEnded';
@@ -101,8 +101,8 @@ export class ContractLoader {
     };
     const { code, signal, bytes } = await inThread(args, started).finally(() => this.#processes.delete(pid!));
     this.#ended.signal.throwIfAborted();
-    if (!bytes) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
-    return answerIn(bytes);
+    if (code !== 0) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
+    return deserializeAnswer(new Uint8Array(bytes)) as Answer;
   }
 }
 
@@ -117,7 +117,7 @@ async function inFile<T>(text: string, work: (file: string) => Promise<T>): Prom
   }
 }
 
-function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
+function inThread(args: Arguments, started: (pid: number) => void): Promise<Extract<ThreadMessage, { kind: 'ended' }>> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(STARTER, { workerData: args });
     thread.on('message', (message: ThreadMessage) =>

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Reading, serialize } from '@storegate/openapi';
+import { type Problem, type Reading, serialize } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { checkContract, type Serialized } from '../../config/contract/contract.ts';
@@ -16,6 +16,11 @@ export interface Prepared {
   readonly contract: Serialized;
   readonly published: Published;
 }
+
+export type Answer =
+  | { readonly kind: 'prepared'; readonly prepared: Prepared }
+  | { readonly kind: 'unfit'; readonly problems: readonly Problem[]; readonly notes: readonly Problem[] }
+  | { readonly kind: 'bug'; readonly error: unknown };
 
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
 export function readContract({ file, textFile, ...reading }: Order): Prepared {

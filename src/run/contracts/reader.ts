@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { serialize } from 'node:v8';
 import { ContractError } from '@storegate/openapi';
-import { type Answer, sendAnswer } from './answer.ts';
-import { type Order, readContract } from './read.ts';
+import { type Answer, type Order, readContract } from './read.ts';
+
+/** The pipe of starter.ts. */
+const ANSWER_FD = 3;
 
 // The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
@@ -9,7 +13,7 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);
-sendAnswer(answer());
+writeFileSync(ANSWER_FD, serialize(answer()));
 
 function answer(): Answer {
   try {

@@ -1,4 +1,4 @@
-import { RemoteError, type RemoteErrorParts, remoteErrorParts } from './remote-error.ts';
+import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
 /** Arguments and answers must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
@@ -26,6 +26,29 @@ interface Pending {
 /** No answer arrived in time, or the other side has exited. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
+}
+
+/** A reason in one sentence. */
+export class WorkersError extends ExpectedError {
+  override name = 'WorkersError';
+}
+
+interface RemoteErrorParts {
+  readonly message: string;
+  readonly stack: string;
+  /** Otherwise it is a bug, and its stack matters. */
+  readonly expected: boolean;
+}
+
+export class RemoteError extends Error {
+  override name = 'RemoteError';
+  readonly expected: boolean;
+
+  constructor({ message, stack, expected }: RemoteErrorParts) {
+    super(message);
+    this.stack = stack;
+    this.expected = expected;
+  }
 }
 
 export interface ChannelOptions<Ours extends Calls> {
@@ -98,4 +121,10 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 
 function isFrame(message: unknown): message is Frame {
   return typeof message === 'object' && message !== null && 'storegate' in message;
+}
+
+function remoteErrorParts(error: unknown): RemoteErrorParts {
+  if (!(error instanceof Error)) return { message: String(error), stack: String(error), expected: false };
+  const { message, stack = message } = error;
+  return { message, stack, expected: isExpected(error) };
 }

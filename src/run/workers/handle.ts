@@ -1,12 +1,10 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
-import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
-import { Channel, type Handlers, NoAnswer } from './channel.ts';
+import { Channel, type Handlers, NoAnswer, RemoteError, WorkersError } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
-import { RemoteError, WorkersError } from './remote-error.ts';
 
 /** Milliseconds, on a busy machine. */
 const START = 60_000;
@@ -99,16 +97,9 @@ export class WorkerHandle {
     return this.#channel.call('use', settings, RELOAD);
   }
 
-  deprecated(keyId: string): Promise<DeprecatedCalls> {
-    return this.#channel.call('deprecated', keyId, FIGURES);
-  }
-
-  inFlight(): Promise<number> {
-    return this.#channel.call('inFlight', null, FIGURES);
-  }
-
-  ask(question: string, argument: unknown): Promise<unknown> {
-    return this.#channel.call('ask', { question, argument }, FIGURES);
+  /** Rejects soon if the worker is busy. */
+  ask<N extends 'deprecated' | 'inFlight' | 'ask'>(name: N, argument: Parameters<WorkerCalls[N]>[0]) {
+    return this.#channel.call(name, argument, FIGURES);
   }
 
   async refresh(): Promise<void> {

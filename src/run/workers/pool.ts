@@ -11,10 +11,9 @@ import type { Parts } from '../../observe/peers/query.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import type { ActiveConfig } from '../reload.ts';
+import { WorkersError } from './channel.ts';
 import { WorkerHandle } from './handle.ts';
-import { packed, type StartOrder } from './protocol.ts';
-import { WorkersError } from './remote-error.ts';
-import { shareOf } from './share.ts';
+import { packed, type StartOrder, shareOf } from './protocol.ts';
 import { SharedSocket } from './socket.ts';
 
 /** Milliseconds, doubled each time. */
@@ -110,13 +109,13 @@ export class WorkerPool {
   /** In the order of worker numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
     const serving = this.#serving().sort((one, other) => one.number - other.number);
-    const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
+    const asked = await Promise.allSettled(serving.map((handle) => handle.ask('ask', { question, argument })));
     const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     return { parts, missing: asked.length - parts.length };
   }
 
   async inFlight(): Promise<number> {
-    const counts = this.#serving().map((handle) => handle.inFlight().catch(() => 0));
+    const counts = this.#serving().map((handle) => handle.ask('inFlight', null).catch(() => 0));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
@@ -154,7 +153,9 @@ export class WorkerPool {
 
   /** Omits workers that do not respond in time. */
   async #deprecatedBy(keyId: string): Promise<DeprecatedCalls> {
-    const calls = await Promise.all(this.#serving().map((handle) => handle.deprecated(keyId).catch(() => new Map())));
+    const calls = await Promise.all(
+      this.#serving().map((handle) => handle.ask('deprecated', keyId).catch(() => new Map())),
+    );
     const latest = new Map<string, number>();
     for (const [operation, at] of calls.flatMap((found) => [...found]))
       latest.set(operation, Math.max(at, latest.get(operation) ?? 0));

@@ -12,7 +12,14 @@ import { urlOf } from '../url.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
-import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
+import {
+  type LastReport,
+  type PrimaryCalls,
+  type SentConfig,
+  type StartOrder,
+  unpacked,
+  type WorkerCalls,
+} from './protocol.ts';
 
 /** Milliseconds. */
 const CALL_TIMEOUT = 5_000;
@@ -22,16 +29,7 @@ const ABANDONED = 30_000;
 
 const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'upstream.state']);
 
-interface Work {
-  readonly url: string;
-  /** Also of a new primary process; `null`: the system chooses its port each time. */
-  readonly adminUrl: string | null;
-  /** In PEM; empty without TLS. */
-  readonly certificates: () => readonly string[];
-  readonly carrier: Carrier;
-  use: Handlers<WorkerCalls>['use'];
-  close(): Promise<void>;
-}
+type Work = Awaited<ReturnType<typeof begin>>;
 
 export class WorkerProcess {
   readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
@@ -110,7 +108,7 @@ export class WorkerProcess {
   }
 }
 
-async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Work> {
+async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>) {
   let settings = unpacked(order.settings);
   optimize();
   const { config } = settings;
@@ -141,13 +139,15 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   try {
     return {
       url: await listenInTurn(serving, order.fd),
+      /** Also of a new primary process; `null`: the system chooses its port each time. */
       adminUrl:
         config.admin.port === 0
           ? null
           : urlOf(config.admin.host, config.admin.port, settings.certificates.admin !== null),
+      /** In PEM; empty without TLS. */
       certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
-      carrier,
-      async use(next) {
+      carrier: opened,
+      async use(next: SentConfig): Promise<void> {
         settings = unpacked(next, settings);
         await serving.prepare(settings.contract);
         opened.use(settings);

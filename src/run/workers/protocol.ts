@@ -2,7 +2,8 @@ import { isSameReading } from '@storegate/openapi';
 import type { Guard } from '../../callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
-import type { ServedConfig } from '../../config/config.ts';
+import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';
+import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Figures } from '../../observe/exposition.ts';
@@ -58,6 +59,24 @@ export type PrimaryCalls = {
 export interface LastReport {
   readonly cutOff: number;
   readonly figures: Figures;
+}
+
+/** What one of the workers may use. */
+export function shareOf(config: ServedConfig, workers: number): ServedConfig {
+  const part = (whole: number) => Math.ceil(whole / workers);
+  return {
+    ...config,
+    upstream: { ...config.upstream, connections: part(config.upstream.connections) },
+    upstreams: Object.fromEntries(
+      Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, connections: part(one.connections) }]),
+    ),
+    http: {
+      ...config.http,
+      maxConnections: part(config.http.maxConnections),
+      maxConnectionsPerAddress: part(mostPerAddress(config.http)),
+      bodyBudget: Math.max(part(config.http.bodyBudget), MIN_BODY_BUDGET * config.http.maxBodyBytes),
+    },
+  };
 }
 
 /** Omits the secrets of operators and the keys of their listener, which no request needs. */

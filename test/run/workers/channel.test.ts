@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ListenError } from '../../../src/common/listen.ts';
-import { Channel, type Handlers, NoAnswer } from '../../../src/run/workers/channel.ts';
-import { RemoteError } from '../../../src/run/workers/remote-error.ts';
+import { Channel, type Handlers, NoAnswer, RemoteError } from '../../../src/run/workers/channel.ts';
 
 type Calls = {
   echo: (value: unknown) => unknown;

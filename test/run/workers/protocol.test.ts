@@ -6,8 +6,7 @@ import { readCertificates } from '../../../src/config/certificates.ts';
 import { withStore } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ContractLoader } from '../../../src/run/contracts/loader.ts';
-import { packed, unpacked } from '../../../src/run/workers/protocol.ts';
-import { shareOf } from '../../../src/run/workers/share.ts';
+import { packed, shareOf, unpacked } from '../../../src/run/workers/protocol.ts';
 import { folderWith } from '../../config/folder.ts';
 
 const token = randomUUID();

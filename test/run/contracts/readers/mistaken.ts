@@ -1,3 +1,4 @@
-import { sendAnswer } from '../../../../src/run/contracts/answer.ts';
+import { writeFileSync } from 'node:fs';
+import { serialize } from 'node:v8';
 
-sendAnswer({ kind: 'bug', error: new TypeError('a mistake of ours') });
+writeFileSync(3, serialize({ kind: 'bug', error: new TypeError('a mistake of ours') }));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readinessOf } from '../../src/run/process-readiness.ts';
+import { readinessOf } from '../../src/run/process-health.ts';
 
 function readiness({ knowsKeys = true, aloneSince = null as number | null, isReady = true } = {}) {
   const ofState = { aloneSince, stateTime: null };

@@ -1,0 +1,91 @@
+import { AddressSubjects } from '../callers/address-subjects.ts';
+import type { Guard } from '../callers/guard.ts';
+import { SharedBudget } from '../common/shared-budget.ts';
+import type { ServedConfig } from '../config/config.ts';
+import { Flights } from '../gateway/stages/in-flight.ts';
+import { LargeChecks } from '../gateway/stages/large-checks.ts';
+import { Upstreams } from '../gateway/upstream/stores.ts';
+import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
+import { Keyring } from '../keys/keyring.ts';
+import { type DeprecatedCalls, LastUseTracker } from '../keys/last-use-tracker.ts';
+import type { Plans } from '../limits/plans.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Tracing } from '../observe/tracing/tracing.ts';
+import { BanRecorder } from '../state/ban-recorder.ts';
+import type { Storage } from '../state/storage.ts';
+import type { ActiveConfig } from './reload.ts';
+
+export interface ServingParts {
+  readonly settings: ActiveConfig<ServedConfig>;
+  readonly storage: Storage;
+  readonly guard: Guard;
+  readonly observe: Observe;
+  readonly clock: () => number;
+  /** Closed by its owner. */
+  readonly tracing: Tracing | null;
+  /** The same in all processes of a gateway. */
+  readonly ticketSecret: Uint8Array;
+  readonly reportsFirstUses: boolean;
+  /** In all processes of this gateway. If it fails, only the local calls count. */
+  readonly deprecatedAtAll?: (keyId: string) => Promise<DeprecatedCalls>;
+}
+
+/** All that outlives a reload. */
+export function openLongLived(parts: ServingParts) {
+  const { settings, storage, guard, observe, clock, tracing, deprecatedAtAll } = parts;
+  const { config } = settings;
+  const { state, keys } = storage;
+  const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
+  const subjects = new AddressSubjects(clock);
+  const uses = new LastUseTracker(storage.uses, {
+    clock,
+    failed: (error) => observe({ type: 'last_used.write_failed', error }),
+    onFirstUse: parts.reportsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+  });
+  const bans = new BanRecorder({
+    log: storage.banLog,
+    reportsLateBans: storage.onBan !== undefined,
+    clock,
+    dropped: (count) => observe({ type: 'ban_log.dropped', count }),
+    failed: (error) => observe({ type: 'bug', id: 'bans', error }),
+    begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),
+  });
+  storage.onBan?.((ban) => bans.begun(ban));
+  const upstreams = new Upstreams(config, settings.certificates, observe);
+  const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
+  const deprecatedBy = deprecatedAtAll
+    ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
+    : deprecatedHere;
+  const bodies = new Bodies(bodiesSettings(config));
+  const readAhead = new SharedBudget(config.http.bodyBudget);
+  return {
+    ...{ state, bans, keyring, keys, uses, guard, subjects, upstreams, bodies, observe, clock, tracing },
+    deprecatedBy,
+    flights: new Flights(),
+    largeChecks: new LargeChecks(),
+    readAhead,
+    use(settings: ActiveConfig<ServedConfig>): void {
+      keyring.usePlans(plansIn(settings));
+      bodies.use(bodiesSettings(settings.config));
+      readAhead.most = settings.config.http.bodyBudget;
+      upstreams.use(settings.config, settings.certificates);
+    },
+    async close(): Promise<void> {
+      bodies.close();
+      upstreams.close();
+      keyring.close();
+      await bans.close();
+      await uses.close();
+    },
+  };
+}
+
+export type LongLived = ReturnType<typeof openLongLived>;
+
+function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
+  return windows.length === 0 ? plans : { ...plans, scoped: windows };
+}
+
+function bodiesSettings({ http: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {
+  return { budget: bodyBudget, minRate: minBodyRate };
+}

@@ -19,9 +19,6 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const count = (n: number | string, one: string, many: string): string => `${n} ${Number(n) === 1 ? one : many}`;
 
-const length = (n: number | string, bytes: boolean): string =>
-  bytes ? count(n, 'byte', 'bytes') : count(n, 'character', 'characters');
-
 const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
 
 interface Params {
@@ -51,100 +48,103 @@ export const BARS = {
 
 export type Bar = keyof typeof BARS;
 
-const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
+type Row = readonly [rule: Rule, sentence: (params: Params) => string, limit?: (params: Params) => Limit | undefined];
+
 const limit = (params: Params): Limit => params.limit;
 
-/** Keywords that translated schemas rename. */
-const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
-  required: ['required'],
-  type: ['type', typesOf],
-  kinds: ['type', typesOf],
-  atLeast: ['minimum', limit],
-  atMost: ['maximum', limit],
-  moreThan: ['exclusiveMinimum', limit],
-  lessThan: ['exclusiveMaximum', limit],
-  width: ['format', ({ format }) => format],
-  multiple: ['multipleOf', limit],
-  among: ['enum', ({ values }) => values],
-  exactly: ['const', ({ values }) => (Array.isArray(values) ? values[0] : values)],
-  minLength: ['minLength', limit],
-  maxLength: ['maxLength', limit],
-  solid: ['type', typesOf],
-  content: ['type', typesOf],
-  shortest: ['minLength', limit],
-  longest: ['maxLength', limit],
-  matches: ['pattern', ({ pattern }) => pattern],
-  format: ['format', ({ format }) => format],
-  minItems: ['minItems', limit],
-  maxItems: ['maxItems', limit],
-  different: ['uniqueItems'],
-  minProperties: ['minProperties', limit],
-  maxProperties: ['maxProperties', limit],
-  contains: ['contains'],
-  minContains: ['minContains', limit],
-  maxContains: ['maxContains', limit],
-  propertyNames: ['propertyNames'],
-  dependentRequired: ['dependentRequired', ({ property }) => property],
-  oneOf: ['oneOf'],
-  anyOf: ['anyOf'],
-  not: ['not'],
-};
+const length = ({ limit, bytes }: Params): string =>
+  bytes ? count(limit, 'byte', 'bytes') : count(limit, 'character', 'characters');
 
-const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
-  required: () => 'is required',
-  type: ({ type }) => `must be ${oneOf([type].flat())}`,
-  kinds: ({ type }) => `must be ${oneOf([type].flat())}`,
-  atLeast: ({ limit }) => `must be at least ${limit}`,
-  atMost: ({ limit }) => `must be at most ${limit}`,
-  moreThan: ({ limit }) => `must be more than ${limit}`,
-  lessThan: ({ limit }) => `must be less than ${limit}`,
-  width: ({ format }) => `must have the format ${format}`,
-  multiple: ({ limit }) => `must be a multiple of ${limit}`,
-  among: ({ text }) => `must be ${text}`,
-  exactly: ({ text }) => `must be ${text}`,
-  minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
-  maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
-  solid: ({ type }) => `must be ${oneOf([type].flat())}`,
-  content: ({ file }) => (file ? 'must be a file' : 'must be a string'),
-  shortest: ({ limit, bytes }) => `must have at least ${length(limit, bytes)}`,
-  longest: ({ limit, bytes }) => `must have at most ${length(limit, bytes)}`,
-  matches: ({ pattern }) => `must match the pattern ${pattern}`,
-  format: ({ format }) => `must have the format ${format}`,
-  minItems: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')}`,
-  maxItems: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')}`,
-  different: () => 'must not have duplicate entries',
-  minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
-  maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
-  contains: () => 'must have an entry that matches the required schema',
-  minContains: ({ limit }) =>
-    `must have at least ${count(limit, 'entry', 'entries')} that match a schema of the contract`,
-  maxContains: ({ limit }) =>
-    `must have at most ${count(limit, 'entry', 'entries')} that match a schema of the contract`,
-  propertyNames: () => 'has a name that is not allowed',
-  dependentRequired: ({ property }) => `is required if ${property} is present`,
-  refused: ({ why }) => BARS[why],
-  oneOf: ({ passingSchemas }) =>
-    passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas',
-  anyOf: () => 'must match one of the schemas',
-  not: () => 'must not match the excluded schema',
+const counted = (rule: Rule, bound: 'at least' | 'at most', one: string, many: string): Row => [
+  rule,
+  (params) => `must have ${bound} ${count(params.limit, one, many)}`,
+  limit,
+];
+
+const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
+const TYPE: Row = ['type', ({ type }) => `must be ${oneOf([type].flat())}`, typesOf];
+const FORMAT: Row = ['format', ({ format }) => `must have the format ${format}`, ({ format }) => format];
+const SHORTEST: Row = ['minLength', (params) => `must have at least ${length(params)}`, limit];
+const LONGEST: Row = ['maxLength', (params) => `must have at most ${length(params)}`, limit];
+
+const THAT_MATCH = 'that match a schema of the contract';
+
+/** By the keywords of translated schemas, without `refused`. */
+const ROWS: Readonly<Record<string, Row>> = {
+  required: ['required', () => 'is required'],
+  type: TYPE,
+  kinds: TYPE,
+  solid: TYPE,
+  content: ['type', ({ file }) => (file ? 'must be a file' : 'must be a string'), typesOf],
+  atLeast: ['minimum', (params) => `must be at least ${params.limit}`, limit],
+  atMost: ['maximum', (params) => `must be at most ${params.limit}`, limit],
+  moreThan: ['exclusiveMinimum', (params) => `must be more than ${params.limit}`, limit],
+  lessThan: ['exclusiveMaximum', (params) => `must be less than ${params.limit}`, limit],
+  multiple: ['multipleOf', (params) => `must be a multiple of ${params.limit}`, limit],
+  width: FORMAT,
+  format: FORMAT,
+  among: ['enum', ({ text }) => `must be ${text}`, ({ values }) => values],
+  exactly: ['const', ({ text }) => `must be ${text}`, ({ values }) => (Array.isArray(values) ? values[0] : values)],
+  minLength: SHORTEST,
+  shortest: SHORTEST,
+  maxLength: LONGEST,
+  longest: LONGEST,
+  matches: ['pattern', ({ pattern }) => `must match the pattern ${pattern}`, ({ pattern }) => pattern],
+  minItems: counted('minItems', 'at least', 'entry', 'entries'),
+  maxItems: counted('maxItems', 'at most', 'entry', 'entries'),
+  different: ['uniqueItems', () => 'must not have duplicate entries'],
+  minProperties: counted('minProperties', 'at least', 'member', 'members'),
+  maxProperties: counted('maxProperties', 'at most', 'member', 'members'),
+  contains: ['contains', () => 'must have an entry that matches the required schema'],
+  minContains: counted('minContains', 'at least', `entry ${THAT_MATCH}`, `entries ${THAT_MATCH}`),
+  maxContains: counted('maxContains', 'at most', `entry ${THAT_MATCH}`, `entries ${THAT_MATCH}`),
+  propertyNames: ['propertyNames', () => 'has a name that is not allowed'],
+  dependentRequired: [
+    'dependentRequired',
+    ({ property }) => `is required if ${property} is present`,
+    ({ property }) => property,
+  ],
+  oneOf: [
+    'oneOf',
+    ({ passingSchemas }) => (passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas'),
+  ],
+  anyOf: ['anyOf', () => 'must match one of the schemas'],
+  not: ['not', () => 'must not match the excluded schema'],
 };
 
 export type ValueFault = Omit<Fault, 'in'>;
 
-export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
+/** Thrown by readers. It is not an Error, because a refused request is not worth a stack trace. */
+export class Unreadable {
+  readonly fault: ValueFault;
+
+  constructor(fault: ValueFault) {
+    this.fault = fault;
+  }
+}
+
+export function refuse(message: string, rule: Rule, pointer = ''): never {
+  throw new Unreadable({ pointer, message, rule });
+}
+
+/** Throws everything else on. */
+export function faultBelow(pointer: string, thrown: unknown): ValueFault {
+  if (!(thrown instanceof Unreadable)) throw thrown;
+  return { ...thrown.fault, pointer: pointer + thrown.fault.pointer };
+}
 
 /** `null` for ajv errors that only report that another error occurred. */
 export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
-  const sentence = SENTENCES[keyword];
-  if (!sentence) return null;
+  const details = params as Params;
+  const row: Row | undefined = keyword === 'refused' ? [details.why, () => BARS[details.why]] : ROWS[keyword];
+  if (!row) return null;
+  const [rule, sentence, limitFrom] = row;
   const pointer = instancePath
     .split('/')
     .map((token) => escapeToken(printable(unescapeToken(token))))
     .join('/');
   const missing =
     keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';
-  const details = params as Params;
-  const [rule, limitFrom] = keyword === 'refused' ? [details.why] : RULE_OF[keyword]!;
   const bound = limitFrom?.(details);
   const fault = { pointer: pointer + missing, message: sentence(details), rule };
   return bound === undefined ? fault : { ...fault, limit: bound };

@@ -1,6 +1,6 @@
 import { isShort } from './character-codes.ts';
 import type { JsonFault, JsonResult } from './fault.ts';
-import type { ValueFault } from './faults.ts';
+import { Unreadable } from './faults.ts';
 import { Reader } from './json-reader.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
@@ -9,8 +9,12 @@ export const MAX_DEPTH = 64;
 /** In characters: less than a millisecond. */
 const STEP = 8 * 1024;
 
-export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false): ValueFault =>
-  withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault;
+/** @throws Unreadable */
+export function readingOf(result: JsonResult, withOffset = false): Exclude<JsonResult, { fault: JsonFault }> {
+  if (result.fault === null) return result;
+  const { offset, ...fault } = result.fault;
+  throw new Unreadable(withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault);
+}
 
 /**
  * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the value, no unpaired

@@ -1,9 +1,13 @@
 import { isUtf8 } from 'node:buffer';
+import { refuse } from './faults.ts';
 
 /** `null` if the bytes are not UTF-8 (RFC 3629). A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   return isUtf8(bytes) ? view(bytes).toString() : null;
 }
+
+/** @throws Unreadable */
+export const textOf = (bytes: Uint8Array): string => decodeUtf8(bytes) ?? refuse('is not UTF-8', 'encoding');
 
 /** Where a lenient decoder inserts U+FFFD that the bytes do not encode. */
 export function firstBadByte(bytes: Uint8Array): number {

@@ -2,8 +2,7 @@ import { expect, test } from '@jest/globals';
 import busboy from 'busboy';
 import fc from 'fast-check';
 import { Response } from 'undici';
-import { readHead } from '../src/media/multipart/head.ts';
-import { split } from '../src/media/multipart/split.ts';
+import { readParts } from '../src/media/multipart/parts.ts';
 import { BOUNDARY, formChecker } from './forms.ts';
 
 /** Bytes as latin1. */
@@ -14,11 +13,7 @@ const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 const faults = formChecker({ type: 'object', additionalProperties: { type: 'array', items: {} } });
 
 function ours(bytes: Buffer): Seen[] {
-  return split(bytes, BOUNDARY).parts!.map(({ head, content }) => {
-    const read = readHead(head, content.length);
-    if (typeof read === 'string') throw new Error(read);
-    return [read.name, read.filename, content.toString('latin1')];
-  });
+  return readParts(bytes, BOUNDARY).map(({ head, content }) => [head.name, head.filename, content.toString('latin1')]);
 }
 
 function busboys(bytes: Buffer): Promise<Seen[]> {

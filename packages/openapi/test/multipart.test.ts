@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_HEAD, MAX_PARTS } from '../src/media/multipart/split.ts';
+import { MAX_HEAD, MAX_PARTS } from '../src/media/multipart/parts.ts';
 import { done, load, notesOf, problemsOf } from './documents.ts';
 import { BOUNDARY, body, field, file, formChecker, formOperation, part, written } from './forms.ts';
 

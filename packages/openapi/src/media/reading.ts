@@ -1,15 +1,19 @@
 import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
-import type { JsonResult } from '../fault.ts';
-import { faultOfJson, readJson, readJsonInSteps } from '../json.ts';
+import { refuse, type ValueFault } from '../faults.ts';
+import { readingOf, readJson } from '../json.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
-import { decodeUtf8 } from '../utf8.ts';
+import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
 
+/** @throws Unreadable */
 export type ReadBytes = (bytes: Uint8Array) => Reading;
+
+/** @throws Unreadable */
+export type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
 
 /** Unknown media types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';
@@ -28,7 +32,7 @@ export function createReader(
   schema: Json | null,
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
 ): ReadBytes | string {
-  if (syntax === 'json') return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
+  if (syntax === 'json') return (bytes) => readingOf(readJson(bytes, document.reading.maxDepth), true);
   if (syntax === 'xml') return createXmlReader(document, schema);
   const shape = shapeOf(document, schema ?? {});
   if (shape.binary) return readBinary;
@@ -41,30 +45,16 @@ export function createReader(
   return open ? readBinary : readLatin1;
 }
 
-function readJsonBytes(bytes: Uint8Array, maxDepth: number | undefined): Reading {
-  return readingOf(readJson(bytes, maxDepth));
-}
-
-export function* readJsonSteps(bytes: Uint8Array, document: Document): Generator<void, Reading, void> {
-  return readingOf(yield* readJsonInSteps(bytes, document.reading.maxDepth));
-}
-
-function readingOf(result: JsonResult): Reading {
-  return result.fault ? { fault: faultOfJson(result.fault, true) } : result;
-}
-
-const readBinary: ReadBytes = (bytes) => ({ value: new Binary(bytes), fault: null });
+const readBinary: ReadBytes = (bytes) => ({ value: new Binary(bytes) });
 
 /** One character per byte, so that lengths count bytes. */
-const readLatin1: ReadBytes = (bytes) => ({ value: Buffer.from(bytes).toString('latin1'), fault: null });
+const readLatin1: ReadBytes = (bytes) => ({ value: Buffer.from(bytes).toString('latin1') });
 
 /** Some readers keep a byte order mark as text and others drop it. */
 function readText(bytes: Uint8Array, shape: Shape): Reading {
-  const text = decodeUtf8(bytes);
-  if (text === null) return { fault: { pointer: '', message: 'is not UTF-8', rule: 'encoding' } };
-  if (text.startsWith('\ufeff'))
-    return { fault: { pointer: '', message: 'begins with a byte order mark', rule: 'encoding' } };
-  return read({ form: 'primitive', text }, shape, 'none');
+  const text = textOf(bytes);
+  if (text.startsWith('\ufeff')) refuse('begins with a byte order mark', 'encoding');
+  return { value: read({ form: 'primitive', text }, shape, 'none') };
 }
 
 const PRIMITIVES = ['string', 'integer', 'number', 'boolean'];

@@ -1,8 +1,9 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import type { Fault } from '../fault.ts';
-import { NONE, type ValueFault } from '../faults.ts';
+import { faultBelow, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
+import { readingOf, readJsonInSteps } from '../json.ts';
 import { Parameters } from '../parameters/parameter.ts';
 import type { Reading } from '../parameters/reading.ts';
 import { noteUnread } from '../parameters/shape.ts';
@@ -10,7 +11,7 @@ import type { Direction } from '../schema/directions.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
-import { createReader, readJsonSteps, type Syntax } from './reading.ts';
+import { type CheckBody, createReader, type Syntax } from './reading.ts';
 import { prepareXmlReader } from './xml/xml.ts';
 
 export interface MediaRule {
@@ -25,11 +26,6 @@ export interface MediaRule {
 type Steps = Generator<void, readonly Fault[], void>;
 
 export type RuleFor = (contentType: string) => MediaRule;
-
-interface BodyCheck {
-  readonly check: (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
-  readonly steps?: (bytes: Uint8Array) => Steps;
-}
 
 const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
@@ -48,13 +44,17 @@ export class MediaRules {
 
   /** Returns a sentence if bodies cannot be checked. */
   rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
-    const made = this.#checkOf(content, type, syntax, direction);
-    if (typeof made === 'string') return made;
-    const { check, steps } = made;
+    const document = this.#document;
+    const media = document.object(content[type]) ?? {};
+    const schema = isObject(media.schema) ? media.schema : null;
+    const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
+    if (schema && UNTYPED.has(syntax)) noteUnread(document, schema, this.#findings);
+    const checkBody = this.#checkOf(media, schema, syntax, check);
+    if (typeof checkBody === 'string') return checkBody;
     return (contentType) => ({
       type,
-      check: (bytes) => inBody(check(bytes, contentType)),
-      ...(steps && { steps }),
+      check: (bytes) => inBody(() => checkBody(bytes, contentType)),
+      ...(syntax === 'json' && { steps: (bytes) => jsonSteps(bytes, document, check) }),
     });
   }
 
@@ -63,38 +63,30 @@ export class MediaRules {
     if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);
   }
 
-  #checkOf(content: Json, type: string, syntax: Syntax, direction: Direction): BodyCheck | string {
+  #checkOf(media: Json, schema: Json | null, syntax: Syntax, check: Check): CheckBody | string {
     const document = this.#document;
-    const media = document.object(content[type]) ?? {};
-    const schema = isObject(media.schema) ? media.schema : null;
-    const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
-    if (schema && UNTYPED.has(syntax)) noteUnread(document, schema, this.#findings);
-    if (syntax === 'form') {
-      const made = createFormCheck(document, media, check);
-      return made === null ? 'the schema describes no object' : { check: made };
-    }
+    if (syntax === 'form') return createFormCheck(document, media, check);
     if (syntax === 'multipart') {
-      const sources = { document, parameters: this.#parameters, findings: this.#findings };
-      const made = createMultipartCheck(sources, media, check);
-      return typeof made === 'string' ? made : { check: made };
+      return createMultipartCheck({ document, parameters: this.#parameters, findings: this.#findings }, media, check);
     }
     const read = createReader(document, schema, syntax);
-    if (typeof read === 'string') return read;
-    const whole = (bytes: Uint8Array) => faultsOf(read(bytes), check);
-    if (syntax !== 'json') return { check: whole };
-    return {
-      check: whole,
-      *steps(bytes) {
-        return inBody(faultsOf(yield* readJsonSteps(bytes, document), check));
-      },
-    };
+    return typeof read === 'string' ? read : (bytes) => checkReading(read(bytes), check);
   }
 }
 
-function faultsOf({ value, fault, ...written }: Reading, check: Check): readonly ValueFault[] {
-  return fault ? [fault] : check(value, written);
+const checkReading = (reading: Reading, check: Check): readonly ValueFault[] => check(reading.value, reading);
+
+function* jsonSteps(bytes: Uint8Array, { reading }: Document, check: Check): Steps {
+  const result = yield* readJsonInSteps(bytes, reading.maxDepth);
+  return inBody(() => checkReading(readingOf(result, true), check));
 }
 
-function inBody(faults: readonly ValueFault[]): readonly Fault[] {
+function inBody(check: () => readonly ValueFault[]): readonly Fault[] {
+  let faults: readonly ValueFault[];
+  try {
+    faults = check();
+  } catch (thrown) {
+    faults = [faultBelow('', thrown)];
+  }
   return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
 }

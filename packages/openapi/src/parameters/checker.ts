@@ -1,15 +1,11 @@
 import type { Fault, Rule } from '../fault.ts';
-import { MAX_FAULTS, NONE } from '../faults.ts';
+import { faultBelow, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
-import { Collector, type Sent } from './collector.ts';
+import { Collector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
-import { example, takeApart } from './styles.ts';
+import { example, type Pieces, takeApart } from './styles.ts';
 
-export type CheckParameters = (
-  segments: readonly string[],
-  query: string,
-  headers: readonly string[],
-) => readonly Fault[];
+type CheckParameters = (segments: readonly string[], query: string, headers: readonly string[]) => readonly Fault[];
 
 export function createParameterCheck(
   parameters: readonly Parameter[],
@@ -26,7 +22,8 @@ export function createParameterCheck(
 
   return function checkParameters(segments, query, headers) {
     let faults: readonly Fault[] = NONE;
-    for (const [parameter, index] of inPath) faults = joined(faults, checkSegment(parameter, segments[index]!));
+    for (const [parameter, index] of inPath)
+      faults = joined(faults, checkParameter(parameter, takeApart(parameter, segments[index]!)));
     faults = joined(faults, checkQuery(query));
     for (const check of headerChecks) faults = joined(faults, check(headers));
     return faults.length > MAX_FAULTS ? faults.slice(0, MAX_FAULTS) : faults;
@@ -37,12 +34,6 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]): readonly Faul
   if (more.length === 0) return faults;
   return faults.length === 0 ? more : [...faults, ...more];
 };
-
-function checkSegment(parameter: Parameter, text: string): readonly Fault[] {
-  if (parameter.document) return checkParameter(parameter, { pieces: { form: 'primitive', text } });
-  const pieces = takeApart(parameter, text);
-  return checkParameter(parameter, pieces ? { pieces } : { complaint: 'style' });
-}
 
 function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass') {
   const collector = new Collector(parameters);
@@ -57,21 +48,10 @@ function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 
   };
 }
 
-function unknownFault(name: string | undefined): Fault {
-  if (name === undefined)
-    return {
-      in: 'query',
-      pointer: '',
-      message: 'has a name that is not UTF-8 in valid percent-encoding',
-      rule: 'encoding',
-    };
-  return {
-    in: 'query',
-    pointer: `/${escapeToken(printable(name))}`,
-    message: 'is not a parameter of this operation',
-    rule: 'unknown',
-  };
-}
+const unknownFault = (name: string | undefined): Fault =>
+  name === undefined
+    ? { in: 'query', pointer: '', message: NAME_ENCODING, rule: 'encoding' }
+    : complaint({ in: 'query', name: printable(name) }, 'is not a parameter of this operation', 'unknown');
 
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 
@@ -90,11 +70,10 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
 function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   if (values.length === 0) return null;
   if (parameter.form === 'primitive') {
-    return values.length > 1 ? { complaint: 'repeated' } : { pieces: { form: 'primitive', text: values[0]!.trim() } };
+    return values.length > 1 ? 'repeated' : { form: 'primitive', text: values[0]!.trim() };
   }
   const list = values.flatMap((value) => value.split(',')).map((text) => text.trim());
-  const pieces = takeApart(parameter, list.join());
-  return pieces ? { pieces } : { complaint: 'style' };
+  return takeApart(parameter, list.join());
 }
 
 /** Cookies that the contract does not describe are ignored. */
@@ -131,18 +110,26 @@ function valuesOf(headers: readonly string[], name: string): string[] {
 function checkParameter(parameter: Parameter, sent: Sent | null): readonly Fault[] {
   if (sent === null) return parameter.required ? [complaint(parameter, 'is required', 'required')] : NONE;
   if (sent === 'unused') return NONE;
-  if ('complaint' in sent) {
-    if (sent.complaint === 'repeated') return [complaint(parameter, 'is given more than once', 'repeated')];
+  if (sent === 'repeated') return [complaint(parameter, 'is given more than once', 'repeated')];
+  if (sent === 'style') {
     const limit = example(parameter);
     return [{ ...complaint(parameter, `must be written like ${limit}`, 'style'), limit }];
   }
-  const faults = parameter.check(sent.pieces);
+  const faults = faultsOf(parameter, sent);
   if (faults.length === 0) return NONE;
   const name = `/${escapeToken(parameter.name)}`;
   return faults.map((fault) => ({ in: parameter.in, ...fault, pointer: name + fault.pointer }));
 }
 
-const complaint = ({ in: place, name }: Parameter, message: string, rule: Rule): Fault => ({
+function faultsOf(parameter: Parameter, pieces: Pieces): readonly ValueFault[] {
+  try {
+    return parameter.check(pieces);
+  } catch (thrown) {
+    return [faultBelow('', thrown)];
+  }
+}
+
+const complaint = ({ in: place, name }: Pick<Parameter, 'in' | 'name'>, message: string, rule: Rule): Fault => ({
   in: place,
   pointer: `/${escapeToken(name)}`,
   message,

@@ -8,15 +8,16 @@ export interface Collected extends Layout {
   readonly allowEmpty: boolean;
 }
 
-export type Sent = { readonly pieces: Pieces } | { readonly complaint: 'repeated' | 'style' } | 'unused';
+export type Sent = Pieces | 'repeated' | 'style' | 'unused';
+
+export const NAME_ENCODING = 'has a name that is not UTF-8 in valid percent-encoding';
 
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
 }
 
-/** `undefined` for a name that cannot be decoded. */
-export type UnknownNames = (name: string | undefined) => void;
+type Unknown = (name: string | undefined) => void;
 
 interface Owner {
   readonly index: number;
@@ -49,7 +50,8 @@ export class Collector {
     this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
   }
 
-  collect(text: string, plusIsSpace: boolean, unknown: UnknownNames): (Sent | null)[] {
+  /** `unknown` gets `undefined` for a name that cannot be decoded. */
+  collect(text: string, plusIsSpace: boolean, unknown: Unknown): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {
       const ampersand = text.indexOf('&', at);
@@ -60,7 +62,7 @@ export class Collector {
     return buckets.map((bucket, index) => sent(this.#parameters[index]!, bucket));
   }
 
-  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: UnknownNames): void {
+  #sort(pair: string, plusIsSpace: boolean, buckets: readonly Bucket[], unknown: Unknown): void {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), plusIsSpace);
     const owner = name === undefined ? null : this.#ownerOf(name);
@@ -93,11 +95,9 @@ function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
   const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
   if (style === 'deepObject') return deepSent(parameter, { texts, pairs });
-  if (form === 'object' && explode) return { pieces: { form, pairs } };
-  if (form === 'array' && explode) return { pieces: { form, texts } };
-  if (texts.length > 1) return { complaint: 'repeated' };
-  const pieces = takeApart(parameter, texts[0]!);
-  return pieces ? { pieces } : { complaint: 'style' };
+  if (form === 'object' && explode) return { form, pairs };
+  if (form === 'array' && explode) return { form, texts };
+  return texts.length > 1 ? 'repeated' : takeApart(parameter, texts[0]!);
 }
 
 /** A deep object may also be a primitive value, which is written without brackets. */
@@ -109,10 +109,10 @@ const NOT_COMPOSITE: ReadonlySet<string> = new Set(['string', 'number', 'integer
 /** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 does not define deep lists. */
 function deepSent({ form }: Collected, { texts, pairs }: Bucket): Sent {
   if (texts.length > 0) {
-    if (pairs.length > 0) return { complaint: 'style' };
-    return texts.length > 1 ? { complaint: 'repeated' } : { pieces: { form: 'primitive', text: texts[0]! } };
+    if (pairs.length > 0) return 'style';
+    return texts.length > 1 ? 'repeated' : { form: 'primitive', text: texts[0]! };
   }
-  if (form === 'object') return { pieces: { form, pairs } };
-  if (!pairs.every(([member], i) => member === '' || member === String(i))) return { complaint: 'style' };
-  return { pieces: { form: 'array', texts: pairs.map(([, text]) => text) } };
+  if (form === 'object') return { form, pairs };
+  if (!pairs.every(([member], i) => member === '' || member === String(i))) return 'style';
+  return { form: 'array', texts: pairs.map(([, text]) => text) };
 }

@@ -2,11 +2,10 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { faultOfJson, readJsonText } from '../json.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
-import { decode, type Encoding, read } from './reading.ts';
+import { type Encoding, read, readDocument } from './reading.ts';
 import { ANYTHING, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
@@ -14,7 +13,7 @@ export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
   readonly document: boolean;
-  /** Pointers are relative to the parameter. */
+  /** Pointers are relative to the parameter. @throws Unreadable */
   check(pieces: Pieces): readonly ValueFault[];
 }
 
@@ -109,11 +108,15 @@ export class Parameters {
     const json = parsed !== null && isJson(parsed);
     if (!json) this.#findings.note(node, 'content', `${type} in a parameter is not checked`);
     const { maxDepth } = this.#document.reading;
-    const judge = json
-      ? checkJson(isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE, known.in, maxDepth)
-      : () => NONE;
+    const encoding = encodingOf(known.in, false);
+    const checkValue: Check = json && isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE;
+    const check = (pieces: Pieces) => {
+      if (!json) return NONE;
+      const reading = readDocument(pieces, encoding, maxDepth);
+      return checkValue(reading.value, reading);
+    };
     const style = STYLES[known.in][0];
-    return { ...known, style, explode: false, form: 'primitive', shape: ANYTHING, document: true, check: judge };
+    return { ...known, style, explode: false, form: 'primitive', shape: ANYTHING, document: true, check };
   }
 
   #wrong(node: Json, key: string | null, message: string): null {
@@ -137,22 +140,8 @@ function encodingOf(place: Place, allowReserved: boolean): Encoding {
 function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['check'] {
   const ambiguous = shape.types !== null && shape.types.size > 1 && shape.types.has('string');
   return function checkPieces(pieces) {
-    const reading = read(pieces, shape, encoding);
-    if (reading.fault) return [reading.fault];
-    const faults = check(reading.value);
+    const faults = check(read(pieces, shape, encoding));
     if (faults.length === 0 || !ambiguous || pieces.form !== 'primitive') return faults;
-    const text = read(pieces, { ...shape, types: null }, encoding);
-    return text.fault || check(text.value).length > 0 ? faults : NONE;
-  };
-}
-
-function checkJson(check: Check, place: Place, maxDepth: number | undefined): Parameter['check'] {
-  return function checkDocument(pieces) {
-    const raw = pieces.form === 'primitive' ? pieces.text : '';
-    const text = place === 'header' ? raw : decode(raw, place === 'query');
-    if (text === undefined)
-      return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' }];
-    const { value, fault, ...written } = readJsonText(text, maxDepth);
-    return fault ? [faultOfJson(fault)] : check(value, written);
+    return check(read(pieces, ANYTHING, encoding)).length > 0 ? faults : NONE;
   };
 }

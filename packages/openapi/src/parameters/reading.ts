@@ -1,13 +1,15 @@
 import { Bag } from '../bag.ts';
-import type { ValueFault } from '../faults.ts';
-import { printable } from '../names.ts';
+import { refuse } from '../faults.ts';
+import { readingOf, readJsonText } from '../json.ts';
+import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
-import type { Shape } from './shape.ts';
+import { ANYTHING, type Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
-export type Reading =
-  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger?: boolean }
-  | { readonly value?: never; readonly fault: ValueFault; readonly unlikeInteger?: never };
+export interface Reading {
+  readonly value: unknown;
+  readonly unlikeInteger?: boolean;
+}
 
 /** `undefined` if the encoding or its UTF-8 is invalid. */
 export function decode(text: string, plusIsSpace: boolean): string | undefined {
@@ -23,54 +25,49 @@ export function decode(text: string, plusIsSpace: boolean): string | undefined {
 
 export type Encoding = 'none' | 'percent' | 'form';
 
-/** A text becomes a number or boolean if the schema requires one and the text is one. */
-export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading {
+/** A text becomes a number or boolean if the schema requires one and the text is one. @throws Unreadable */
+export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');
   return readMembers(pieces.pairs, shape, encoding);
 }
 
-function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): Reading {
+/** JSON in a text. @throws Unreadable */
+export function readDocument(pieces: Pieces, encoding: Encoding, maxDepth: number | undefined): Reading {
+  const text = read(pieces, ANYTHING, encoding) as string;
+  return readingOf(readJsonText(text, maxDepth));
+}
+
+function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): unknown {
   const text = encoding === 'none' ? raw : decode(raw, encoding === 'form');
-  if (text === undefined)
-    return { fault: { pointer, message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' } };
-  return { value: typed(text, shape?.types ?? null), fault: null };
+  if (text === undefined) refuse('must be UTF-8 in valid percent-encoding', 'encoding', pointer);
+  return typed(text, shape?.types ?? null);
 }
 
-function readList(texts: readonly string[], items: Shape | null, encoding: Encoding, pointer: string): Reading {
-  const list: unknown[] = [];
-  for (const [i, text] of texts.entries()) {
-    const item = readText(text, items, encoding, `${pointer}/${i}`);
-    if (item.fault) return item;
-    list.push(item.value);
-  }
-  return { value: list, fault: null };
-}
+const readList = (texts: readonly string[], items: Shape | null, encoding: Encoding, pointer: string): unknown[] =>
+  texts.map((text, i) => readText(text, items, encoding, `${pointer}/${i}`));
 
-function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape, encoding: Encoding): Reading {
+function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape, encoding: Encoding): unknown {
   const grouped = new Map<string, string[]>();
   for (const [rawName, text] of pairs) {
     const name = encoding === 'none' ? rawName : decode(rawName, encoding === 'form');
-    if (name === undefined)
-      return { fault: { pointer: '', message: 'must have names in valid percent-encoding', rule: 'encoding' } };
+    if (name === undefined) refuse('must have names in valid percent-encoding', 'encoding');
     const texts = grouped.get(name);
     if (texts) texts.push(text);
     else grouped.set(name, [text]);
   }
   const object = new Bag();
   for (const [name, texts] of grouped) {
-    const member = readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
-    if (member.fault) return member;
-    object[name] = member.value;
+    object[name] = readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
   }
-  return { value: object, fault: null };
+  return object;
 }
 
 /** Clients repeat the name of a list member for each entry. */
-function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
-  const pointer = `/${printable(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): unknown {
+  const pointer = `/${escapeToken(printable(name))}`;
   if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
-  if (texts.length > 1) return { fault: { pointer, message: 'is given more than once', rule: 'repeated' } };
+  if (texts.length > 1) refuse('is given more than once', 'repeated', pointer);
   return readText(texts[0]!, shape, encoding, pointer);
 }
 

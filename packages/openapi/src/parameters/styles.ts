@@ -27,17 +27,17 @@ export type Pieces =
   | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
 
 /**
- * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep objects; `null` if
- * the text does not have that style.
+ * Implements the table "Style Examples" of OpenAPI 3.0.3, without exploded form parameters and deep objects;
+ * `style` if the text has another style.
  */
-export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
-  if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
+export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | 'style' {
+  if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : 'style';
   if (style === 'spaceDelimited') return split(raw, /%20|\+| /, form, false);
   if (style === 'pipeDelimited') return split(raw, /\||%7[Cc]/, form, false);
   return split(raw, encodedCommas ? /,|%2[Cc]/ : ',', form, explode && style === 'simple');
 }
 
-function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | null {
+function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | 'style' {
   if (form === 'primitive') return { form, text };
   const texts = text === '' ? [] : text.split(separator);
   if (form === 'array') return { form, texts };
@@ -45,19 +45,19 @@ function split(text: string, separator: string | RegExp, form: Form, explode: bo
 }
 
 /** `R=100`, `G=200`. */
-function equations(texts: readonly string[]): Pieces | null {
-  const pairs = texts.map((text) => equation(text));
-  return pairs.includes(null) ? null : { form: 'object', pairs: pairs as [string, string][] };
-}
-
-function equation(text: string): [string, string] | null {
-  const equals = text.indexOf('=');
-  return equals < 0 ? null : [text.slice(0, equals), text.slice(equals + 1)];
+function equations(texts: readonly string[]): Pieces | 'style' {
+  const pairs: [string, string][] = [];
+  for (const text of texts) {
+    const equals = text.indexOf('=');
+    if (equals < 0) return 'style';
+    pairs.push([text.slice(0, equals), text.slice(equals + 1)]);
+  }
+  return { form: 'object', pairs };
 }
 
 /** `R`, `100`, `G`, `200`. */
-function alternating(texts: readonly string[]): Pieces | null {
-  if (texts.length % 2 === 1) return null;
+function alternating(texts: readonly string[]): Pieces | 'style' {
+  if (texts.length % 2 === 1) return 'style';
   const pairs: [string, string][] = [];
   for (let i = 0; i < texts.length; i += 2) pairs.push([texts[i]!, texts[i + 1]!]);
   return { form: 'object', pairs };

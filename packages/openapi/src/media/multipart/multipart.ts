@@ -1,27 +1,22 @@
+import { isAscii } from 'node:buffer';
 import { Bag } from '../../bag.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { MAX_FAULTS, type ValueFault } from '../../faults.ts';
+import { faultBelow, MAX_FAULTS, refuse, Unreadable, type ValueFault } from '../../faults.ts';
 import { escapeToken, printable } from '../../names.ts';
+import type { Reading } from '../../parameters/reading.ts';
 import { partsOf, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';
-import { parseMediaType } from '../type.ts';
-import { createField, type Field, opaqueType, type Sources } from './fields.ts';
-import { readHead } from './head.ts';
-import { type Part, put, readField } from './part.ts';
-import { isBoundary, nth, split } from './split.ts';
-
-interface Form {
-  fieldOf(name: string): Field;
-  readonly lists: readonly string[];
-}
-
-export type CheckMultipart = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+import { noFiles, unlikeIntegers } from '../../value-marks.ts';
+import type { CheckBody, Syntax } from '../reading.ts';
+import { covers, isJson, isUtf8Type, type MediaType, parseMediaType } from '../type.ts';
+import { createField, type Field, type Form, formOf, opaqueType, type Sources, syntaxIn } from './fields.ts';
+import { type Head, isBoundary, type Part, readParts } from './parts.ts';
 
 /**
  * RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart` Content". Each entry of a list is a part of that
  * name. Returns the reason if bodies cannot be checked.
  */
-export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckMultipart | string {
+export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckBody | string {
   const { document, findings } = sources;
   const schema = document.object(media.schema) ?? {};
   const shape = shapeOf(document, schema);
@@ -50,8 +45,13 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
     .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)
     .map(([name]) => name)
     .filter((name) => required.has(name));
-  const form: Form = { fieldOf: (name) => fields.get(name) ?? other, lists };
-  return (bytes, contentType) => checkForm(bytes, contentType, form, check);
+  return (bytes, contentType) => {
+    const parts = readParts(bytes, boundaryOf(contentType));
+    const byName = Map.groupBy(parts, ({ head }) => head.name);
+    const { value, faults } = readForm(byName, (name) => fields.get(name) ?? other);
+    for (const name of lists) if (!byName.has(name)) value[name] = [];
+    return faults.length > 0 ? faults : check(value);
+  };
 }
 
 function membersOf({ document }: Sources, schema: Json): Map<string, Json> {
@@ -73,51 +73,128 @@ const OTHER_CHARSET: ValueFault = {
 };
 const isUtf8 = ({ content }: Part): boolean => /^utf-8$/i.test(content.toString('latin1', 0, 6));
 
-const NO_BOUNDARY: ValueFault = {
-  pointer: '',
-  message: 'needs a Content-Type with one plain boundary and no more',
-  rule: 'mediaType',
-};
-
-function checkForm(bytes: Uint8Array, contentType: string, form: Form, check: Check): readonly ValueFault[] {
-  const boundary = boundaryOf(contentType);
-  if (boundary === null) return [NO_BOUNDARY];
-  const { parts, fault } = split(bytes, boundary);
-  if (fault) return [fault];
-  const byName = new Map<string, Part[]>();
-  for (const [index, { head, content }] of parts.entries()) {
-    const read = readHead(head, content.length);
-    if (typeof read === 'string') return [{ pointer: '', message: `${nth(index)} ${read}`, rule: 'headers' }];
-    const part = { head: read, content };
-    const same = byName.get(read.name);
-    if (same) same.push(part);
-    else byName.set(read.name, [part]);
+/** Readers could use different boundaries. */
+function boundaryOf(contentType: string): string {
+  const parameters = parseMediaType(contentType)?.parameters ?? new Map<string, string>();
+  const boundary = parameters.get('boundary') ?? '';
+  const only = parameters.keys().every((name) => name === 'boundary' || name === 'charset');
+  if (contentType.includes('\\') || !isBoundary(boundary) || !only) {
+    refuse('needs a Content-Type with one plain boundary and no more', 'mediaType');
   }
-  return checkParts(byName, form, check);
+  return boundary;
 }
 
-/** `null` if readers could use different boundaries. */
-function boundaryOf(contentType: string): string | null {
-  const parameters = parseMediaType(contentType)?.parameters;
-  const boundary = parameters?.get('boundary');
-  if (boundary === undefined || contentType.includes('\\') || !isBoundary(boundary)) return null;
-  return [...parameters!.keys()].every((name) => name === 'boundary' || name === 'charset') ? boundary : null;
-}
-
-function checkParts(
-  byName: ReadonlyMap<string, readonly Part[]>,
-  { fieldOf, lists }: Form,
-  check: Check,
-): readonly ValueFault[] {
+function readForm(byName: ReadonlyMap<string, readonly Part[]>, fieldOf: (name: string) => Field) {
   const value = new Bag();
   const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
   for (const [name, parts] of byName) {
-    const member = readField(parts, fieldOf(name));
-    if (member.fault)
-      faults.push({ ...member.fault, pointer: `/${escapeToken(printable(name))}${member.fault.pointer}` });
-    else put(value, name, member);
+    try {
+      put(value, name, readField(parts, fieldOf(name)));
+    } catch (thrown) {
+      faults.push(faultBelow(`/${escapeToken(printable(name))}`, thrown));
+    }
     if (faults.length === MAX_FAULTS) break;
   }
-  for (const name of lists) if (!byName.has(name)) put(value, name, { value: [], fault: null });
-  return faults.length > 0 ? faults : check(value);
+  return { value, faults };
+}
+
+const named = (type: string, subtype: string): MediaType => ({ type, subtype, parameters: new Map() });
+/** RFC 7578 section 4.4. */
+const PLAIN = named('text', 'plain');
+/** OpenAPI 3.0.3, Encoding Object. */
+const OBJECT = named('application', 'json');
+const BYTES = named('application', 'octet-stream');
+const STARTS: ReadonlyMap<number | undefined, string> = new Map([
+  [0x7b, 'object'],
+  [0x5b, 'array'],
+]);
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+/** If all bytes are ASCII, these charsets equal UTF-8. */
+const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
+
+type Value = Reading & { readonly noFile?: boolean };
+
+function put(holder: object, key: string | number, { value, unlikeInteger, noFile }: Value): void {
+  (holder as Record<string | number, unknown>)[key] = value;
+  if (unlikeInteger) unlikeIntegers.add(holder, key);
+  if (noFile) noFiles.add(holder, key);
+}
+
+function readField(parts: readonly Part[], field: Field): Value {
+  if (!field.list) return parts.length > 1 ? refuse('is given more than once', 'repeated') : readPart(parts[0]!, field);
+  const entries: unknown[] = [];
+  for (const [i, part] of parts.entries()) {
+    try {
+      put(entries, i, readPart(part, field));
+    } catch (thrown) {
+      throw new Unreadable(faultBelow(`/${i}`, thrown));
+    }
+  }
+  if (!isWhole(entries, field.form)) return { value: entries };
+  const [whole] = entries as [unknown[]];
+  if (field.file !== null) for (const i of whole.keys()) noFiles.add(whole, i);
+  return { value: whole };
+}
+
+/** A single JSON part may be the whole list, unless its entries are lists too. */
+const isWhole = (entries: readonly unknown[], { shape: { types } }: Form): boolean =>
+  entries.length === 1 && Array.isArray(entries[0]) && types !== null && !types.has('array');
+
+function readPart({ head, content }: Part, field: Field): Value {
+  const form = formOf(field, head.type, head.filename);
+  const type = head.type ?? (field.accepted === null ? usualType(form, content) : PLAIN);
+  const syntax = syntaxIn(form, type, head.filename !== null);
+  checkType(type, form, field);
+  checkFilename(head, form, syntax, field.accepted !== null);
+  if (syntax !== 'bytes' && !isReadable(type, content)) refuse('must be in UTF-8', 'encoding');
+  checkHead(head, field);
+  const reader = form.reader(syntax) ?? refuse('has a media type that cannot be checked', 'mediaType');
+  return { ...reader(content), noFile: field.file !== null && form !== field.file };
+}
+
+/** Some readers treat text that begins like JSON as JSON. */
+function usualType({ kind, shape: { types } }: Form, content: Buffer): MediaType {
+  if (kind === 'complex') return OBJECT;
+  const start = kind === 'either' ? STARTS.get(content.find((byte) => !BLANKS.has(byte))) : undefined;
+  return start !== undefined && types!.has(start) ? OBJECT : PLAIN;
+}
+
+function checkType(type: MediaType, { kind, encoded }: Form, { accepted, written }: Field): void {
+  if (type.type === 'multipart') refuse('must not have parts itself', 'mediaType');
+  const isPlain = covers(PLAIN, type);
+  if (accepted)
+    requireType(
+      accepted.some((range) => covers(range, type)),
+      written,
+    );
+  else if (kind === 'complex') requireType(isJson(type), 'application/json');
+  else if (kind === 'either') requireType(isJson(type) || isPlain, 'application/json, text/plain');
+  // OpenAPI 3.1, Encoding Object: the default for `contentEncoding`.
+  else if (kind === 'text') requireType(isPlain || (encoded && covers(BYTES, type)), 'text/plain');
+}
+
+function requireType(fits: boolean, written: string): void {
+  if (fits) return;
+  const limit = written.split(',').map((type) => type.trim());
+  throw new Unreadable({ pointer: '', message: `must be of type ${written}`, rule: 'mediaType', limit });
+}
+
+function checkFilename({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): void {
+  if (kind === 'file' || (kind === 'any' && syntax === 'bytes')) {
+    if (filename === null) refuse('is a file: it needs a filename', 'headers');
+  } else {
+    const isText = kind === 'text' || (kind === 'either' && syntax === 'text');
+    if (isText && !named && filename !== null) refuse('is not a file: it must not have a filename', 'headers');
+  }
+}
+
+/** Some readers read a part declared as ASCII byte by byte. */
+function isReadable(type: MediaType, content: Buffer): boolean {
+  const charset = type.parameters.get('charset');
+  return charset !== undefined && LIKE_ASCII.test(charset) ? isAscii(content) : isUtf8Type(type);
+}
+
+function checkHead({ fields }: Head, { checkHeaders }: Field): void {
+  const [fault] = checkHeaders ? unlikeIntegers.during(() => noFiles.during(() => checkHeaders(fields))) : [];
+  if (fault) refuse(`has headers that do not fit: ${fault.pointer.slice(1)} ${fault.message}`, 'headers');
 }

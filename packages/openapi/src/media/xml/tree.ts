@@ -1,8 +1,8 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import type { Rule } from '../../fault.ts';
-import type { ValueFault } from '../../faults.ts';
+import { Unreadable } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
-import { decodeUtf8 } from '../../utf8.ts';
+import { textOf } from '../../utf8.ts';
 
 /** Per document. */
 export const MAX_ELEMENTS = 50_000;
@@ -29,39 +29,19 @@ export interface XmlElement extends XmlName {
   commented: boolean;
 }
 
-export type Tree =
-  | { readonly root: XmlElement; readonly fault: null }
-  | { readonly root?: never; readonly fault: ValueFault };
-
 const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
 
-class Refused extends Error {
-  readonly rule: Rule;
-
-  constructor(message: string, rule: Rule = 'syntax') {
-    super(message);
-    this.rule = rule;
-  }
-}
-
-/** Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, limited size. */
-export function readTree(bytes: Uint8Array): Tree {
-  const text = decodeUtf8(bytes);
-  if (text === null) return wrong('is not UTF-8', 'encoding');
+/**
+ * Strict: UTF-8, no DTD and therefore only the five predefined entities, no processing instructions, limited size.
+ *
+ * @throws Unreadable
+ */
+export function readTree(bytes: Uint8Array): XmlElement {
+  const text = textOf(bytes);
   const builder = new Builder();
-  const parser = builder.parser;
-  try {
-    parser.write(text).close();
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return wrong(`${error.message} (line ${parser.line}, column ${parser.columnIndex + 1})`, error.rule);
-  }
-  return { root: builder.root!, fault: null };
+  builder.parser.write(text).close();
+  return builder.root!;
 }
-
-const wrong = (message: string, rule: Rule): Tree => ({
-  fault: { pointer: '', message, rule, ...(rule === 'depth' && { limit: MAX_DEPTH }) },
-});
 
 class Builder {
   readonly parser = new SaxesParser({ xmlns: true });
@@ -72,32 +52,25 @@ class Builder {
 
   constructor() {
     const { parser } = this;
+    const fail = (message: string, rule: Rule = 'syntax') => this.#fail(message, rule);
     // The parser's own message repeats what was sent.
-    parser.on('error', () => {
-      throw new Refused('is not well-formed XML');
-    });
+    parser.on('error', () => fail('is not well-formed XML'));
     parser.on('xmldecl', ({ version, encoding }) => {
-      if (version !== '1.0') throw new Refused('must be XML 1.0');
-      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
-        throw new Refused('must be in UTF-8', 'encoding');
+      if (version !== '1.0') fail('must be XML 1.0');
+      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') fail('must be in UTF-8', 'encoding');
     });
-    parser.on('doctype', () => {
-      throw new Refused('must not have a document type declaration');
-    });
-    parser.on('processinginstruction', () => {
-      throw new Refused('must not have processing instructions');
-    });
+    parser.on('doctype', () => fail('must not have a document type declaration'));
+    parser.on('processinginstruction', () => fail('must not have processing instructions'));
     parser.on('opentagstart', () => {
       this.#attributes = 0;
-      if (++this.#elements > MAX_ELEMENTS) throw new Refused(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
-      if (this.#open.length === MAX_DEPTH) throw new Refused(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
+      if (++this.#elements > MAX_ELEMENTS) fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
+      if (this.#open.length === MAX_DEPTH) fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
     });
     parser.on('attribute', ({ name, prefix, value }) => {
       // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0, section 2.3).
       if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
-        throw new Refused('has a namespace that begins or ends with white space');
-      if (++this.#attributes > MAX_ATTRIBUTES)
-        throw new Refused(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
+        fail('has a namespace that begins or ends with white space');
+      if (++this.#attributes > MAX_ATTRIBUTES) fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
     });
     parser.on('opentag', ({ name, local, uri, attributes }) => this.#start({ name, local, uri }, attributes));
     parser.on('closetag', () => void this.#open.pop());
@@ -106,6 +79,17 @@ class Builder {
     parser.on('comment', () => {
       const element = this.#open.at(-1);
       if (element) element.commented = true;
+    });
+  }
+
+  #fail(message: string, rule: Rule): never {
+    const { line, columnIndex } = this.parser;
+    const limit = rule === 'depth' && { limit: MAX_DEPTH };
+    throw new Unreadable({
+      pointer: '',
+      message: `${message} (line ${line}, column ${columnIndex + 1})`,
+      rule,
+      ...limit,
     });
   }
 

@@ -3,6 +3,7 @@ import { Binary } from '../../binary.ts';
 import type { Document } from '../../document/document.ts';
 import type { Json } from '../../document/source.ts';
 import type { Rule } from '../../fault.ts';
+import { refuse } from '../../faults.ts';
 import { printablePointer } from '../../names.ts';
 import { type Reading, read } from '../../parameters/reading.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';
@@ -24,13 +25,13 @@ export function createXmlReader(document: Document, schema: Json | null): ((byte
   if (complaint !== null) return complaint;
   if (!node || (plans.of(node).kind === 'text' && node.xml === undefined)) {
     const binary = node !== null && plans.of(node).shape.binary;
-    return (bytes) => readWhole(bytes, binary);
+    return (bytes) => {
+      readTree(bytes);
+      return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString() };
+    };
   }
   const name = rootNaming(schema, plans.of(node));
-  return (bytes) => {
-    const { root, fault } = readTree(bytes);
-    return fault ? { fault } : new Reader(plans).whole(root, node, name);
-  };
+  return (bytes) => ({ value: new Reader(plans).whole(readTree(bytes), node, name) });
 }
 
 export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
@@ -44,43 +45,26 @@ function plansOf(document: Document): Plans {
   return plans;
 }
 
-function readWhole(bytes: Uint8Array, binary: boolean): Reading {
-  const { fault } = readTree(bytes);
-  if (fault) return { fault };
-  return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString(), fault: null };
-}
-
 function rootNaming(schema: Json | null, { naming }: Plan): Naming {
   const component = typeof schema?.$ref === 'string' ? COMPONENT.exec(schema.$ref)?.[1] : undefined;
   return { ...naming, local: naming.local ?? component ?? null };
 }
 
-const MISTAKE = Symbol('mistake in XML');
-
 class Reader {
   readonly #plans: Plans;
   readonly #way: (string | number)[] = [];
-  #message = '';
-  #rule: Rule = 'style';
 
   constructor(plans: Plans) {
     this.#plans = plans;
   }
 
-  whole(root: XmlElement, schema: Json, naming: Naming): Reading {
-    try {
-      if (!isNamed(root, naming, '')) this.#fail(`must be an element ${described(naming)}`);
-      return { value: this.#element(root, schema, inherited(naming, '')), fault: null };
-    } catch (error) {
-      if (error !== MISTAKE) throw error;
-      return { fault: { pointer: printablePointer(this.#way), message: this.#message, rule: this.#rule } };
-    }
+  whole(root: XmlElement, schema: Json, naming: Naming): unknown {
+    if (!isNamed(root, naming, '')) this.#fail(`must be an element ${described(naming)}`);
+    return this.#element(root, schema, inherited(naming, ''));
   }
 
   #fail(message: string, rule: Rule = 'style'): never {
-    this.#message = message;
-    this.#rule = rule;
-    throw MISTAKE;
+    refuse(message, rule, printablePointer(this.#way));
   }
 
   #at<T>(token: string | number, read: () => T): T {
@@ -104,8 +88,7 @@ class Reader {
   }
 
   #text(text: string, { shape }: Plan): unknown {
-    const { value } = read({ form: 'primitive', text }, shape, 'none');
-    return value;
+    return read({ form: 'primitive', text }, shape, 'none');
   }
 
   #list(element: XmlElement, { items, naming }: Plan, namespace: string): unknown[] {

@@ -27,6 +27,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
     'run/build.ts',
     'openapi/contract.ts',
     'openapi/operations.ts',
+    'openapi/triage.ts',
     'openapi/media/form.ts',
     'openapi/parameters/shape.ts',
     'openapi/schema/directions.ts',

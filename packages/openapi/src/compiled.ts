@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from './document/document.ts';
-import { isObject } from './document/source.ts';
+import { isObject, type Json } from './document/source.ts';
+import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
 import type { Exempted } from './types.ts';
@@ -35,4 +36,61 @@ export function namesOf(document: unknown): ReadonlySet<string> {
   };
   walk(document);
   return names;
+}
+
+interface Part {
+  readonly text: string;
+  readonly names: ReadonlySet<string>;
+}
+
+/** By operation id, including everything that the operation refers to. Descriptions count. */
+export function digestsOf(operations: readonly Description[], document: Document): ReadonlyMap<string, string> {
+  const parts = new Map<string, Part | null>();
+  const { security, servers } = document.root;
+  const dynamic = (document.dynamics?.anchors ?? []).flatMap((anchors) =>
+    [...anchors.values()].map((pointer) => `#${encodeURI(pointer)}`),
+  );
+
+  function partAt(name: string): Part | null {
+    let part = parts.get(name);
+    if (part === undefined) {
+      const target = document.target(name);
+      part = target && partOf(target, dynamic);
+      parts.set(name, part);
+    }
+    return part;
+  }
+
+  function digestOf({ path, method }: Description): string {
+    const item = document.object((document.root.paths as Json)[path]) ?? {};
+    const { parameters, servers: ofPath } = item;
+    const own = partOf([path, method, item[method.toLowerCase()], parameters, ofPath, security, servers], dynamic);
+    const reached = new Set(own.names);
+    const texts = [own.text];
+    // The set grows during the loop.
+    for (const name of reached) {
+      const part = partAt(name);
+      if (part === null) continue;
+      texts.push(name, part.text);
+      for (const more of part.names) reached.add(more);
+    }
+    return fingerprintOf(texts.join('\n'));
+  }
+
+  return new Map(operations.map((operation) => [operation.id, digestOf(operation)]));
+}
+
+/** `dynamic`: every possible target of a dynamic reference. */
+function partOf(value: unknown, dynamic: readonly string[]): Part {
+  const names = new Set<string>();
+  const walk = (inner: unknown): void => {
+    if (typeof inner === 'string' && inner.startsWith('#/')) names.add(inner);
+    else if (Array.isArray(inner)) inner.forEach(walk);
+    else if (isObject(inner)) {
+      if (typeof inner.$dynamicRef === 'string') for (const name of dynamic) names.add(name);
+      Object.values(inner).forEach(walk);
+    }
+  };
+  walk(value);
+  return { text: fingerprintOf(toJson(value)), names };
 }

@@ -1,22 +1,42 @@
 import { resolve } from 'node:path';
-import { assess } from './assessment.ts';
-import { type Compiled, fingerprintOf, namesOf } from './compiled.ts';
-import { digestsOf } from './digests.ts';
+import { type Compiled, digestsOf, fingerprintOf, namesOf } from './compiled.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
-import { isObject } from './document/source.ts';
+import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';
-import { type ExtensionReader, NO_EXTENSIONS } from './extension-reader.ts';
 import { byPlace, Findings } from './findings.ts';
-import { Operations } from './operations.ts';
+import { type Description, methodsIn, Operations } from './operations.ts';
 import { type ReadingOptions, readingOptionsOf } from './options.ts';
-import { Paths } from './paths.ts';
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
 import { serverPaths } from './servers.ts';
+import { outlineOf, readTemplate } from './template.ts';
+import { triage } from './triage.ts';
 import type { ReadContract } from './types.ts';
-import { treat } from './unsupported.ts';
+
+/** Results are plain data, because other processes get a copy. */
+export interface ExtensionReader<Fields, Shared> {
+  /** `null` if the name is known or belongs to another vendor. */
+  misspelling(field: string): string | null;
+  /** Called when all operations are known. */
+  read(
+    document: Document,
+    operations: readonly (readonly [Description, Json])[],
+    findings: Findings,
+  ): ReadExtensions<Fields, Shared>;
+}
+
+interface ReadExtensions<Fields, Shared> {
+  fieldsOf(operation: Description, node: Json): Fields;
+  /** Operations with mistakes may be missing. */
+  sharedBy(operations: readonly (Description & Fields)[]): Shared;
+}
+
+const NO_EXTENSIONS: ExtensionReader<unknown, unknown> = {
+  misspelling: () => null,
+  read: () => ({ fieldsOf: () => ({}), sharedBy: () => ({}) }),
+};
 
 export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
   readonly text?: string | undefined;
@@ -54,31 +74,29 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const operations = new Operations(document, schemas, findings);
   const { title, version } = readInfo(document, findings);
   const prefixes = serverPaths(document, findings, options.serverPath);
-  const paths = new Paths(document, findings);
-  paths.read(operations);
+  const canMatch = readPaths(document, findings, operations);
   operations.link();
   schemas.finish();
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
-  const judged = assess(document, findings, operations.described, { answers: options.responses !== 'off' });
-  const treated = treat(extended, judged, options.onUnsupported ?? 'refuse', (operation) => paths.canMatch(operation));
-  const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
-  if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);
+  const triaged = triage(document, findings, extended, canMatch);
+  const notes = [...findings.notes, ...triaged.tolerated].sort(byPlace);
+  if (triaged.refused.length > 0) throw new ContractError(triaged.refused, notes);
 
   const { root, texts } = document;
   const compiled = {
     title,
     version,
-    operations: treated.operations,
-    shared: sharedBy(treated.operations),
-    exempted: treated.exempted,
+    operations: triaged.operations,
+    shared: sharedBy(triaged.operations),
+    exempted: triaged.exempted,
     prefixes,
     document,
     definitions: schemas.definitions,
     files: fingerprintsOf(texts, options.text === undefined ? null : resolve(file)),
     fingerprint: fingerprintOf(toJson(root)),
-    digests: digestsOf(treated.operations, document),
+    digests: digestsOf(triaged.operations, document),
     names: namesOf(root),
   };
   return { compiled, notes };
@@ -87,6 +105,35 @@ export function checkContract<Fields = unknown, Shared = unknown>(
 /** Without the file whose text was given. */
 const fingerprintsOf = (texts: ReadonlyMap<string, string>, given: string | null) =>
   new Map([...texts].filter(([path]) => path !== given).map(([path, text]) => [path, fingerprintOf(text)]));
+
+/**
+ * OpenAPI 3.0.3 forbids two spellings of one path, but real documents use them with different methods. Returns whether
+ * requests can match an operation.
+ */
+function readPaths(document: Document, findings: Findings, operations: Operations) {
+  const { root } = document;
+  /** By outline and method. */
+  const spellings = new Map<string, Map<string, string>>();
+  if (root.paths === undefined) findings.problem(root, null, document.dialect.withoutPaths);
+  for (const [path, value] of document.members(root.paths)) {
+    const item = document.object(value);
+    if (!item || path.startsWith('x-')) continue;
+    operations.read(path, item);
+    const segments = readTemplate(path, (message) => findings.problem(root.paths as Json, path, message));
+    if (!segments) continue;
+    const outline = outlineOf(segments);
+    const known = spellings.get(outline) ?? new Map<string, string>();
+    spellings.set(outline, known);
+    const [first] = known.values();
+    const taken = methodsIn(item).filter((method) => known.has(method));
+    for (const method of taken) findings.problem(item, method, `cannot be distinguished from ${known.get(method)}`);
+    for (const method of methodsIn(item)) if (!taken.includes(method)) known.set(method, path);
+    if (first !== undefined && taken.length === 0)
+      findings.note(root.paths as Json, path, `is one path with ${first}, which has other methods`);
+  }
+  return ({ path, method }: Pick<Description, 'path' | 'method'>): boolean =>
+    spellings.values().some((one) => one.get(method.toLowerCase()) === path);
+}
 
 function readInfo({ root }: Document, findings: Findings): { title: string; version: string } {
   const info = isObject(root.info) ? root.info : null;

@@ -1,9 +1,8 @@
 export { type Compiled, fingerprintOf } from './compiled.ts';
-export { type ContractOptions, checkContract, loadContract } from './contract.ts';
+export { type ContractOptions, checkContract, type ExtensionReader, loadContract } from './contract.ts';
 export { Document } from './document/document.ts';
 export { isObject, type Json, objectsIn } from './document/source.ts';
 export { toJson } from './exact-json.ts';
-export type { ExtensionReader } from './extension-reader.ts';
 export { UNCHECKED_BODY } from './extensions.ts';
 export { type Fault, RULES, type Rule } from './fault.ts';
 export { MAX_FAULTS } from './faults.ts';
@@ -15,5 +14,5 @@ export { isSameReading, type ReadingOptions as Reading, type Treatment } from '.
 export { ContractError, formatProblems, type Problem } from './problems.ts';
 export { createContract } from './runtime.ts';
 export { deserialize, type Serialized, serialize } from './serialize.ts';
+export { formatExempted } from './triage.ts';
 export type { BodyRule, Contract, Exempted, Operation, ReadContract } from './types.ts';
-export { formatExempted } from './unsupported.ts';

@@ -1,22 +1,15 @@
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
-import { type Extensions, MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
+import { MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent, prepareContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
-import type { UnknownQuery } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, Parameters } from './parameters/parameter.ts';
 import { type CheckResponse, createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
 import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
-
-export interface Described {
-  readonly path: string;
-  readonly item: Json;
-  readonly node: Json;
-}
 
 const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -32,7 +25,10 @@ export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' 
 
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
 
-type Draft = Omit<Description, 'replyHeaders'> & Described & { readonly extensions: Extensions };
+interface Draft {
+  readonly operation: Omit<Description, 'replyHeaders'>;
+  readonly node: Json;
+}
 
 export class Operations {
   readonly #drafts = new Map<string, Draft>();
@@ -40,35 +36,34 @@ export class Operations {
   readonly #findings: Findings;
   readonly #parameters: Parameters;
   readonly #rules: MediaRules;
-  readonly #unknownQuery: UnknownQuery;
 
   constructor(document: Document, schemas: Schemas, findings: Findings) {
     this.#document = document;
     this.#findings = findings;
     this.#parameters = new Parameters(document, schemas, findings);
     this.#rules = new MediaRules(document, schemas, findings);
-    this.#unknownQuery = document.reading.unknownQuery ?? 'refuse';
   }
 
-  read(path: string, item: Json, names: readonly string[]): void {
-    const shared = objectsIn(item.parameters);
-    for (const method of methodsIn(item)) {
-      this.#operation({ path, item, node: item[method] as Json }, method, shared, names);
-    }
-  }
-
-  get described(): readonly Described[] {
-    return this.#drafts.values().toArray();
+  read(path: string, item: Json): void {
+    for (const method of methodsIn(item)) this.#operation(path, item, method);
   }
 
   /** The operation must have been read. */
   requestChecks({ path, method, uncheckedBody }: Description): RequestChecks {
-    const { node, item } = this.#find(path, method);
+    const { item, node } = this.#find(path, method);
+    return this.#requestChecks(path, item, node, method.toLowerCase(), uncheckedBody);
+  }
+
+  #requestChecks(path: string, item: Json, node: Json, method: string, uncheckedBody: boolean): RequestChecks {
     const names = namesIn(path);
-    const nodes = [...objectsIn(node.parameters), ...objectsIn(item.parameters)];
+    const parameters = this.#readParameters(
+      [...objectsIn(node.parameters), ...objectsIn(item.parameters)],
+      node,
+      names,
+    );
     return {
-      checkParameters: createParameterCheck(this.#readParameters(nodes, node, names), names, this.#unknownQuery),
-      body: this.#body(method.toLowerCase(), node, { uncheckedBody }),
+      checkParameters: createParameterCheck(parameters, names, this.#document.reading.unknownQuery ?? 'refuse'),
+      body: this.#body(method, node, uncheckedBody),
     };
   }
 
@@ -89,34 +84,31 @@ export class Operations {
 
   /** Call it after reading every path item. */
   link(): void {
-    for (const { node, successor } of this.#drafts.values()) {
+    for (const { node, operation } of this.#drafts.values()) {
+      const { successor } = operation;
       if (successor !== null && !this.#drafts.has(successor))
         this.#findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
     }
   }
 
   finish(prefix: string): readonly (readonly [Description, Json])[] {
-    return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
-      const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
-      const operation = {
-        ...draft,
-        replyHeaders: replyHeaders(extensions, successor ? prefix + successor.path : null),
-      };
-      return [operation, node] as const;
+    return [...this.#drafts.values()].map(({ operation, node }) => {
+      const successor = operation.successor === null ? undefined : this.#drafts.get(operation.successor);
+      const path = successor ? prefix + successor.operation.path : null;
+      return [{ ...operation, replyHeaders: replyHeaders(operation, path) }, node] as const;
     });
   }
 
-  #operation({ path, item, node }: Described, method: string, shared: readonly Json[], names: readonly string[]): void {
+  #operation(path: string, item: Json, method: string): void {
+    const node = item[method] as Json;
     const id = this.#id(path, method, node);
     const extensions = readExtensions(node, this.#findings);
-    const parameters = this.#readParameters([...objectsIn(node.parameters), ...shared], node, names);
-    createParameterCheck(parameters, names, this.#unknownQuery);
-    this.#body(method, node, extensions);
+    this.#requestChecks(path, item, node, method, extensions.uncheckedBody);
     if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
       this.#findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
     }
     createResponseCheck(node, this.#document, this.#rules, this.#findings);
-    const draft: Draft = {
+    const operation = {
       id,
       method: method.toUpperCase(),
       path,
@@ -125,11 +117,8 @@ export class Operations {
       deprecated: node.deprecated === true,
       ...extensions,
       exempt: null,
-      item,
-      node,
-      extensions,
     };
-    this.#drafts.set(id, draft);
+    this.#drafts.set(id, { operation, node });
   }
 
   #id(path: string, method: string, node: Json): string {
@@ -141,7 +130,7 @@ export class Operations {
       this.#findings.problem(
         node,
         'operationId',
-        `${operationId} is the operationId of ${other.method} ${other.path} too`,
+        `${operationId} is the operationId of ${other.operation.method} ${other.operation.path} too`,
       );
     } else this.#findings.note(node, null, `the operation has no operationId: it is called ${id}`);
     // Another operation may have this id on purpose.
@@ -179,7 +168,7 @@ export class Operations {
     return parameters;
   }
 
-  #body(method: string, operation: Json, { uncheckedBody }: Pick<Extensions, 'uncheckedBody'>): BodyRule | null {
+  #body(method: string, operation: Json, uncheckedBody: boolean): BodyRule | null {
     if (operation.requestBody === undefined) return null;
     if (WITHOUT_BODY.has(method)) {
       this.#findings.note(

@@ -9,7 +9,7 @@ import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { inPauses, Slices } from './slices.ts';
-import { outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
+import { outlineOf, parseTemplate, readTemplate } from './template.ts';
 import type { Contract, Exempted, Operation, Side } from './types.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
@@ -64,32 +64,17 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
  */
 function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
   const router = new Router<T>();
-  const templates = new Map<string, { readonly segments: readonly Segment[]; readonly own: T[] }>();
-  for (const [path, own] of Map.groupBy(operations, ({ path }) => path)) {
-    const segments = parseTemplate(path);
-    const outline = outlineOf(segments);
-    const same = templates.get(outline);
-    if (same) same.own.push(...own);
-    else templates.set(outline, { segments, own });
-  }
-  for (const { segments, own } of templates.values()) {
-    router.add(segments, new Map(own.map((operation) => [operation.method, operation])));
+  const outlines = new Set<string>();
+  const templates = operations.map((operation) => ({ operation, segments: parseTemplate(operation.path) }));
+  for (const [outline, same] of Map.groupBy(templates, ({ segments }) => outlineOf(segments))) {
+    outlines.add(outline);
+    router.add(same[0]!.segments, new Map(same.map(({ operation }) => [operation.method, operation])));
   }
   for (const { path } of exempted) {
-    const segments = segmentsIn(path);
-    if (segments !== null && !templates.has(outlineOf(segments))) router.add(segments, new Map());
+    const segments = readTemplate(path);
+    if (segments !== null && !outlines.has(outlineOf(segments))) router.add(segments, new Map());
   }
   return router;
-}
-
-/** `null` for an invalid template, whose operation was omitted. */
-function segmentsIn(path: string): readonly Segment[] | null {
-  try {
-    return parseTemplate(path);
-  } catch (error) {
-    if (error instanceof TemplateError) return null;
-    throw error;
-  }
 }
 
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };

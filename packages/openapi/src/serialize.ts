@@ -12,10 +12,8 @@ interface Parts {
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
-interface Members {
-  readonly names: readonly string[];
-  readonly first: number;
-}
+/** By name. A document itself has no map, so a map stands for an object whose members are read on demand. */
+type Members = ReadonlyMap<string, number>;
 
 /**
  * For transfer to another process, which reads the parts on demand: reading all of a large document at once blocks it
@@ -26,14 +24,8 @@ export interface Serialized<Fields = unknown, Shared = unknown>
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
   readonly frame: Json;
-  /** `null` if missing, which is a mistake that may be tolerated. */
-  readonly paths: Members | null;
-  readonly components: ReadonlyMap<string, Members>;
   readonly parts: Parts;
-  readonly definitions: {
-    readonly names: ReadonlyMap<string, string>;
-    readonly parts: ReadonlyMap<string, number>;
-  };
+  readonly definitions: { readonly names: ReadonlyMap<string, string>; readonly parts: Members };
 }
 
 export function serialize<Fields, Shared>({
@@ -43,28 +35,15 @@ export function serialize<Fields, Shared>({
 }: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
   const parts = new Packer();
   const { root, reading, dynamics } = document;
-  const sections = isObject(root.components) ? root.components : {};
   const { names } = definitions;
   return {
     ...rest,
     reading,
     dynamics,
-    frame: {
-      ...root,
-      ...(isObject(root.paths) && { paths: null }),
-      ...(isObject(root.components) && {
-        components: mapMembers(sections, (section) => (isObject(section) ? null : section)),
-      }),
-    },
-    paths: isObject(root.paths) ? parts.members(root.paths) : null,
-    components: new Map(
-      Object.entries(sections).flatMap(([name, section]) =>
-        isObject(section) ? [[name, parts.members(section)]] : [],
-      ),
-    ),
+    frame: mapSections(root, (section) => (isObject(section) ? parts.members(Object.entries(section)) : section)),
     definitions: {
       names,
-      parts: new Map([...names.values()].map((name) => [name, parts.add(definitions.definition(name))])),
+      parts: parts.members([...names.values()].map((name) => [name, definitions.definition(name)])),
     },
     parts: parts.finish(),
   };
@@ -74,23 +53,12 @@ export function deserialize<Fields, Shared>({
   reading,
   dynamics,
   frame,
-  paths,
-  components,
   parts,
   definitions,
   ...rest
 }: Serialized<Fields, Shared>): Compiled<Fields, Shared> {
   const { names, parts: numbers } = definitions;
-  const root: Json = {
-    ...frame,
-    ...(paths && { paths: lazy(paths, parts) }),
-    ...(isObject(frame.components) && {
-      components: mapMembers(frame.components, (section, name) => {
-        const members = components.get(name);
-        return members ? lazy(members, parts) : section;
-      }),
-    }),
-  };
+  const root = mapSections(frame, (section) => (section instanceof Map ? lazy(section, parts) : section));
   return {
     ...rest,
     document: new Document(root, undefined, reading, dynamics),
@@ -98,21 +66,22 @@ export function deserialize<Fields, Shared>({
   };
 }
 
-function mapMembers(object: Json, change: (value: unknown, name: string) => unknown): Json {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
+/** Of `paths` and of each section of `components`. */
+function mapSections(root: Json, change: (section: unknown) => unknown): Json {
+  const { paths, components } = root;
+  const sections = isObject(components) && Object.entries(components).map(([name, section]) => [name, change(section)]);
+  return {
+    ...root,
+    ...(paths !== undefined && { paths: change(paths) }),
+    ...(sections && { components: Object.fromEntries(sections) }),
+  };
 }
 
 class Packer {
   readonly #chunks: Buffer[] = [];
 
-  add(value: unknown): number {
-    return this.#chunks.push(v8.serialize(value)) - 1;
-  }
-
-  members(value: Json): Members {
-    const first = this.#chunks.length;
-    for (const member of Object.values(value)) this.add(member);
-    return { names: Object.keys(value), first };
+  members(entries: readonly (readonly [string, unknown])[]): Members {
+    return new Map(entries.map(([name, value]) => [name, this.#chunks.push(v8.serialize(value)) - 1]));
   }
 
   finish(): Parts {
@@ -132,11 +101,11 @@ function read({ bytes, ends }: Parts, part: number): unknown {
   return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
 }
 
-function lazy({ names, first }: Members, parts: Parts): Json {
+function lazy(members: Members, parts: Parts): Json {
   const object: Json = {};
-  for (const [i, name] of names.entries()) {
+  for (const [name, part] of members) {
     const get = () => {
-      const value = read(parts, first + i);
+      const value = read(parts, part);
       Object.defineProperty(object, name, { value, enumerable: true });
       return value;
     };

@@ -27,6 +27,17 @@ export function parseTemplate(path: string): readonly Segment[] {
   return segments;
 }
 
+/** `null` for an invalid template. */
+export function readTemplate(path: string, complain?: (message: string) => void): readonly Segment[] | null {
+  try {
+    return parseTemplate(path);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    complain?.(`the path ${path} ${error.message}`);
+    return null;
+  }
+}
+
 const PLAIN = /^[A-Za-z0-9_~-]*$/;
 const NO_NAMES: readonly string[] = [];
 

@@ -1,0 +1,147 @@
+import type { Document } from './document/document.ts';
+import { isObject, type Json } from './document/source.ts';
+import { byPlace, type Findings, type Mistake } from './findings.ts';
+import { type Description, METHODS } from './operations.ts';
+import type { Treatment } from './options.ts';
+import { formatProblem, type Problem } from './problems.ts';
+import type { Exempted } from './types.ts';
+
+interface Triage<Described> {
+  readonly refused: readonly Problem[];
+  readonly tolerated: readonly Problem[];
+  readonly exempted: readonly Exempted[];
+  readonly operations: readonly Described[];
+}
+
+const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
+
+/**
+ * Unreadable files and mistakes in authentication are never tolerated. Mistakes that only affect responses are, unless
+ * responses are checked. An operation that requests cannot match is omitted.
+ */
+export function triage<Described extends Description>(
+  document: Document,
+  { mistakes }: Findings,
+  described: readonly (readonly [Described, Json])[],
+  canMatch: (operation: Described) => boolean,
+): Triage<Described> {
+  const { responses, onUnsupported = 'refuse' } = document.reading;
+  const own = mistakesByOperation(document, mistakes, described, responses !== 'off');
+  const owned = new Set([...own.values()].flatMap((one) => [...one]));
+  const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
+  if (onUnsupported === 'refuse') {
+    const tolerated = responses === 'off' ? others.filter((mistake) => !isOfDocument(mistake, document)) : [];
+    const refused = [...new Set(mistakes).difference(new Set(tolerated))];
+    return {
+      refused: problemsOf(refused),
+      tolerated: problemsOf(tolerated),
+      exempted: [],
+      operations: described.map(([operation]) => operation),
+    };
+  }
+  const exempted: Exempted[] = [];
+  const operations = described.flatMap(([operation, node]) => {
+    const problems = own.get(node);
+    if (problems === undefined) return [operation];
+    const treatment = canMatch(operation) ? onUnsupported : 'omit';
+    const { id, method, path } = operation;
+    exempted.push(Object.freeze({ id, method, path, treatment, problems: problemsOf([...problems]) }));
+    if (treatment === 'omit') return [];
+    return [{ ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) }];
+  });
+  const fatal = mistakes.filter(({ node }) => node === null);
+  return { refused: problemsOf(fatal), tolerated: problemsOf(others), exempted, operations };
+}
+
+const problemsOf = (mistakes: readonly Mistake[]): Problem[] => mistakes.map(({ problem }) => problem).sort(byPlace);
+
+/** By node, which several paths may share. */
+function mistakesByOperation(
+  document: Document,
+  mistakes: readonly Mistake[],
+  described: readonly (readonly [Description, Json])[],
+  answers: boolean,
+): ReadonlyMap<Json, ReadonlySet<Mistake>> {
+  const own = new Map<Json, Set<Mistake>>();
+  if (mistakes.length === 0) return own;
+  const reach = new Reach(document, new Set(mistakes.flatMap(({ node }) => node ?? [])));
+  const { paths } = document.root;
+  for (const [{ path }, node] of described) {
+    const item = document.object((paths as Json)[path])!;
+    const reached = reach.from([node.parameters, node.requestBody, item.parameters, answers && node.responses]);
+    const found = mistakes.filter(({ node: at, key }) => {
+      if (at === null) return false;
+      if (at === node) return answers || !OF_ANSWERS.has(key);
+      if (at === item) return METHODS.has(key) ? item[key as string] === node : true;
+      return reached.has(at) || (at === paths && key === path);
+    });
+    if (found.length > 0) own.set(node, new Set([...(own.get(node) ?? []), ...found]));
+  }
+  return own;
+}
+
+function isOfDocument({ node }: Mistake, document: Document): boolean {
+  const { root } = document;
+  if ([root, root.info, root.paths, root.components].includes(node)) return true;
+  return document.members(root.paths).some(([, item]) => document.object(item) === node);
+}
+
+interface Unit {
+  readonly wanted: readonly object[];
+  readonly targets: readonly object[];
+}
+
+/** Finds the wanted nodes that references lead to. */
+class Reach {
+  readonly #document: Document;
+  readonly #wanted: ReadonlySet<object>;
+  readonly #units = new Map<object, Unit>();
+
+  constructor(document: Document, wanted: ReadonlySet<object>) {
+    this.#document = document;
+    this.#wanted = wanted;
+  }
+
+  from(parts: readonly unknown[]): ReadonlySet<object> {
+    const found = new Set<object>();
+    const units = new Set(parts.filter(isAnObject));
+    for (const part of units) {
+      const { wanted, targets } = this.#unit(part);
+      for (const one of wanted) found.add(one);
+      for (const target of targets) units.add(target);
+    }
+    return found;
+  }
+
+  #unit(root: object): Unit {
+    const known = this.#units.get(root);
+    if (known) return known;
+    const unit = { wanted: [] as object[], targets: [] as object[] };
+    const inside = new Set([root]);
+    for (const node of inside) {
+      if (this.#wanted.has(node)) unit.wanted.push(node);
+      for (const value of Object.values(node)) if (isAnObject(value)) inside.add(value);
+      for (const ref of isObject(node) ? [node.$ref, node.$dynamicRef] : []) {
+        const target = typeof ref === 'string' ? this.#document.target(ref) : null;
+        if (target) unit.targets.push(target);
+      }
+    }
+    this.#units.set(root, unit);
+    return unit;
+  }
+}
+
+const isAnObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const TREATED: Readonly<Record<Treatment, string>> = {
+  omit: 'left out',
+  report: 'only reports',
+  pass: 'passes unchecked',
+};
+
+export function formatExempted(exempted: readonly Exempted[]): string[] {
+  return exempted.map(({ id, method, path, treatment, problems }) => {
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+    return `${id} (${method} ${path}) ${TREATED[treatment]}: ${formatProblem(problems[0]!)}${more}`;
+  });
+}

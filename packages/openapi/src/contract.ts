@@ -75,7 +75,6 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const { title, version } = readInfo(document, findings);
   const prefixes = serverPaths(document, findings, options.serverPath);
   const canMatch = readPaths(document, findings, operations);
-  operations.link();
   schemas.finish();
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);

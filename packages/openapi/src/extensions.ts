@@ -47,23 +47,17 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
     ),
     deprecatedAt,
     sunset,
-    successor: field<string | null>('x-successor', null, 'must be an operationId', text),
+    successor: field<string | null>('x-successor', null, 'must be an operationId', (value) =>
+      typeof value === 'string' && value !== '' ? value : undefined,
+    ),
     reportOnly: flag('x-report-only', false),
     uncheckedBody: flag(UNCHECKED_BODY, false),
-    maxBodyBytes: field<number | null>(
-      MAX_BODY_BYTES,
-      null,
-      'must be a whole number of bytes, 1 or more',
-      (value) => whole(value) || undefined,
+    maxBodyBytes: field<number | null>(MAX_BODY_BYTES, null, 'must be a whole number of bytes, 1 or more', (value) =>
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined,
     ),
     tryIt: flag('x-try-it', true),
   };
 }
-
-const whole = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** A full-date (start of the day in UTC) or date-time (RFC 3339). */
 function seconds(value: unknown): number | undefined {

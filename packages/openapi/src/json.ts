@@ -1,7 +1,7 @@
-import { isShort } from './character-codes.ts';
 import type { JsonFault, JsonResult } from './fault.ts';
 import { Unreadable } from './faults.ts';
 import { Reader } from './json-reader.ts';
+import { isShort } from './json-scalars.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
 export const MAX_DEPTH = 64;

@@ -45,25 +45,22 @@ export class Operations {
   }
 
   read(path: string, item: Json): void {
-    for (const method of methodsIn(item)) this.#operation(path, item, method);
+    for (const method of methodsIn(item)) this.#operation(path, method);
   }
 
-  /** The operation must have been read. */
-  requestChecks({ path, method, uncheckedBody }: Description): RequestChecks {
+  /** The document must have the operation. */
+  requestChecks({
+    path,
+    method,
+    uncheckedBody,
+  }: Pick<Description, 'path' | 'method' | 'uncheckedBody'>): RequestChecks {
     const { item, node } = this.#find(path, method);
-    return this.#requestChecks(path, item, node, method.toLowerCase(), uncheckedBody);
-  }
-
-  #requestChecks(path: string, item: Json, node: Json, method: string, uncheckedBody: boolean): RequestChecks {
     const names = namesIn(path);
-    const parameters = this.#readParameters(
-      [...objectsIn(node.parameters), ...objectsIn(item.parameters)],
-      node,
-      names,
-    );
+    const nodes = [...objectsIn(node.parameters), ...objectsIn(item.parameters)];
+    const parameters = this.#readParameters(nodes, node, names);
     return {
       checkParameters: createParameterCheck(parameters, names, this.#document.reading.unknownQuery ?? 'refuse'),
-      body: this.#body(method, node, uncheckedBody),
+      body: this.#body(method.toLowerCase(), node, uncheckedBody),
     };
   }
 
@@ -72,8 +69,8 @@ export class Operations {
     if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
   }
 
-  /** The operation must have been read. */
-  responseCheck({ path, method }: Description): CheckResponse {
+  /** The document must have the operation. */
+  responseCheck({ path, method }: Pick<Description, 'path' | 'method'>): CheckResponse {
     return createResponseCheck(this.#find(path, method).node, this.#document, this.#rules, this.#findings);
   }
 
@@ -83,31 +80,25 @@ export class Operations {
   }
 
   /** Call it after reading every path item. */
-  link(): void {
-    for (const { node, operation } of this.#drafts.values()) {
-      const { successor } = operation;
-      if (successor !== null && !this.#drafts.has(successor))
-        this.#findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
-    }
-  }
-
   finish(prefix: string): readonly (readonly [Description, Json])[] {
     return [...this.#drafts.values()].map(({ operation, node }) => {
-      const successor = operation.successor === null ? undefined : this.#drafts.get(operation.successor);
-      const path = successor ? prefix + successor.operation.path : null;
+      const { successor } = operation;
+      const other = successor === null ? null : this.#drafts.get(successor);
+      if (other === undefined) this.#findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
+      const path = other ? prefix + other.operation.path : null;
       return [{ ...operation, replyHeaders: replyHeaders(operation, path) }, node] as const;
     });
   }
 
-  #operation(path: string, item: Json, method: string): void {
-    const node = item[method] as Json;
+  #operation(path: string, method: string): void {
+    const { node } = this.#find(path, method);
     const id = this.#id(path, method, node);
     const extensions = readExtensions(node, this.#findings);
-    this.#requestChecks(path, item, node, method, extensions.uncheckedBody);
+    this.requestChecks({ path, method, uncheckedBody: extensions.uncheckedBody });
     if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
       this.#findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
     }
-    createResponseCheck(node, this.#document, this.#rules, this.#findings);
+    this.responseCheck({ path, method });
     const operation = {
       id,
       method: method.toUpperCase(),

@@ -9,39 +9,33 @@ import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { inPauses, Slices } from './slices.ts';
-import { outlineOf, parseTemplate, readTemplate } from './template.ts';
+import { outlineOf, readTemplate } from './template.ts';
 import type { Contract, Exempted, Operation, Side } from './types.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
 /** Cheap: everything is created on first use. */
 export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
-  const { title, version, shared, document, files, fingerprint, digests, names, exempted, prefixes } = compiled;
+  const { shared, document, definitions, operations: described, ...rest } = compiled;
+  const { prefixes, exempted } = rest;
   const noFindings = new NoFindings();
-  const schemas = new Schemas(document, noFindings, compiled.definitions);
+  const schemas = new Schemas(document, noFindings, definitions);
   const reader = new Operations(document, schemas, noFindings);
   const slices = new Slices();
-  const all = compiled.operations.map((description) => createOperation(description, reader, schemas, slices));
+  const all = described.map((description) => createOperation(description, reader, schemas, slices));
   const operations = Object.freeze(all.map(({ operation }) => operation));
   const router = routerOf(operations, exempted);
   return {
     ...shared,
-    title,
-    version,
-    prefixes,
+    ...rest,
     operations,
-    files,
-    fingerprint,
-    digests,
-    names,
-    exempted,
     document: document.root,
     get json() {
       return toJson(document.root, 2);
     },
     match(method: string, path: string) {
-      const rest = behind(prefixes, path);
-      return rest === null ? NOT_FOUND : router.match(method, rest);
+      const own = behind(prefixes, path);
+      return own === null ? NOT_FOUND : router.match(method, own);
     },
     similar: similarPathsOf(
       operations.map(({ path }) => path),
@@ -49,10 +43,7 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
     ),
     prepare: (signal: AbortSignal) =>
       inPauses(
-        all
-          .map(({ requests }) => requests)
-          .values()
-          .flatMap((part) => part.steps()),
+        all.values().flatMap(({ requests }) => requests.steps()),
         signal,
       ),
   };
@@ -64,15 +55,16 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
  */
 function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
   const router = new Router<T>();
-  const outlines = new Set<string>();
-  const templates = operations.map((operation) => ({ operation, segments: parseTemplate(operation.path) }));
-  for (const [outline, same] of Map.groupBy(templates, ({ segments }) => outlineOf(segments))) {
-    outlines.add(outline);
-    router.add(same[0]!.segments, new Map(same.map(({ operation }) => [operation.method, operation])));
-  }
-  for (const { path } of exempted) {
+  const all = [
+    ...operations.map((operation) => ({ path: operation.path, methods: [[operation.method, operation] as const] })),
+    ...exempted.map(({ path }) => ({ path, methods: [] })),
+  ];
+  const templates = all.flatMap(({ path, methods }) => {
     const segments = readTemplate(path);
-    if (segments !== null && !outlines.has(outlineOf(segments))) router.add(segments, new Map());
+    return segments ? [{ segments, methods }] : [];
+  });
+  for (const same of Map.groupBy(templates, ({ segments }) => outlineOf(segments)).values()) {
+    router.add(same[0]!.segments, new Map(same.flatMap(({ methods }) => methods)));
   }
   return router;
 }

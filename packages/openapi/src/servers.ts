@@ -18,7 +18,7 @@ export function serverPaths(
 ): string[] {
   const servers = objectsIn(root.servers);
   const paths = servers.map((server) => rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')));
-  const all = [...new Set(paths)].sort(longestFirst);
+  const all = [...new Set(paths)].sort((a, b) => b.length - a.length);
   if (serverPath === 'prefix' && all.length > 0) return all;
   if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!)) return all;
   for (const [i, path] of paths.entries()) {
@@ -28,8 +28,6 @@ export function serverPaths(
 }
 
 const rooted = (path: string): string => (path === '' || path.startsWith('/') ? path : `/${path}`);
-
-const longestFirst = (a: string, b: string): number => b.length - a.length;
 
 function withDefaults({ url, variables }: Json): string {
   return String(url).replace(/\{([^{}]*)\}/g, (found, name: string) => {

@@ -20,13 +20,11 @@ export type Uncheckable = 'pass' | ((type: string, message: string) => void);
 interface Entry {
   readonly range: MediaType;
   readonly weight: number;
-  readonly rules: ReadonlyMap<Syntax, RuleFor>;
+  readonly rules: ReadonlyMap<Syntax, RuleFor | null>;
 }
 
-interface Rules {
-  readonly known: ReadonlyMap<Syntax, RuleFor>;
-  readonly missing: ReadonlyMap<Syntax, string>;
-}
+/** Without a rule, the reason. */
+type Rules = ReadonlyMap<Syntax, RuleFor | string>;
 
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
@@ -45,12 +43,15 @@ export function createContent(
       findings.problem(content, type, `${type} is not a media type`);
       continue;
     }
-    const { known, missing } = rulesOf(content, type, range, direction, rules);
-    const passing = uncheckable === 'pass' ? [...missing.keys()].map((syntax) => [syntax, pass(type)] as const) : [];
-    unchecked ||= passing.length > 0;
-    report(content, type, { known, missing }, uncheckable, findings);
+    const made: Rules = new Map(
+      syntaxesIn(range).map((syntax) => [syntax, rules.rule(content, type, syntax, direction)]),
+    );
+    const instead = uncheckable === 'pass' ? pass(type) : null;
+    unchecked ||= instead !== null && made.values().some(isReason);
+    report(content, type, made, uncheckable, findings);
     if (direction === 'request') noteOpen(content, type, range, findings);
-    entries.push({ range, weight: weightOf(range), rules: new Map([...known, ...passing]) });
+    const chosen = [...made].map(([syntax, rule]) => [syntax, isReason(rule) ? instead : rule] as const);
+    entries.push({ range, weight: weightOf(range), rules: new Map(chosen) });
   }
   entries.sort((a, b) => b.weight - a.weight);
   const accepted = Object.keys(content);
@@ -76,16 +77,7 @@ export function* prepareContent(content: Json, rules: MediaRules): Generator<voi
   }
 }
 
-function rulesOf(content: Json, type: string, range: MediaType, direction: Direction, rules: MediaRules): Rules {
-  const known = new Map<Syntax, RuleFor>();
-  const missing = new Map<Syntax, string>();
-  for (const syntax of syntaxesIn(range)) {
-    const rule = rules.rule(content, type, syntax, direction);
-    if (typeof rule === 'string') missing.set(syntax, rule);
-    else known.set(syntax, rule);
-  }
-  return { known, missing };
-}
+const isReason = (rule: RuleFor | string) => typeof rule === 'string';
 
 /** Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
@@ -96,33 +88,22 @@ function syntaxesIn(range: MediaType): readonly Syntax[] {
   return range.type === 'text' ? ['json', 'xml', 'text'] : ['bytes', 'json', 'xml'];
 }
 
-const mainSyntax = (range: MediaType): Syntax => syntaxesIn(range)[0]!;
-
 /** A range only loses the types that cannot be checked. A type, or a range without its main syntax, is a problem. */
-function report(
-  content: Json,
-  type: string,
-  { known, missing }: Rules,
-  uncheckable: Uncheckable,
-  findings: Findings,
-): void {
-  const [why] = missing.values();
+function report(content: Json, type: string, rules: Rules, uncheckable: Uncheckable, findings: Findings): void {
+  const [why] = rules.values().filter(isReason);
   if (why === undefined) return;
-  const main = missing.get(mainSyntax(parseMediaType(type)!));
+  const known = [...rules].flatMap(([syntax, rule]) => (isReason(rule) ? [] : [syntax]));
+  const [main] = rules.values();
   if (uncheckable === 'pass') {
-    const which = known.size > 0 ? 'some bodies' : 'bodies';
-    findings.note(content, type, `${which} of type ${type} are not checked: ${main ?? why}`);
-  } else if (main !== undefined) {
+    const which = known.length > 0 ? 'some bodies' : 'bodies';
+    findings.note(content, type, `${which} of type ${type} are not checked: ${why}`);
+  } else if (main === why) {
     uncheckable(
       type,
       `bodies of type ${type} cannot be checked: ${main}; x-storegate-unchecked-body: true lets them pass`,
     );
   } else {
-    findings.note(
-      content,
-      type,
-      `bodies of type ${type} are taken in these syntaxes only: ${[...known.keys()].join(', ')}`,
-    );
+    findings.note(content, type, `bodies of type ${type} are taken in these syntaxes only: ${known.join(', ')}`);
   }
 }
 

@@ -7,14 +7,14 @@ import type { ReadingOptions as DocumentReading } from '../options.ts';
 import { type Collected, Collector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
 import { read, readDocument } from '../parameters/reading.ts';
 import { ANYTHING, type Shape, shapeOf } from '../parameters/shape.ts';
-import { STYLES, type Style } from '../parameters/styles.ts';
+import { type Pieces, STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { textOf } from '../utf8.ts';
 import type { CheckBody } from './reading.ts';
 
 interface Field extends Collected {
-  readonly document: boolean;
-  readonly maxDepth: number | undefined;
+  /** @throws Unreadable */
+  read(pieces: Pieces): unknown;
 }
 
 /** OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies". Returns the reason if bodies cannot be checked. */
@@ -69,8 +69,7 @@ function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, enco
     allowEmpty: false,
     shape,
     encodedCommas: encodedCommas === 'separators',
-    document,
-    maxDepth,
+    read: (pieces) => (document ? readDocument(pieces, 'form', maxDepth).value : read(pieces, shape, 'form')),
   };
 }
 
@@ -80,9 +79,7 @@ function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): 
   if (sent === 'repeated') return [{ pointer, message: 'is given more than once', rule: sent }];
   if (sent === 'style') return [{ pointer, message: 'is not written in its style', rule: sent }];
   try {
-    value[field.name] = field.document
-      ? readDocument(sent, 'form', field.maxDepth).value
-      : read(sent, field.shape, 'form');
+    value[field.name] = field.read(sent);
     return [];
   } catch (thrown) {
     return [faultBelow(pointer, thrown)];

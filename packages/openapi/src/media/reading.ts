@@ -4,7 +4,7 @@ import type { Json } from '../document/source.ts';
 import { refuse, type ValueFault } from '../faults.ts';
 import { readingOf, readJson } from '../json.ts';
 import { type Reading, read } from '../parameters/reading.ts';
-import { partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
+import { PRIMITIVES, partsOf, type Shape, shapeOf } from '../parameters/shape.ts';
 import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
@@ -36,7 +36,7 @@ export function createReader(
   if (syntax === 'xml') return createXmlReader(document, schema);
   const shape = shapeOf(document, schema ?? {});
   if (shape.binary) return readBinary;
-  const textual = shape.types === null || PRIMITIVES.some((type) => shape.types?.has(type));
+  const textual = !shape.types?.isDisjointFrom(PRIMITIVES);
   if (syntax === 'text') return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
@@ -56,8 +56,6 @@ function readText(bytes: Uint8Array, shape: Shape): Reading {
   if (text.startsWith('\ufeff')) refuse('begins with a byte order mark', 'encoding');
   return { value: read({ form: 'primitive', text }, shape, 'none') };
 }
-
-const PRIMITIVES = ['string', 'integer', 'number', 'boolean'];
 
 const hasKeyword = (document: Document, schema: Json | null, keywords: readonly string[]): boolean =>
   partsOf(document, schema ?? {}).some((part) => keywords.some((keyword) => part[keyword] !== undefined));

@@ -59,9 +59,9 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
   return (headers) => {
-    const faults: Fault[] = [];
-    for (const [i, parameter] of parameters.entries())
-      faults.push(...checkParameter(parameter, sent(parameter, valuesOf(headers, names[i]!))));
+    const faults = parameters.flatMap((parameter, i) =>
+      checkParameter(parameter, sent(parameter, valuesOf(headers, names[i]!))),
+    );
     return faults.length === 0 ? NONE : faults;
   };
 }

@@ -1,5 +1,5 @@
 import { decode } from './reading.ts';
-import type { Shape } from './shape.ts';
+import { PRIMITIVES, type Shape } from './shape.ts';
 import { type Layout, type Pieces, takeApart } from './styles.ts';
 
 export interface Collected extends Layout {
@@ -102,9 +102,7 @@ function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
 
 /** A deep object may also be a primitive value, which is written without brackets. */
 const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
-  form === 'primitive' || types?.isDisjointFrom(NOT_COMPOSITE) === false;
-
-const NOT_COMPOSITE: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+  form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
 
 /** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 does not define deep lists. */
 function deepSent({ form }: Collected, { texts, pairs }: Bucket): Sent {

@@ -17,6 +17,8 @@ export interface Parameter extends Collected {
   check(pieces: Pieces): readonly ValueFault[];
 }
 
+type Known = Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>;
+
 /** OpenAPI 3.0.3, Parameter Object, `name`. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
@@ -32,15 +34,7 @@ export class Parameters {
   }
 
   /** `null` if there is nothing to check, or if the object is invalid, which is reported. */
-  read(node: Json): Parameter | null {
-    return this.#read(node, node.name, node.in);
-  }
-
-  readHeader(node: Json, name: string): Parameter | null {
-    return this.#read(node, name, 'header');
-  }
-
-  #read(node: Json, name: unknown, place: unknown): Parameter | null {
+  read(node: Json, name: unknown = node.name, place: unknown = node.in): Parameter | null {
     if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
     if (!isPlace(place)) return this.#wrong(node, 'in', 'must be path, query, header or cookie');
     if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
@@ -62,11 +56,7 @@ export class Parameters {
     return isObject(node.schema) ? this.#styled(node, node.schema, known) : this.#whole(node, known);
   }
 
-  #styled(
-    node: Json,
-    schema: Json,
-    known: Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>,
-  ): Parameter | null {
+  #styled(node: Json, schema: Json, known: Known): Parameter | null {
     if (known.in === 'path' && node.style === 'matrix') return this.#wrong(node, 'style', MATRIX);
     const styles: readonly string[] = STYLES[known.in];
     const style = (node.style ?? styles[0]) as Style;
@@ -98,7 +88,7 @@ export class Parameters {
     return form;
   }
 
-  #whole(node: Json, known: Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>): Parameter | null {
+  #whole(node: Json, known: Known): Parameter | null {
     const entries = this.#document.members(node.content);
     const [type, media] = entries[0] ?? [];
     if (entries.length !== 1 || type === undefined)

@@ -10,6 +10,8 @@ export interface Shape {
   readonly binary: boolean;
 }
 
+export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+
 /** Lists in objects in lists have no text form. */
 const DEEPEST = 3;
 
@@ -24,11 +26,7 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
     return node ? shapeOf(document, node, depth + 1) : ANYTHING;
   };
   const findMembers = () =>
-    new Map(
-      parts
-        .flatMap(({ properties }) => document.members(properties))
-        .map(([name, member]) => [name, inner(member)] as const),
-    );
+    new Map(propertiesIn(document, parts).map(([name, member]) => [name, inner(member)] as const));
   const findOthers = () => {
     const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
     if (others !== false) return inner(others);
@@ -118,3 +116,10 @@ export function itemsOf(document: Document, schema: Json): Json | null {
 
 export const requiredIn = (parts: readonly Json[]): ReadonlySet<unknown> =>
   new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
+
+export const propertiesIn = (document: Document, parts: readonly Json[]): [name: string, schema: unknown][] =>
+  parts.flatMap(({ properties }) => document.members(properties));
+
+/** `null` unless they have a schema. */
+export const othersIn = (parts: readonly Json[]): Json | null =>
+  parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? null;

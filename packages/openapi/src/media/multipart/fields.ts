@@ -3,7 +3,7 @@ import { type Json, objectsIn } from '../../document/source.ts';
 import type { Findings } from '../../findings.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
 import type { Parameters } from '../../parameters/parameter.ts';
-import { ANYTHING, itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { ANYTHING, itemsOf, PRIMITIVES, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
@@ -108,7 +108,7 @@ function readHeaders({ document, parameters }: Sources, encoding: Json): CheckHe
   const described = document.members(encoding.headers).filter(([name]) => name.toLowerCase() !== 'content-type');
   const read = described.map(([name, value]) => {
     const node = document.object(value);
-    return node && parameters.readHeader(node, name);
+    return node && parameters.read(node, name, 'header');
   });
   return createHeaderCheck(read.filter((header) => header !== null));
 }
@@ -117,10 +117,8 @@ function kindOf({ binary, types }: Shape): Kind {
   if (binary) return 'file';
   if (types === null) return 'any';
   if (!types.has('object') && !types.has('array')) return 'text';
-  return TEXTS.some((type) => types.has(type)) ? 'either' : 'complex';
+  return types.isDisjointFrom(PRIMITIVES) ? 'complex' : 'either';
 }
-
-const TEXTS = ['string', 'integer', 'number', 'boolean'];
 
 /**
  * Most readers treat a part with a filename as a file. Browsers send a filename with JSON too, so a part of a JSON type

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../document/source.ts';
 import { faultBelow, MAX_FAULTS, refuse, Unreadable, type ValueFault } from '../../faults.ts';
 import { escapeToken, printable } from '../../names.ts';
 import type { Reading } from '../../parameters/reading.ts';
-import { partsOf, requiredIn, shapeOf } from '../../parameters/shape.ts';
+import { othersIn, partsOf, propertiesIn, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';
 import { noFiles, unlikeIntegers } from '../../value-marks.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
@@ -23,7 +23,10 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
   const fields = new Map<string, Field>();
   const encodings = document.object(media.encoding) ?? {};
-  const members = membersOf(sources, schema);
+  const parts = partsOf(document, schema);
+  const members = new Map(
+    propertiesIn(document, parts).flatMap(([name, property]) => (isObject(property) ? [[name, property]] : [])),
+  );
   for (const [name, property] of members) {
     const encoding = document.object(encodings[name]);
     fields.set(name, createField(sources, property, encoding));
@@ -39,29 +42,18 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
     const type = opaqueType(field);
     if (type !== null) return `the part ${name} cannot be checked as ${type}`;
   }
-  const other = createField(sources, othersOf(sources, schema), null);
-  const required = requiredIn(partsOf(document, schema));
+  const other = createField(sources, othersIn(parts), null);
+  const required = requiredIn(parts);
   const lists = [...members]
     .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)
     .map(([name]) => name)
     .filter((name) => required.has(name));
   return (bytes, contentType) => {
-    const parts = readParts(bytes, boundaryOf(contentType));
-    const byName = Map.groupBy(parts, ({ head }) => head.name);
+    const byName = Map.groupBy(readParts(bytes, boundaryOf(contentType)), ({ head }) => head.name);
     const { value, faults } = readForm(byName, (name) => fields.get(name) ?? other);
     for (const name of lists) if (!byName.has(name)) value[name] = [];
     return faults.length > 0 ? faults : check(value);
   };
-}
-
-function membersOf({ document }: Sources, schema: Json): Map<string, Json> {
-  const all = partsOf(document, schema).flatMap(({ properties }) => document.members(properties));
-  return new Map(all.filter((member): member is [string, Json] => isObject(member[1])));
-}
-
-function othersOf({ document }: Sources, schema: Json): Json | null {
-  const described = partsOf(document, schema).map(({ additionalProperties }) => additionalProperties);
-  return described.find(isObject) ?? null;
 }
 
 /** The charset of all texts (RFC 7578 section 4.6). */
@@ -162,11 +154,8 @@ function usualType({ kind, shape: { types } }: Form, content: Buffer): MediaType
 function checkType(type: MediaType, { kind, encoded }: Form, { accepted, written }: Field): void {
   if (type.type === 'multipart') refuse('must not have parts itself', 'mediaType');
   const isPlain = covers(PLAIN, type);
-  if (accepted)
-    requireType(
-      accepted.some((range) => covers(range, type)),
-      written,
-    );
+  const isAccepted = accepted?.some((range) => covers(range, type));
+  if (isAccepted !== undefined) requireType(isAccepted, written);
   else if (kind === 'complex') requireType(isJson(type), 'application/json');
   else if (kind === 'either') requireType(isJson(type) || isPlain, 'application/json, text/plain');
   // OpenAPI 3.1, Encoding Object: the default for `contentEncoding`.
@@ -180,12 +169,10 @@ function requireType(fits: boolean, written: string): void {
 }
 
 function checkFilename({ filename }: Head, { kind }: Form, syntax: Syntax, named: boolean): void {
-  if (kind === 'file' || (kind === 'any' && syntax === 'bytes')) {
-    if (filename === null) refuse('is a file: it needs a filename', 'headers');
-  } else {
-    const isText = kind === 'text' || (kind === 'either' && syntax === 'text');
-    if (isText && !named && filename !== null) refuse('is not a file: it must not have a filename', 'headers');
-  }
+  const isFile = kind === 'file' || (kind === 'any' && syntax === 'bytes');
+  if (isFile && filename === null) refuse('is a file: it needs a filename', 'headers');
+  const isText = kind === 'text' || (kind === 'either' && syntax === 'text');
+  if (isText && !named && filename !== null) refuse('is not a file: it must not have a filename', 'headers');
 }
 
 /** Some readers read a part declared as ASCII byte by byte. */

@@ -1,6 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { itemsOf, partsOf, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { itemsOf, othersIn, partsOf, propertiesIn, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
 
 export interface Naming {
   readonly local: string | null;
@@ -57,10 +57,9 @@ export class Plans {
   /** Why XML cannot express the values; `null` if it can. */
   complaint(schema: Json): string | null {
     const search = this.search(schema);
-    for (;;) {
-      const { done, value } = search.next();
-      if (done) return value;
-    }
+    let step = search.next();
+    while (!step.done) step = search.next();
+    return step.value;
   }
 
   *search(schema: Json): Generator<void, string | null, void> {
@@ -87,10 +86,8 @@ export class Plans {
   #make(node: Json): Plan {
     const shape = shapeOf(this.#document, node);
     const parts = partsOf(this.#document, node);
-    const members = parts.flatMap(({ properties }) =>
-      this.#document
-        .members(properties)
-        .flatMap(([name, schema]) => (isObject(schema) ? [this.#member(name, schema)] : [])),
+    const members = propertiesIn(this.#document, parts).flatMap(([name, schema]) =>
+      isObject(schema) ? [this.#member(name, schema)] : [],
     );
     const required = requiredIn(parts);
     const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
@@ -102,7 +99,7 @@ export class Plans {
       byName: Map.groupBy(members, ({ naming }) => naming.local!),
       properties: new Set(members.map(({ property }) => property)),
       always: lists.map(({ property }) => property),
-      others: shape.others && (parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? NOTHING),
+      others: shape.others && (othersIn(parts) ?? NOTHING),
       items: itemsOf(this.#document, node) ?? NOTHING,
     };
   }

@@ -1,8 +1,6 @@
-export type UnknownQuery = 'refuse' | 'pass';
-
 /** The default is the first value. */
 export interface ReadingOptions {
-  readonly unknownQuery?: UnknownQuery | undefined;
+  readonly unknownQuery?: 'refuse' | 'pass' | undefined;
   /** `off`: mistakes in responses and in unused parts are notes. */
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
   readonly onUnsupported?: 'refuse' | Treatment | undefined;

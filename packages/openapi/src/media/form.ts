@@ -1,7 +1,7 @@
 import { Bag } from '../bag.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
-import { faultBelow, type ValueFault } from '../faults.ts';
+import { faultBelow, refuse, type ValueFault } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
 import { type Collected, Collector, NAME_ENCODING, type Sent } from '../parameters/collector.ts';
@@ -75,13 +75,12 @@ function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, enco
 
 function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): ValueFault[] {
   if (sent === null || sent === 'unused') return [];
-  const pointer = `/${escapeToken(field.name)}`;
-  if (sent === 'repeated') return [{ pointer, message: 'is given more than once', rule: sent }];
-  if (sent === 'style') return [{ pointer, message: 'is not written in its style', rule: sent }];
   try {
+    if (sent === 'repeated') refuse('is given more than once', sent);
+    if (sent === 'style') refuse('is not written in its style', sent);
     value[field.name] = field.read(sent);
     return [];
   } catch (thrown) {
-    return [faultBelow(pointer, thrown)];
+    return [faultBelow(`/${escapeToken(field.name)}`, thrown)];
   }
 }

@@ -17,6 +17,9 @@ const REQUEST_ID = oneByte('X-Request-Id');
 /** Bytes that are read to keep the connection; a larger body closes it. */
 const DROPPABLE = 64 * 1024;
 
+/** Flat, or joined before. */
+type OwnFields = readonly string[] | CheckedLines;
+
 export interface Answer {
   fields(exchange: Exchange): FieldLines;
   send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
@@ -35,6 +38,8 @@ export interface AnswerParts {
 
 export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
   const replyLines = new WeakMap<Operation, CheckedLines>();
+  /** A flood repeats it. */
+  let lastRefusal: { readonly refusal: Refusal; readonly lines: CheckedLines } | null = null;
 
   function timedFields(exchange: Exchange): FieldLines {
     const lines = usualFields(exchange);
@@ -65,7 +70,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     return lines;
   }
 
-  function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): MaybePromise<void> {
+  function send(exchange: Exchange, status: number, own: OwnFields, body: string | Buffer): MaybePromise<void> {
     if (exchange.usage !== null) return write(exchange, status, own, body);
     return guard.look(exchange.address).then((usage) => {
       exchange.usage = usage;
@@ -73,9 +78,10 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     });
   }
 
-  function write(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): void {
+  function write(exchange: Exchange, status: number, own: OwnFields, body: string | Buffer): void {
     const lines = fields(exchange);
-    lines.addAll(own);
+    if (typeof own === 'string') lines.addLines(own);
+    else lines.addAll(own);
     const length = Buffer.byteLength(body);
     if (status !== 204 && status !== 304) lines.addLength(length);
     // It has as many bytes as characters.
@@ -96,9 +102,16 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
     // Only an aborted connection can show that the response is incomplete.
     if (call.begun) return call.cutOff();
-    const asProblem = prefersProblem(exchange.head.accept);
-    const own = failureHeaders(exchange, refusal, hasReference, asProblem);
-    return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
+    if (refusal.close || leavesMuchUnread(exchange)) call.keepAlive = false;
+    if (prefersProblem(exchange.head.accept))
+      return send(exchange, refusal.status, failureFields(refusal, hasReference, PROBLEM), refusal.problem);
+    return send(exchange, refusal.status, linesOfRefusal(refusal), refusal.body);
+  }
+
+  function linesOfRefusal(refusal: Refusal): CheckedLines {
+    if (lastRefusal?.refusal !== refusal)
+      lastRefusal = { refusal, lines: checkedLines(failureFields(refusal, hasReference)) };
+    return lastRefusal.lines;
   }
 
   /** All other requests continue. */
@@ -116,11 +129,6 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
   }
 
   return { fields, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
-}
-
-function failureHeaders(exchange: Exchange, refusal: Refusal, hasReference: boolean, asProblem: boolean): string[] {
-  if (refusal.close || leavesMuchUnread(exchange)) exchange.call.keepAlive = false;
-  return asProblem ? failureFields(refusal, hasReference, PROBLEM) : failureFields(refusal, hasReference);
 }
 
 function toRefusal(thrown: unknown): Refusal {

@@ -7,9 +7,14 @@ import type { Window } from '../../src/limits/limits.ts';
 import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { BackendClock } from '../../src/state/shared/clock.ts';
-import { type LastKnownEntry, withoutOutdated } from '../../src/state/shared/last-known-counters/entries.ts';
-import { type LastKnownCounters, lastKnownCountersIn } from '../../src/state/shared/last-known-counters/folder.ts';
-import { LastKnownPacker, unpackLastKnown } from '../../src/state/shared/last-known-counters/packing.ts';
+import {
+  type LastKnownCounters,
+  type LastKnownEntry,
+  LastKnownPacker,
+  lastKnownCountersIn,
+  unpackLastKnown,
+  withoutOutdated,
+} from '../../src/state/shared/last-known-counters.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';

@@ -64,7 +64,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/subscriber.ts this.#subscribe',
   'state/shared/circuit-breakers.ts listeners.push',
   'state/shared/key-cache/synchronizer.ts this.#run',
-  'state/shared/last-known-counters/folder.ts loaded.set',
+  'state/shared/last-known-counters.ts loaded.set',
   'state/shared/local-counters.ts this.#inDoubt.set',
   'state/shared/reconciliation.ts this.sendAll',
   'state/shared/shared-state.ts reconciler.sendAll',

@@ -5,16 +5,22 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import { counterLine, countersIn } from '../../src/state/transfer/lines.ts';
-import { MissingPlans } from '../../src/state/transfer/missing-plans.ts';
-import type { Source, Target, TargetOptions } from '../../src/state/transfer/port.ts';
 import {
   type Batch,
   type RecordType,
+  type Source,
   type SubjectCounters,
+  type Target,
+  type TargetOptions,
   TYPES,
   type ValueOf,
 } from '../../src/state/transfer/records.ts';
-import { type TransferOptions, type TransferResult, transferState } from '../../src/state/transfer/transfer.ts';
+import {
+  MissingPlans,
+  type TransferOptions,
+  type TransferResult,
+  transferState,
+} from '../../src/state/transfer/transfer.ts';
 import { KEPT } from './audit.ts';
 import { ESCALATION, HOUR, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';

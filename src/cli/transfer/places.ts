@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, RedisSettings } from '../../config/config.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
-import { TransferError } from '../../state/transfer/file-format.ts';
+import { TransferError } from '../../state/transfer/records.ts';
 
 /** Paths are absolute. */
 export type Place =

@@ -1,7 +1,10 @@
-import type { MissingPlans } from '../../state/transfer/missing-plans.ts';
-import { OUTCOMES } from '../../state/transfer/port.ts';
-import { type Counts, type RecordType, TYPES } from '../../state/transfer/records.ts';
-import { missingRecords, type ReportLines, type TransferResult } from '../../state/transfer/transfer.ts';
+import { type Counts, OUTCOMES, type RecordType, TYPES } from '../../state/transfer/records.ts';
+import {
+  type MissingPlans,
+  missingRecords,
+  type ReportLines,
+  type TransferResult,
+} from '../../state/transfer/transfer.ts';
 import type { View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -1,8 +1,8 @@
 import { Cluster } from 'ioredis';
 import type { Connection } from './client.ts';
 import { COUNTER_KEYS, subjectIn } from './key-names.ts';
+import { checkShape, isList, UnexpectedReply } from './replies.ts';
 import { runScript, type Script } from './scripts.ts';
-import { checkShape, isList, UnexpectedReply } from './shapes.ts';
 import { slotOf } from './shards.ts';
 import { withTimeout } from './timeouts.ts';
 

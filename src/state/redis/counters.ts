@@ -10,13 +10,19 @@ import type { Ban } from '../state.ts';
 import { BanList } from './ban-list.ts';
 import { type Batch, Batches } from './batches.ts';
 import { subjectBanned, subjectChanged } from './bus.ts';
-import type { Connection } from './client.ts';
-import { reconnect } from './client.ts';
+import { type Connection, reconnect } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { packCharge, packLimits } from './packing.ts';
-import { type CounterScript, checkDone, ReplyReader, readBan, readLevel, unexpectedReply } from './replies.ts';
+import {
+  type CounterScript,
+  checkDone,
+  ReplyReader,
+  readBan,
+  readLevel,
+  UnexpectedReply,
+  unexpectedReply,
+} from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { UnexpectedReply } from './shapes.ts';
 import { graceWith } from './timeouts.ts';
 
 const SCRIPTS = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
 import { keyOf } from './key-names.ts';
-import { lookedUp } from './shapes.ts';
+import { lookedUp } from './replies.ts';
 
 /**
  * Milliseconds without the mark on one connection before the data counts as lost. Sentinels demote a restarted master

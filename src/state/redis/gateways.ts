@@ -1,7 +1,7 @@
 import type { Connection } from './client.ts';
 import { GATEWAY_TTL, GATEWAYS_TTL, keyOf, PEER_MEMORY } from './key-names.ts';
+import { checkShape, isInteger } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { checkShape, isInteger } from './shapes.ts';
 import { withOutageDeadline } from './timeouts.ts';
 
 const SCRIPT = loadScript('announce-1.lua');

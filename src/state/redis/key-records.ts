@@ -4,7 +4,7 @@ import { CountersError } from '../state.ts';
 import { getAll, type TaggedKey } from './bulk.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
-import { lookedUp } from './shapes.ts';
+import { lookedUp } from './replies.ts';
 import { withTimeout } from './timeouts.ts';
 
 /** `name` in Redis; `id`: the id that refers to the record, if known. */

@@ -6,9 +6,9 @@ import type { Connection } from './client.ts';
 import type { DataCheck } from './data-checks.ts';
 import { keyOf } from './key-names.ts';
 import { keysAt, keysOf, readWith } from './key-records.ts';
-import { checkShape, isInteger } from './shapes.ts';
+import { tokensIn } from './records.ts';
+import { checkShape, isInteger } from './replies.ts';
 import { withTimeout } from './timeouts.ts';
-import { tokensIn } from './tokens.ts';
 
 /** Few enough not to delay requests. */
 const PAGE = 100;

@@ -10,7 +10,7 @@ import type { LookUp } from './data-checks.ts';
 import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
 import { keyOf } from './key-names.ts';
 import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';
-import { checkShape, isInteger } from './shapes.ts';
+import { checkShape, isInteger } from './replies.ts';
 import { graceWith, orOutage, withOutageDeadline, withTimeout } from './timeouts.ts';
 
 /** Few enough not to delay requests. */

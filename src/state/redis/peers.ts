@@ -4,7 +4,7 @@ import type { PeerAnswers, Peers, Self } from '../../observe/peers/peers.ts';
 import type { Connection } from './client.ts';
 import { joinGateways } from './gateways.ts';
 import { answersFor, GATEWAY_TTL, keyOf, QUESTIONS } from './key-names.ts';
-import { checkShape, isTextList } from './shapes.ts';
+import { checkShape, isTextList } from './replies.ts';
 import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
 import { withOutageDeadline, withTimeout } from './timeouts.ts';

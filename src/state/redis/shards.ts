@@ -4,7 +4,7 @@ import type { Shards } from '../shared/backend.ts';
 import { type Connection, lastErrorOf } from './client.ts';
 import { messages } from './error.ts';
 import { keyOf, PROBE_TTL } from './key-names.ts';
-import { checkShape } from './shapes.ts';
+import { checkShape } from './replies.ts';
 
 const SLOTS = 16_384;
 

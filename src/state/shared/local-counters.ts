@@ -6,7 +6,7 @@ import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BansAsOf } from '../state.ts';
 import type { InDoubtCharges } from './backend.ts';
-import type { LastAdmission, PendingReconciliation } from './last-known-counters/entries.ts';
+import type { LastAdmission, PendingReconciliation } from './last-known-counters.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
 /** Maximum per outage; requests of further subjects fail with `Outage`. */

@@ -1,6 +1,6 @@
 import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
-import type { PendingReconciliation } from './last-known-counters/entries.ts';
+import type { PendingReconciliation } from './last-known-counters.ts';
 import type { LocalCounters } from './local-counters.ts';
 
 /** Requests have priority. */

@@ -9,7 +9,7 @@ import { type Ban, type BansAsOf, type StartedBan, type State, startedBan } from
 import type { Bus, OutageSettings, SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { BackendClock } from './clock.ts';
-import type { LastKnownCounters } from './last-known-counters/folder.ts';
+import type { LastKnownCounters } from './last-known-counters.ts';
 import { LocalCounters } from './local-counters.ts';
 import { Reconciler } from './reconciliation.ts';
 import { RefusalCache, type Strikes } from './refusal-cache.ts';

@@ -3,7 +3,7 @@ import { type Counters, eachWindow, newCounters, newStrikeState } from '../../li
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Reconciliation } from './backend.ts';
-import type { LastAdmission } from './last-known-counters/entries.ts';
+import type { LastAdmission } from './last-known-counters.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 

@@ -1,18 +1,32 @@
 import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { faultIn } from './check.ts';
-import { FORMAT, FORMAT_VERSION, type Header, type Trailer, TransferError } from './file-format.ts';
+import { FORMAT, FORMAT_VERSION } from './file-target.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { recordIn } from './lines.ts';
-import type { Source } from './port.ts';
-import { linesOf } from './read-lines.ts';
-import { BATCH, type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
+import {
+  BATCH,
+  type Batch,
+  type Counts,
+  nameIn,
+  noCounts,
+  type RecordType,
+  type Source,
+  TransferError,
+  TYPES,
+  type ValueOf,
+} from './records.ts';
+
+/** Maximum bytes of a line. The longest possible line is an audit entry with two whole plans. */
+const MAX_LINE = 16 * 1024 * 1024;
+const CHUNK = 256 * 1024;
 
 export interface CheckedFile {
-  readonly header: Header;
+  readonly header: { readonly at: string; readonly from: string };
   readonly counts: Counts;
   readonly sha256: string;
 }
@@ -61,8 +75,8 @@ export function fileSource(file: string, { header, counts, sha256 }: CheckedFile
 function* readFile(file: string, pass: (bytes: number) => void = () => {}): Generator<Batch, CheckedFile> {
   const digest = createHash('sha256');
   const counts = noCounts();
-  let header: Header | null = null;
-  let trailer: Trailer | null = null;
+  let header: CheckedFile['header'] | null = null;
+  let trailer: Omit<CheckedFile, 'header'> | null = null;
   let records = new RecordsOfType(TYPES[0]);
   for (const line of linesOf(file)) {
     const fail: Fail = (wrong) => {
@@ -158,7 +172,7 @@ function parse(bytes: Buffer, fail: Fail): Parsed {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function headerIn({ type, format, version, at, from }: Parsed, fail: Fail): Header {
+function headerIn({ type, format, version, at, from }: Parsed, fail: Fail): CheckedFile['header'] {
   if (type !== 'header' || format !== FORMAT) return fail('this is not a state file of storegate');
   if (version !== FORMAT_VERSION)
     return fail(
@@ -169,9 +183,59 @@ function headerIn({ type, format, version, at, from }: Parsed, fail: Fail): Head
   return { at, from };
 }
 
-function trailerIn({ counts, sha256 }: Record<string, unknown>, fail: Fail): Trailer {
+function trailerIn({ counts, sha256 }: Record<string, unknown>, fail: Fail): Omit<CheckedFile, 'header'> {
   const all = isObject(counts) && { ban: 0, ...counts };
   const isCounts = all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
   if (!isCounts || typeof sha256 !== 'string') return fail('the trailer must have the counts of all types, and sha256');
   return { counts: all as unknown as Counts, sha256 };
+}
+
+/**
+ * The lines of a file. Throws TransferError if it cannot be read, a line is too long, or the last line has no line
+ * feed.
+ *
+ * `number` counts from 1; `bytes` lack the line feed and are valid until the next line; `read`: bytes read before them.
+ */
+function* linesOf(file: string): Generator<{ readonly number: number; readonly bytes: Buffer; readonly read: number }> {
+  const descriptor = open(file);
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    let number = 0;
+    let read = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK);
+      const size = readSync(descriptor, chunk, 0, CHUNK, null);
+      if (size === 0) break;
+      rest = rest.length === 0 ? chunk.subarray(0, size) : Buffer.concat([rest, chunk.subarray(0, size)]);
+      let from = 0;
+      for (let end = rest.indexOf(10, from); end !== -1; end = rest.indexOf(10, from)) {
+        yield { number: ++number, bytes: rest.subarray(from, end), read };
+        from = end + 1;
+      }
+      rest = rest.subarray(from);
+      if (rest.length > MAX_LINE)
+        throw new TransferError(`${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`);
+      read += size;
+    }
+    if (rest.length > 0) throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function open(file: string): number {
+  try {
+    // A plain open of a pipe without a writer would block.
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fstatSync(descriptor).isFile()) return descriptor;
+    closeSync(descriptor);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: 'the file does not exist',
+      EACCES: 'it is not readable',
+    };
+    throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, { cause: error });
+  }
+  throw new TransferError(`cannot read ${file}: it is not a file`);
 }

@@ -2,9 +2,24 @@ import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
-import { FORMAT, FORMAT_VERSION, TransferError } from './file-format.ts';
 import { lineOf } from './lines.ts';
-import { type Batch, type Counts, noCounts } from './records.ts';
+import { type Batch, type Counts, noCounts, TransferError } from './records.ts';
+
+/**
+ * A state file is UTF-8 text with one JSON object per line, each ended by a line feed:
+ *
+ *     {"type":"header","format":"storegate-state","version":1,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
+ *     {"type":"key","id":"key_…",…}
+ *     …
+ *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"ledger":1,"use":1},"sha256":"…"}
+ *
+ * Records are ordered by type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has their counts (of bans
+ * only if present, so that versions before the ban log can read other files), and the SHA-256 of all bytes before its
+ * line in hexadecimal. `records.ts` has the fields.
+ */
+export const FORMAT = 'storegate-state';
+/** Increases with every incompatible change. Older files stay readable. */
+export const FORMAT_VERSION = 1;
 
 const CHUNK = 1024 * 1024;
 

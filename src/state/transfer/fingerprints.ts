@@ -1,32 +1,16 @@
 import { hash } from 'node:crypto';
 
-/** Parts grow separately, so that growth duplicates little memory. */
-const PARTS = 64;
-
 /**
  * Detects repeated names among millions in about 12 bytes per name, by 64 bits of a digest. Among ten million names the
  * probability of a collision is 1 in 370,000.
  */
 export class Fingerprints {
-  readonly #parts = Array.from({ length: PARTS }, () => new Part());
+  #slots = new Uint32Array(2 * 1_024);
+  #size = 0;
 
   /** Returns `false` for a repeated name. */
   add(name: string): boolean {
     const [high, low] = printOf(name);
-    return this.#parts[low % PARTS]!.add(high, low);
-  }
-
-  has(name: string): boolean {
-    const [high, low] = printOf(name);
-    return this.#parts[low % PARTS]!.has(high, low);
-  }
-}
-
-class Part {
-  #slots = new Uint32Array(2 * 16);
-  #size = 0;
-
-  add(high: number, low: number): boolean {
     if (!put(this.#slots, high, low)) return false;
     this.#size += 1;
     // Maximum load: 13 of 16 slots.
@@ -34,7 +18,8 @@ class Part {
     return true;
   }
 
-  has(high: number, low: number): boolean {
+  has(name: string): boolean {
+    const [high, low] = printOf(name);
     return this.#slots[find(this.#slots, high, low)] !== 0;
   }
 

@@ -5,10 +5,9 @@ import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import { type Counters, eachWindow, staleAt } from '../../limits/counters.ts';
 import { isSameCounter } from '../../limits/kinds.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
-import { TransferError } from './file-format.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
-import type { Outcome } from './port.ts';
+import { type Outcome, TransferError } from './records.ts';
 
 export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';

@@ -1,18 +1,32 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
+import { windowsOf } from '../../keys/subjects.ts';
+import type { Plans } from '../../limits/plans.ts';
 import { faultIn } from './check.ts';
-import { TransferError } from './file-format.ts';
 import type { FileWriter } from './file-target.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { lineOf } from './lines.ts';
-import type { MissingPlans } from './missing-plans.ts';
-import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
-import { type Batch, type Counts, nameIn, noCounts, type RecordType, TYPES, type ValueOf } from './records.ts';
+import {
+  type Batch,
+  type Counts,
+  nameIn,
+  noCounts,
+  OUTCOMES,
+  type Outcome,
+  type RecordType,
+  type Source,
+  type Target,
+  TransferError,
+  TYPES,
+  type ValueOf,
+} from './records.ts';
 import { entryPrint, SOMETHING_ELSE } from './rules.ts';
 
 /** Maximum reported lines; further ones are only counted. */
 const MAX_REPORTED = 100;
+/** Maximum missing names of each kind; a state with more does not belong to this configuration. */
+const MAX_MISSING = 1_000;
 
 export interface ReportLines {
   readonly count: number;
@@ -53,19 +67,51 @@ export async function writeFile(
   return { has: await file.finish(), leftOut };
 }
 
+/** References of keys that the configuration lacks: requests with these keys would be refused. */
+export class MissingPlans {
+  readonly #plans: Plans;
+  readonly plans = new Set<string>();
+  /** Accounts without limits whose keys and plans have none either. */
+  readonly accounts = new Set<string>();
+
+  constructor(plans: Plans) {
+    this.#plans = plans;
+  }
+
+  note(key: KeyRecord): void {
+    if (key.revokedAt !== null) return;
+    const [names, name] = this.#plans.plans.has(key.plan) ? [this.accounts, key.account] : [this.plans, key.plan];
+    if (names === this.accounts && windowsOf(key, this.#plans) !== null) return;
+    if (names.size < MAX_MISSING) names.add(name);
+  }
+}
+
 /** Imports a source into a target, which must be empty or an earlier copy of it. Throws TransferError otherwise. */
 export async function transferState(source: Source, target: Target, options: TransferOptions): Promise<TransferResult> {
+  const { missing, pass, actor, requestId, clock, dryRun } = options;
   await rejectMerge(source, target);
-  const progress = new TransferProgress(options);
+  const given = noCounts();
+  const outcomes = noOutcomes();
+  const leftOut = new ReportCollector();
+  let through = 0;
   for await (const batch of prefetch(source.read())) {
-    const valid = source.isChecked ? batch : progress.leftOut.validIn(batch);
-    progress.note(valid, await target.take(valid));
+    const valid = source.isChecked ? batch : leftOut.validIn(batch);
+    const { type, values } = valid;
+    for (const outcome of await target.take(valid)) outcomes[type][outcome] += 1;
+    if (type === 'key') for (const key of values) missing.note(key);
+    given[type] += values.length;
+    through += values.length;
+    pass(through);
     // File and folder access is synchronous, and signals are handled only between turns.
     await setImmediate();
   }
-  const has = await target.finish(options.dryRun || !progress.hasChanged ? null : progress.entry(source));
-  const { given, outcomes, leftOut } = progress;
-  return { given, outcomes, leftOut, has };
+  const [added, changed] = (['added', 'changed'] as const).map((outcome) =>
+    Object.fromEntries(TYPES.map((type) => [type, outcomes[type][outcome]])),
+  );
+  const hasChanged = Object.values(outcomes).some(({ added, changed }) => added + changed > 0);
+  const after = { from: source.kind, given, added, changed };
+  const entry = { at: clock(), actor, action: 'state.import', target: 'state', before: null, after, requestId };
+  return { given, outcomes, leftOut, has: await target.finish(dryRun || !hasChanged ? null : entry) };
 }
 
 /** Counters and entries may have expired. */
@@ -77,40 +123,6 @@ export function missingRecords({ outcomes, has }: TransferResult): Partial<Count
     if (missing > 0) short[type] = missing;
   }
   return short;
-}
-
-class TransferProgress {
-  readonly given = noCounts();
-  readonly outcomes = Object.fromEntries(TYPES.map((type) => [type, noOutcomes()])) as Record<
-    RecordType,
-    Record<Outcome, number>
-  >;
-  readonly leftOut = new ReportCollector();
-  readonly #options: TransferOptions;
-  #through = 0;
-
-  constructor(options: TransferOptions) {
-    this.#options = options;
-  }
-
-  get hasChanged(): boolean {
-    return Object.values(this.outcomes).some(({ added, changed }) => added + changed > 0);
-  }
-
-  note({ type, values }: Batch, taken: readonly Outcome[]): void {
-    this.given[type] += values.length;
-    for (const one of taken) this.outcomes[type][one] += 1;
-    if (type === 'key') for (const key of values as readonly KeyRecord[]) this.#options.missing.note(key);
-    this.#through += values.length;
-    this.#options.pass(this.#through);
-  }
-
-  entry({ kind }: Source) {
-    const { actor, requestId, clock } = this.#options;
-    const of = (outcome: Outcome) => Object.fromEntries(TYPES.map((type) => [type, this.outcomes[type][outcome]]));
-    const after = { from: kind, given: this.given, added: of('added'), changed: of('changed') };
-    return { at: clock(), actor, action: 'state.import', target: 'state', before: null, after, requestId };
-  }
 }
 
 /** The skipped records. */
@@ -132,8 +144,9 @@ class ReportCollector implements ReportLines {
   }
 }
 
-function noOutcomes(): Record<Outcome, number> {
-  return Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+function noOutcomes(): Record<RecordType, Record<Outcome, number>> {
+  const none = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
+  return Object.fromEntries(TYPES.map((type) => [type, { ...none }])) as ReturnType<typeof noOutcomes>;
 }
 
 const KIND_NAMES = { key: 'keys', token: 'tokens', audit: 'audit entries', ban: 'entries about bans' } as const;

@@ -8,7 +8,7 @@ import { openRedisSource } from '../../../src/state/redis/transfer/source.ts';
 import { openRedisTarget } from '../../../src/state/redis/transfer/target.ts';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
 import { createFile } from '../../../src/state/transfer/file-target.ts';
-import type { Source, Target, TargetOptions } from '../../../src/state/transfer/port.ts';
+import type { Source, Target, TargetOptions } from '../../../src/state/transfer/records.ts';
 import { writeFile } from '../../../src/state/transfer/transfer.ts';
 import { KEPT } from '../../support/audit.ts';
 import { HOUR, limits, MINUTE, window } from '../../support/limits.ts';

@@ -1,7 +1,5 @@
 import { type Counters, staleAt } from '../../../limits/counters.ts';
-import { TransferError } from '../../transfer/file-format.ts';
-import type { Outcome, TargetOptions } from '../../transfer/port.ts';
-import type { SubjectCounters } from '../../transfer/records.ts';
+import { type Outcome, type SubjectCounters, type TargetOptions, TransferError } from '../../transfer/records.ts';
 import { decideCounters, isBanned } from '../../transfer/rules.ts';
 import { scriptOnAll, type TaggedKey } from '../bulk.ts';
 import type { Connection } from '../client.ts';

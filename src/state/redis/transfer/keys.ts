@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../../keys/key.ts';
-import type { Outcome } from '../../transfer/port.ts';
+import type { Outcome } from '../../transfer/records.ts';
 import { decideKey, somethingElse } from '../../transfer/rules.ts';
 import { getAll, scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
-import { type Freshness, freshnessIn, KEY_CACHE_FILE, unpackKey } from './layout.ts';
+import { type Freshness, freshnessIn, KEY_CACHE_FILE, unpackKey } from './file.ts';
 
 /** Milliseconds before the metadata is read again. */
 const REREAD_INTERVAL = 1_000;

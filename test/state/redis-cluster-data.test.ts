@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Cluster } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
-import { ClusterData } from '../../src/state/redis/data-checks.ts';
+import { clusterData } from '../../src/state/redis/data-checks.ts';
 import { slotOf } from '../../src/state/redis/shards.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
@@ -81,7 +81,7 @@ test('data that stays unknown for half a minute is the data from then on', async
   stops.push(() => disconnect(redis));
   const clock = new TestClock();
   let lost = 0;
-  const data = new ClusterData(redis, { lost: () => lost++, clock: clock.read });
+  const data = clusterData(redis, { lost: () => lost++, clock: clock.read });
   await data.learn();
   await data.confirm();
   await comeUpEmpty(set.masters[2]!);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
-import { DataMark } from '../../src/state/redis/data-checks.ts';
+import { type DataCheck, dataMark } from '../../src/state/redis/data-checks.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { TestClock } from '../support/limits.ts';
@@ -81,19 +81,19 @@ describe('a mark of the data', () => {
   let redis: Redis;
   let clock: TestClock;
   let lost: number;
-  let mark: DataMark;
+  let mark: DataCheck;
   beforeEach(async () => {
     redis = (await connect({ ...DEFAULTS, url: server.url })) as Redis;
     stops.push(() => disconnect(redis));
     clock = new TestClock();
     lost = 0;
-    mark = new DataMark(redis, { lost: () => lost++, clock: clock.read });
+    mark = dataMark(redis, { lost: () => lost++, clock: clock.read });
   });
 
   test('is made once, and shared', async () => {
     await mark.learn();
     const made = await server.admin.get(keyOf.dataMark);
-    const other = new DataMark(redis, { lost() {} });
+    const other = dataMark(redis, { lost() {} });
     expect(await other.lookUp('sg:none')).toBeNull();
     await mark.confirm();
     expect(await server.admin.get(keyOf.dataMark)).toBe(made);

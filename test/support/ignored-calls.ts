@@ -59,7 +59,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/peers.ts answer',
   'state/redis/peers.ts waiting.set',
   'state/redis/start.ts started.checks.untilPassed',
-  'state/redis/start.ts this.untilPassed',
+  'state/redis/start.ts checks.untilPassed',
   'state/redis/subscriber.ts this.#beat',
   'state/redis/subscriber.ts this.#subscribe',
   'state/shared/circuit-breakers.ts listeners.push',

@@ -69,15 +69,9 @@ export function countersInFolder(
   };
 }
 
-/**
- * Calls `each` with the counters in the journal, without loading all of them. A subject appears once per write, the
- * newest last. `begin` creates `each`, again if reading restarts. Throws JournalError.
- */
-export function readEachSubject(folder: string, begin: () => (subject: string, counters: Counters) => void): void {
-  readJournal(folder, NAME, () => {
-    const [each, unpacker] = [begin(), new CounterUnpacker()];
-    return { batch: (payload: Buffer, file: string) => unpacker.read(payload, file, each) };
-  });
+/** The counters in the journal of a folder, even while a gateway uses it. Throws JournalError. */
+export function readCounters(folder: string): Map<string, Counters> {
+  return readJournal(folder, NAME, () => counterReader()).reader.bySubject;
 }
 
 /** Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file. */
@@ -97,11 +91,9 @@ function counterReader(damaged: (damage: Damage) => void = () => {}) {
 
 function* packed(bySubject: Iterable<readonly [subject: string, counters: Counters]>): Iterable<Buffer> {
   const packer = new CounterPacker();
-  let isEmpty = true;
   for (const [subject, counters] of bySubject) {
     packer.add(subject, counters);
-    isEmpty = packer.size >= BATCH;
-    if (isEmpty) yield packer.take();
+    if (packer.size >= BATCH) yield packer.take();
   }
-  if (!isEmpty) yield packer.take();
+  if (packer.size > 0) yield packer.take();
 }

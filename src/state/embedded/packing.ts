@@ -28,7 +28,7 @@ export class CounterPacker implements Packer<Counters> {
   #hasScopes = false;
 
   get size(): number {
-    return this.#at;
+    return this.#at - 1;
   }
 
   /** Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor fetch many at once. */

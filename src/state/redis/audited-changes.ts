@@ -11,7 +11,7 @@ import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { withLocks } from './lock.ts';
-import { withTimeout } from './timeouts.ts';
+import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 export interface AuditedChange<C> {
   readonly note: AuditNote;
@@ -48,15 +48,12 @@ export function auditedChangesIn<C>(
     return text === null ? null : (JSON.parse(text) as StoredAnswer<C>);
   }
 
-  async function claim(answer: StoredAnswer<C>): Promise<void> {
+  /** `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was stored. */
+  async function store(answer: StoredAnswer<C>, condition: 'NX' | 'XX'): Promise<boolean> {
     const name = keyOf.idempotentAnswer(answer.name);
-    const taken = await withTimeout(redis.set(name, JSON.stringify(answer), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
-    if (taken === null) throw idempotencyConflict();
-  }
-
-  async function settle(answer: IdempotentAnswer): Promise<void> {
-    const name = keyOf.idempotentAnswer(answer.name);
-    await withTimeout(redis.set(name, JSON.stringify(answer), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
+    const command = ['set', name, JSON.stringify(answer), 'PX', `${IDEMPOTENCY_LIFETIME}`, condition] as const;
+    const [done] = await allWithTimeout(redis, [command]);
+    return done !== null;
   }
 
   async function forget(name: string): Promise<void> {
@@ -71,7 +68,7 @@ export function auditedChangesIn<C>(
   async function finish({ pending, entry, locks: _, ...idempotent }: StoredAnswer<C>): Promise<IdempotentAnswer> {
     await apply(pending!);
     if (entry) await entries.appendOnce(entry);
-    await settle(idempotent);
+    await store(idempotent, 'XX');
     return idempotent;
   }
 
@@ -83,7 +80,8 @@ export function auditedChangesIn<C>(
       await withLocks(redis, all, async () => {
         if (idempotent && (await read(idempotent.name))) throw idempotencyConflict();
         const change = await plan();
-        if (idempotent) await claim({ ...idempotent, pending: change, entry, locks: all });
+        if (idempotent && !(await store({ ...idempotent, pending: change, entry, locks: all }, 'NX')))
+          throw idempotencyConflict();
         try {
           await entries.append(entry);
           await apply(change);
@@ -92,7 +90,7 @@ export function auditedChangesIn<C>(
           if (!(error instanceof Outage)) await takeBack(note);
           throw error;
         }
-        if (idempotent) await settle(idempotent);
+        if (idempotent) await store(idempotent, 'XX');
       });
     },
     /** Completes a pending change first. */

@@ -33,131 +33,115 @@ export interface DataCheckOptions {
  * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
  * still exist.
  */
-export class DataMark implements DataCheck {
-  readonly #redis: Redis;
-  readonly #lost: () => void;
-  readonly #clock: () => number;
-  #known: string | null = null;
-  #missingSince: number | null = null;
+export function dataMark(redis: Redis, { lost, clock = () => performance.now() }: DataCheckOptions): DataCheck {
+  let known: string | null = null;
+  let missingSince: number | null = null;
+  redis.on('close', () => {
+    missingSince = null;
+  });
 
-  constructor(redis: Redis, { lost, clock = () => performance.now() }: DataCheckOptions) {
-    this.#redis = redis;
-    this.#lost = lost;
-    this.#clock = clock;
-    redis.on('close', () => {
-      this.#missingSince = null;
-    });
+  async function learn(): Promise<void> {
+    await redis.set(keyOf.dataMark, randomUUID(), 'NX');
+    known = await redis.get(keyOf.dataMark);
+    missingSince = null;
   }
 
-  async learn(): Promise<void> {
-    await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
-    this.#known = await this.#redis.get(keyOf.dataMark);
-    this.#missingSince = null;
-  }
-
-  readonly lookUp: LookUp = async (name) => {
-    const { text, mark, isMaster } = await this.#read(name);
-    if (text === null) await this.#confirm(mark, isMaster);
-    return text;
-  };
-
-  async confirm(): Promise<void> {
-    const { mark, isMaster } = await this.#read(keyOf.dataMark);
-    await this.#confirm(mark, isMaster);
-  }
-
-  async #read(name: string) {
+  async function read(name: string) {
     // One connection, so that the same Redis replies to both.
-    const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
+    const [texts, role] = (await redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
     const failure = texts?.[0] ?? (isPermissionError(role?.[0]) ? null : role?.[0]);
     if (failure) throw failure;
     const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
     const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
     return {
-      text: await lookedUp(this.#redis, text),
-      mark: await lookedUp(this.#redis, mark),
+      text: await lookedUp(redis, text),
+      mark: await lookedUp(redis, mark),
       isMaster: roleName === null || roleName === 'master',
     };
   }
 
-  async #confirm(mark: string | null, isMaster: boolean): Promise<void> {
+  async function check(mark: string | null, isMaster: boolean): Promise<void> {
     rejectReplica(isMaster);
-    if (mark !== null && mark === this.#known) {
-      this.#missingSince = null;
+    if (mark !== null && mark === known) {
+      missingSince = null;
       return;
     }
-    if (this.#known === null) return this.learn();
-    this.#missingSince ??= this.#clock();
-    rejectMissing(this.#clock() - this.#missingSince);
-    this.#lost();
-    await this.learn();
+    if (known === null) return learn();
+    missingSince ??= clock();
+    rejectMissing(clock() - missingSince);
+    lost();
+    await learn();
   }
+
+  return {
+    learn,
+    async lookUp(name) {
+      const { text, mark, isMaster } = await read(name);
+      if (text === null) await check(mark, isMaster);
+      return text;
+    },
+    async confirm() {
+      const { mark, isMaster } = await read(keyOf.dataMark);
+      await check(mark, isMaster);
+    },
+  };
 }
 
 /**
- * Like DataMark, for each master: a missing key is unknown only if the master has the data of a known master. Redis
+ * Like `dataMark`, for each master: a missing key is unknown only if the master has the data of a known master. Redis
  * identifies data by `master_replid`. A promoted replica reports its former master's id in `master_replid2`, as does a
  * master that loaded its data after a restart. A master that starts empty reports none.
  */
-export class ClusterData implements DataCheck {
-  readonly #redis: Cluster;
-  readonly #lost: () => void;
-  readonly #clock: () => number;
-  readonly #known = new Set<string>();
-  readonly #unknownSince = new Map<string, number>();
+export function clusterData(redis: Cluster, { lost, clock = () => performance.now() }: DataCheckOptions): DataCheck {
+  const known = new Set<string>();
+  const unknownSince = new Map<string, number>();
 
-  constructor(redis: Cluster, { lost, clock = () => performance.now() }: DataCheckOptions) {
-    this.#redis = redis;
-    this.#lost = lost;
-    this.#clock = clock;
+  async function learn(): Promise<void> {
+    for (const { id } of await masters()) known.add(id);
   }
 
-  async learn(): Promise<void> {
-    for (const { id } of await this.#masters()) this.#known.add(id);
-  }
-
-  readonly lookUp = async (name: string): Promise<string | null> => {
-    const text = await lookedUp(this.#redis, this.#redis.get(name));
-    if (text !== null) return text;
-    // One connection, so that the same master replies to both.
-    const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
-    const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
-    if (failure !== null) throw failure;
-    const found = await lookedUp(this.#redis, again?.[1] ?? null);
-    if (found === null && !isPermissionError(replication?.[0])) {
-      if (replication?.[0]) throw replication[0];
-      await this.#confirm(dataOf(replication?.[1]));
-    }
-    return found;
-  };
-
-  async confirm(): Promise<void> {
-    for (const data of await this.#masters()) await this.#confirm(data);
-  }
-
-  async #masters(): Promise<ShardData[]> {
-    const asked = this.#redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
+  async function masters(): Promise<ShardData[]> {
+    const asked = redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
     return await Promise.all(asked).catch((error: unknown) => {
       if (isPermissionError(error)) return [];
       throw error;
     });
   }
 
-  async #confirm({ isMaster, id, before }: ShardData): Promise<void> {
+  /** Throws CountersError until an unknown id was unknown for `LOST_AFTER`. */
+  async function check({ isMaster, id, before }: ShardData): Promise<void> {
     rejectReplica(isMaster);
-    if (this.#known.size === 0) await this.learn();
-    if (!this.#known.has(id) && !this.#known.has(before)) this.#await(id);
-    this.#known.add(id);
-    this.#unknownSince.delete(id);
+    if (known.size === 0) await learn();
+    if (!known.has(id) && !known.has(before)) {
+      const since = unknownSince.get(id) ?? clock();
+      unknownSince.set(id, since);
+      rejectMissing(clock() - since);
+      lost();
+    }
+    known.add(id);
+    unknownSince.delete(id);
   }
 
-  /** Throws CountersError until this id was unknown for `LOST_AFTER`. */
-  #await(id: string): void {
-    const since = this.#unknownSince.get(id) ?? this.#clock();
-    this.#unknownSince.set(id, since);
-    rejectMissing(this.#clock() - since);
-    this.#lost();
-  }
+  return {
+    learn,
+    async lookUp(name) {
+      const text = await lookedUp(redis, redis.get(name));
+      if (text !== null) return text;
+      // One connection, so that the same master replies to both.
+      const [again, replication] = (await redis.pipeline().get(name).info('replication').exec()) ?? [];
+      const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
+      if (failure !== null) throw failure;
+      const found = await lookedUp(redis, again?.[1] ?? null);
+      if (found === null && !isPermissionError(replication?.[0])) {
+        if (replication?.[0]) throw replication[0];
+        await check(dataOf(replication?.[1]));
+      }
+      return found;
+    },
+    async confirm() {
+      for (const data of await masters()) await check(data);
+    },
+  };
 }
 
 interface ShardData {

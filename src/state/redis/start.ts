@@ -7,7 +7,7 @@ import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
 import { createBus } from './bus.ts';
 import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
-import { ClusterData, type DataCheck, DataMark } from './data-checks.ts';
+import { clusterData, type DataCheck, dataMark } from './data-checks.ts';
 import { messages, RedisError } from './error.ts';
 import { joinGateways } from './gateways.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
@@ -82,7 +82,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
     await gateways?.announce();
     if (!isWorker && !checks.isStopped) stopReporting = reportWarnings(redis, warnings, observe, lookAgain);
   }
-  const checks = new StartChecks(check, isWorker ? () => {} : observe);
+  const checks = startChecks(check, isWorker ? () => {} : observe);
   return {
     ...{ redis, subscriber, bus, data, checks },
     gateways: { count: () => gateways?.count() ?? 1 },
@@ -100,52 +100,47 @@ const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does no
 
 function dataIn(redis: Connection, observe: Observe): DataCheck {
   const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
-  return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
+  return redis instanceof Cluster ? clusterData(redis, { lost }) : dataMark(redis, { lost });
 }
 
-class StartChecks {
-  readonly #check: (patience: number) => Promise<void>;
-  readonly #observe: Observe;
-  passed = false;
-  isStopped = false;
-  #reported: string | null = null;
-  #timer: NodeJS.Timeout | undefined;
+type StartChecks = ReturnType<typeof startChecks>;
 
-  /** `check` waits at most `patience` milliseconds. */
-  constructor(check: (patience: number) => Promise<void>, observe: Observe) {
-    this.#check = check;
-    this.#observe = observe;
-  }
-
-  /** Throws RedisError. */
-  async first(patience: number): Promise<void> {
-    try {
-      await this.#check(patience);
-      this.passed = !this.isStopped;
-    } catch (error) {
-      throw error instanceof RedisError ? error : unusable(error);
-    }
-  }
-
-  /** Reports each new reason why a responding Redis cannot be used. */
-  async untilPassed(): Promise<void> {
-    try {
-      await this.first(CHECK_INTERVAL);
-    } catch (error) {
-      if (this.isStopped) return;
-      const { isUnreachable, message } = error as RedisError;
-      if (!isUnreachable && message !== this.#reported) {
-        this.#reported = message;
-        this.#observe({ type: 'state.incompatible', reason: message });
+/** `check` waits at most `patience` milliseconds. */
+function startChecks(check: (patience: number) => Promise<void>, observe: Observe) {
+  let reported: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const checks = {
+    passed: false,
+    isStopped: false,
+    /** Throws RedisError. */
+    async first(patience: number): Promise<void> {
+      try {
+        await check(patience);
+        checks.passed = !checks.isStopped;
+      } catch (error) {
+        throw error instanceof RedisError ? error : unusable(error);
       }
-      this.#timer = setTimeout(() => void this.untilPassed(), CHECK_INTERVAL).unref();
-    }
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    clearTimeout(this.#timer);
-  }
+    },
+    /** Reports each new reason why a responding Redis cannot be used. */
+    async untilPassed(): Promise<void> {
+      try {
+        await checks.first(CHECK_INTERVAL);
+      } catch (error) {
+        if (checks.isStopped) return;
+        const { isUnreachable, message } = error as RedisError;
+        if (!isUnreachable && message !== reported) {
+          reported = message;
+          observe({ type: 'state.incompatible', reason: message });
+        }
+        timer = setTimeout(() => void checks.untilPassed(), CHECK_INTERVAL).unref();
+      }
+    },
+    stop() {
+      checks.isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+  return checks;
 }
 
 /** Until Redis has passed the checks, it is one shard that is down. */

@@ -1,4 +1,3 @@
-import { Cache } from '../../common/cache.ts';
 import { formatDuration } from '../../config/units.ts';
 import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
 import type { Counters, StrikeState } from '../../limits/counters.ts';
@@ -73,15 +72,6 @@ export function countersIn({ windows, cells, conduct: state }: CounterLine): Cou
   };
 }
 
-const names = new Cache<string>(1_000);
-
 export function windowOf(limit: Limit): Window {
-  const { span } = limit;
-  const key = String(span);
-  let name = names.get(key);
-  if (name === undefined) {
-    name = formatDuration(span);
-    names.set(key, name);
-  }
-  return { name, ...unknownKind(limit) };
+  return { name: formatDuration(limit.span), ...unknownKind(limit) };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Counters } from '../../../src/limits/counters.ts';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
-import { readEachSubject, replaceCounters } from '../../../src/state/embedded/counter-store.ts';
+import { readCounters, replaceCounters } from '../../../src/state/embedded/counter-store.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
@@ -148,8 +148,7 @@ const toFolder: Move = async (subject, clock, before) => {
 
 /** Removes from the counters of a folder when scopes were first refused. Returns whether any had such times. */
 function dropScopesIn(folder: string): boolean {
-  const bySubject = new Map<string, Counters>();
-  readEachSubject(folder, () => (subject, counters) => bySubject.set(subject, counters));
+  const bySubject = readCounters(folder);
   const withScopes = [...bySubject.values()].flatMap(({ strikeState }) =>
     strikeState?.refusedIn ? [strikeState] : [],
   );

@@ -4,10 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { readRecord } from '../../../keys/key.ts';
 import type { AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
+import { type Counters, staleAt } from '../../../limits/counters.ts';
 import { BATCH, type Batch, type Counts, type RecordType, type Source, type ValueOf } from '../../transfer/records.ts';
 import { auditEntryOf, type LogName } from '../audit-log.ts';
+import { readCounters } from '../counter-store.ts';
 import { FILE_VERSION, fileVersion, otherVersion, StateFileError } from '../file.ts';
-import { StagedCounters } from './counters.ts';
 
 /**
  * A consistent read-only snapshot of a data folder, even while a gateway uses it. Throws StateFileError if the state is
@@ -17,8 +18,8 @@ export function folderSource(folder: string, clock: () => number = Date.now): So
   const db = openToRead(folder);
   try {
     db.exec('BEGIN');
-    const staged = new StagedCounters(folder, clock());
-    const counts = countsIn(db, staged);
+    const bySubject = countersOf(folder, clock());
+    const counts = countsIn(db, bySubject);
     return {
       name: folder,
       kind: 'embedded',
@@ -26,17 +27,17 @@ export function folderSource(folder: string, clock: () => number = Date.now): So
       counts: () => counts,
       async *read() {
         yield* rowsIn(db);
-        yield* batches('ledger', staged.all());
+        yield* batches(
+          'ledger',
+          bySubject.entries().map(([subject, counters]) => ({ subject, counters })),
+        );
         const uses = db.prepare('SELECT id, at FROM uses ORDER BY rowid').iterate();
         yield* batches(
           'use',
           uses.map((row) => ({ ...row }) as unknown as ValueOf['use']),
         );
       },
-      close() {
-        staged.close();
-        db.close();
-      },
+      close: () => db.close(),
     };
   } catch (error) {
     db.close();
@@ -61,18 +62,25 @@ function openToRead(folder: string): DatabaseSync {
   }
 }
 
+/** The counters of a folder that are not expired at `now`. Throws JournalError. */
+export function countersOf(folder: string, now: number): Map<string, Counters> {
+  const bySubject = readCounters(folder);
+  for (const [subject, counters] of bySubject) if (staleAt(counters, undefined) <= now) bySubject.delete(subject);
+  return bySubject;
+}
+
 export function rowCount(db: DatabaseSync, table: string): number {
   return (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
 }
 
-export function countsIn(db: DatabaseSync, staged: StagedCounters): Counts {
+export function countsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): Counts {
   const count = (table: string) => rowCount(db, table);
   return {
     key: count('keys'),
     token: count('tokens'),
     audit: count('audit'),
     ban: count('bans'),
-    ledger: staged.count,
+    ledger: bySubject.size,
     use: count('uses'),
   };
 }

@@ -5,6 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
+import type { Counters } from '../../../limits/counters.ts';
+import type { Window } from '../../../limits/limits.ts';
 import { generationsIn } from '../../journal/read.ts';
 import type { LastUse, Outcome, SubjectCounters, Target, TargetOptions } from '../../transfer/records.ts';
 import { decideCounters, decideKey, decideToken, KnownEntries } from '../../transfer/rules.ts';
@@ -14,8 +16,7 @@ import { makeFolder, openStateFile, StateFileError } from '../file.ts';
 import { COUNTER_FILES, nameGenerations, refuseMissingCounterFiles } from '../inventory.ts';
 import { parse } from '../keystore.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
-import { StagedCounters } from './counters.ts';
-import { countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
+import { countersOf, countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
 /**
  * A data folder that no gateway uses, as a target; created if missing. The import is all or nothing: rows in one
@@ -42,9 +43,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     ends.push(() => {
       if (db.isTransaction) db.exec('ROLLBACK');
     });
-    const staged = new StagedCounters(place, options.clock());
-    ends.push(() => staged.close());
-    return { ...targetIn(db, staged, folder, options), close };
+    return { ...targetIn(db, countersOf(place, options.clock()), folder, options), close };
   } catch (error) {
     close();
     throw error;
@@ -53,18 +52,19 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
 
 function targetIn(
   db: DatabaseSync,
-  staged: StagedCounters,
+  bySubject: Map<string, Counters>,
   folder: string,
   options: TargetOptions,
 ): Omit<Target, 'close'> {
   const audit = auditTaking(db, 'audit', options.audit.maxEntries);
   const bans = auditTaking(db, 'bans', options.audit.bans.maxEntries);
+  const counters = counterTaking(bySubject, options);
   const taking = {
     key: keyTaking(db),
     token: tokenTaking(db),
     audit: audit.take,
     ban: bans.take,
-    ledger: counterTaking(staged, options),
+    ledger: counters.take,
     use: useTaking(db),
   };
   return {
@@ -79,10 +79,13 @@ function targetIn(
         db.exec('ROLLBACK');
       } else {
         // First the write that may exceed the disk space: all else is already in the database log.
-        storeCounters(folder, db, staged);
+        if (counters.hasChanged()) {
+          replaceCounters(folder, bySubject);
+          nameGenerations(db, generationsIn(folder, COUNTER_FILES));
+        }
         db.exec('COMMIT');
       }
-      return countsIn(db, staged);
+      return countsIn(db, bySubject);
     },
   };
 }
@@ -174,21 +177,23 @@ function auditTaking(
   };
 }
 
-function counterTaking(staged: StagedCounters, { escalation, clock }: TargetOptions): Take<SubjectCounters> {
+function counterTaking(bySubject: Map<string, Counters>, { escalation, clock }: TargetOptions) {
   const now = clock();
-  return ({ subject, counters }) => {
-    const { taken, write } = decideCounters(counters, staged.get(subject), { escalation, now });
-    if (write) staged.put(subject, write);
-    return taken;
+  const lists = new Map<string, readonly Window[]>();
+  let hasChanged = false;
+  return {
+    hasChanged: () => hasChanged,
+    take({ subject, counters }: SubjectCounters): Outcome {
+      const { taken, write } = decideCounters(counters, bySubject.get(subject) ?? null, { escalation, now });
+      if (write) {
+        // The journal writes each list once if equal lists are one object.
+        const key = JSON.stringify(write.windows);
+        const windows = lists.get(key) ?? write.windows;
+        lists.set(key, windows);
+        bySubject.set(subject, { ...write, windows });
+        hasChanged = true;
+      }
+      return taken;
+    },
   };
-}
-
-/** Replaces the counters of the folder; `db` is its state file, inside a transaction. */
-function storeCounters(folder: string, db: DatabaseSync, staged: StagedCounters): void {
-  if (!staged.hasChanged) return;
-  replaceCounters(
-    folder,
-    staged.all().map(({ subject, counters }) => [subject, counters]),
-  );
-  nameGenerations(db, generationsIn(folder, COUNTER_FILES));
 }

@@ -8,13 +8,13 @@ const LONGEST_RETRY_AFTER = HOUR;
 
 /** Milliseconds. `random`: from 0 to 1. */
 export function waitAfter(attempts: number, asked: number | null, random: number): number {
-  return atLeast(jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, random), asked);
+  return jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, asked, random);
 }
 
 /** Milliseconds. */
 export function pauseAfter(failures: number, asked: number | null, random: number): number {
   const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE);
-  return atLeast(jittered(pause, random), asked);
+  return jittered(pause, asked, random);
 }
 
 /** Milliseconds; `null` if invalid. `now`: Unix milliseconds. */
@@ -24,11 +24,7 @@ export function retryAfterOf(header: string | null, now: number): number | null 
   return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_RETRY_AFTER);
 }
 
-/** ±10 %, so that gateways that failed together do not retry together. */
-function jittered(wait: number, random: number): number {
-  return Math.round(wait * (0.9 + 0.2 * random));
-}
-
-function atLeast(wait: number, asked: number | null): number {
-  return asked === null ? wait : Math.max(wait, asked);
+/** ±10 %, so that gateways that failed together do not retry together, but at least what the endpoint asked for. */
+function jittered(wait: number, asked: number | null, random: number): number {
+  return Math.max(Math.round(wait * (0.9 + 0.2 * random)), asked ?? 0);
 }

@@ -5,7 +5,7 @@ import type { Event, EventOf, Observe } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Sighting } from './incidents.ts';
-import { QuotaDetector } from './quota-detector.ts';
+import { createQuotaDetector } from './quota-detector.ts';
 
 const MAX_PROBLEMS = 20;
 const MAX_TEXT = 300;
@@ -21,10 +21,10 @@ export interface DetectorOptions {
 }
 
 export function createDetector({ quota, gateway, clock, onDetection }: DetectorOptions): Observe {
-  const quotas = new QuotaDetector(quota, onDetection);
+  const readQuotas = createQuotaDetector(quota, onDetection);
   return (event) => {
     if (event.type === 'request') {
-      quotas.read(event);
+      readQuotas(event);
     } else {
       const detection = detectionsIn(event, gateway, clock);
       if (detection !== null) onDetection(detection);

@@ -12,51 +12,34 @@ const DEDUPLICATION_TIME = 10_000;
 
 /**
  * Admission charges requests one after the other and returns what remains, so exactly one request of all gateways
- * reaches each threshold.
+ * reaches each threshold. `shortest`: milliseconds.
  */
-export class QuotaDetector {
-  readonly #shortest: number;
-  readonly #report: (event: WebhookEvent) => void;
-  readonly #last = new Cache<number>(DEDUPLICATION_TIME);
+export function createQuotaDetector(shortest: number, report: (event: WebhookEvent) => void) {
+  const last = new Cache<number>(DEDUPLICATION_TIME);
 
-  /** Milliseconds. */
-  constructor(shortest: number, report: (event: WebhookEvent) => void) {
-    this.#shortest = shortest;
-    this.#report = report;
-  }
-
-  read(event: RequestEvent): void {
-    const { verdict, trace, keyId } = event;
-    // Without a key the subject is a client address, which receivers must not get.
-    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null) return;
-    if (verdict === 'admitted') this.#readAdmitted(event, trace, trace.admission.readings);
-    else if (verdict === 'limited') this.#readLimited(event, trace, trace.admission.readings);
-  }
-
-  #readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+  function readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     for (const reading of readings) {
       const { window, remaining } = reading;
       // A window of another scope was read separately.
-      if (window.span < this.#shortest || !countsIn(window, trace.scopes)) continue;
+      if (window.span < shortest || !countsIn(window, trace.scopes)) continue;
       const used = window.limit - remaining;
       for (const percent of NOTIFY_AT) {
         const threshold = window.limit * percent;
-        if (used * 100 >= threshold && (used - trace.cost) * 100 < threshold)
-          this.#found(event, trace, reading, percent);
+        if (used * 100 >= threshold && (used - trace.cost) * 100 < threshold) found(event, trace, reading, percent);
       }
     }
   }
 
   /** A request for more than remains has used up the quota, although some units remain. */
-  #readLimited(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+  function readLimited(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     const { violated } = trace.admission!;
-    if (violated === null || violated.span < this.#shortest) return;
+    if (violated === null || violated.span < shortest) return;
     const reading = readings.find(({ window }) => window === violated);
     if (reading === undefined || reading.remaining === violated.limit) return;
-    this.#found(event, trace, reading, 100);
+    found(event, trace, reading, 100);
   }
 
-  #found(
+  function found(
     { account, plan }: RequestEvent,
     { subject, admission }: RequestTrace,
     reading: Reading,
@@ -66,8 +49,8 @@ export class QuotaDetector {
     const { window, remaining, resetAt } = reading;
     const place = placeOf(window, resetAt, now);
     const name = `${subject} ${nameOf(window)} ${percent}`;
-    if (this.#last.get(name) === place) return;
-    this.#last.set(name, place);
+    if (last.get(name) === place) return;
+    last.set(name, place);
     const { target, plan: planOfAccount } = targetIn(subject!);
     const identity = `${subject} ${nameOf(window)} ${place} ${percent}`;
     const data = {
@@ -82,10 +65,16 @@ export class QuotaDetector {
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: the event is valid for one span.
-    this.#report(
-      uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data),
-    );
+    report(uniqueEvent('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
   }
+
+  return (event: RequestEvent): void => {
+    const { verdict, trace, keyId } = event;
+    // Without a key the subject is a client address, which receivers must not get.
+    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null) return;
+    if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
+    else if (verdict === 'limited') readLimited(event, trace, trace.admission.readings);
+  };
 }
 
 /** Another limit is another quota. */

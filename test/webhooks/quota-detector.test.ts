@@ -6,17 +6,17 @@ import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import type { WebhookEvent } from '../../src/webhooks/event.ts';
-import { QuotaDetector } from '../../src/webhooks/quota-detector.ts';
+import { createQuotaDetector } from '../../src/webhooks/quota-detector.ts';
 import { DAY, HOUR, limits, MINUTE, scoped, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
 let found: WebhookEvent[];
-let quotas: QuotaDetector;
+let readQuota: ReturnType<typeof createQuotaDetector>;
 beforeEach(() => {
   found = [];
-  quotas = new QuotaDetector(DAY, (event) => void found.push(event));
+  readQuota = createQuotaDetector(DAY, (event) => void found.push(event));
 });
 
 function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scopes = NO_SCOPES): RequestEvent {
@@ -28,7 +28,7 @@ function reached(given: Limits, costs: readonly number[], at = T): (readonly num
   const counters = newCounters(given.windows);
   return costs.map((cost, i) => {
     const before = found.length;
-    quotas.read(eventOf(admit(counters, given, cost, at + i), cost));
+    readQuota(eventOf(admit(counters, given, cost, at + i), cost));
     return found.slice(before).map(({ data }) => data.percent as number);
   });
 }
@@ -41,7 +41,7 @@ describe('a quota', () => {
     const counters = newCounters(given.windows);
     for (let i = 0; i < 12; i++) {
       const event = eventOf(admit(counters, given, 1, T + i), 1, 'address:192.0.2.1');
-      quotas.read({ ...event, keyId: null, account: null, plan: 'public' });
+      readQuota({ ...event, keyId: null, account: null, plan: 'public' });
     }
     expect(found).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a quota', () => {
 
   test('covers each window that is long enough, and no shorter one', () => {
     expect(reached(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
-    quotas = new QuotaDetector(HOUR, (one) => void found.push(one));
+    readQuota = createQuotaDetector(HOUR, (one) => void found.push(one));
     expect(reached(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
   });
 
@@ -82,12 +82,12 @@ describe('a quota', () => {
     const counters = newCounters(given.windows);
     const ask = (scopes: Scopes) => {
       const admission = admit(counters, given, 1, T, scopes);
-      quotas.read(eventOf(admission, 1, 'key:key_1', scopes));
+      readQuota(eventOf(admission, 1, 'key:key_1', scopes));
     };
     for (let i = 0; i < 5; i++) {
       ask(['searchPets']);
       const before = found.length;
-      quotas = new QuotaDetector(DAY, (one) => void found.push(one));
+      readQuota = createQuotaDetector(DAY, (one) => void found.push(one));
       for (let j = 0; j < 3; j++) ask(NO_SCOPES);
       expect(found).toHaveLength(before);
     }
@@ -97,7 +97,7 @@ describe('a quota', () => {
   test('with a changed limit is another one', () => {
     const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
     const counters = newCounters(before.windows);
-    const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(counters, given, cost, T), cost));
+    const use = (given: Limits, cost: number) => readQuota(eventOf(admit(counters, given, cost, T), cost));
     use(before, 8);
     use(after, 70);
     use(after, 5);
@@ -113,13 +113,13 @@ describe('a quota', () => {
   test('that slides is reported once by each process in its span, however often a client reaches it', () => {
     const given = limits([window(10, DAY, 'sliding')]);
     const counters = newCounters(given.windows);
-    const use = (at: number) => quotas.read(eventOf(admit(counters, given, 1, at), 1));
+    const use = (at: number) => readQuota(eventOf(admit(counters, given, 1, at), 1));
     for (let i = 0; i < 10; i++) use(T + i);
     found = [];
     const admitted = [];
     for (let i = 1; i < 24; i++) {
       const admission = admit(counters, given, 1, T + DAY + (i * DAY) / 24);
-      quotas.read(eventOf(admission, 1));
+      readQuota(eventOf(admission, 1));
       admitted.push(admission.verdict);
     }
     expect(admitted.filter((verdict) => verdict === 'admitted').length).toBeGreaterThan(5);
@@ -128,14 +128,14 @@ describe('a quota', () => {
 
   test('of an account is reported for the account', () => {
     const given = limits([window(1, DAY)]);
-    quotas.read(eventOf(admit(newCounters(given.windows), given, 1, T), 1, 'account:team:acme'));
+    readQuota(eventOf(admit(newCounters(given.windows), given, 1, T), 1, 'account:team:acme'));
     expect(found[0]!.data).toMatchObject({ key: null, account: 'acme' });
   });
 
   test('has another name in the next window, and the same at all processes', () => {
     const given = limits([window(1, DAY)]);
     for (const at of [T, T, T + DAY]) {
-      quotas = new QuotaDetector(DAY, (one) => void found.push(one));
+      readQuota = createQuotaDetector(DAY, (one) => void found.push(one));
       reached(given, [1], at);
     }
     const names = found.map(({ once }) => once.name);
@@ -153,13 +153,13 @@ describe('a quota', () => {
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 80 }),
         (kind, limit, costs) => {
           found = [];
-          quotas = new QuotaDetector(DAY, (one) => void found.push(one));
+          readQuota = createQuotaDetector(DAY, (one) => void found.push(one));
           const given = limits([window(limit, DAY, kind)]);
           const counters = newCounters(given.windows);
           let used = 0;
           for (const [i, cost] of costs.entries()) {
             const admission = admit(counters, given, cost, T + i);
-            quotas.read(eventOf(admission, cost));
+            readQuota(eventOf(admission, cost));
             used = limit - admission.readings[0]!.remaining;
           }
           const names = found.map(({ once }) => once.name);
@@ -173,7 +173,7 @@ describe('a quota', () => {
 });
 
 test('is not reported for a request without an admission', () => {
-  quotas.read(requestEvent());
-  quotas.read(requestEvent({ trace: { subject: null, admission: null, cost: 1 } as RequestTrace }));
+  readQuota(requestEvent());
+  readQuota(requestEvent({ trace: { subject: null, admission: null, cost: 1 } as RequestTrace }));
   expect(found).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
-import { EVERYTHING_CHANGED, keyChanged, subjectBanned, subjectChanged } from '../../src/state/redis/bus.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { loadScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
+import { EVERYTHING_CHANGED, keyChanged, subjectBanned, subjectChanged } from '../../src/state/redis/subscriber.ts';
 import { line } from './shape.ts';
 
 /** What gateways of two versions share on one Redis. */

@@ -320,12 +320,12 @@ describe('a copy that is looked into', () => {
     const seen = copy.open(keys, { maxAge: 7_200_000, clock: () => now });
     expect(seen.unusable).toBe(`${copy.folder} has no copy of its keys yet`);
     expect(seen.age).toBe(Number.POSITIVE_INFINITY);
-    expect([seen.find(record.hash), seen.imported, seen.tokens, seen.gateways]).toEqual([null, null, null, 1]);
+    expect([seen.find(record.hash), seen.known]).toEqual([null, null]);
     copy.keep(keys);
     await copy.untilSwept();
     expect(seen.unusable).toBeNull();
     expect(seen.find(record.hash)).toEqual(record);
-    expect(seen.imported).toBe(false);
+    expect(seen.known?.imported).toBe(false);
     for (const way of [1, -1]) {
       now = copy.reader.freshness!.fresh + way * 9_000_000;
       expect(seen.unusable).toBe(
@@ -357,13 +357,13 @@ describe('a copy that is looked into', () => {
 
 describe('keys with a copy', () => {
   const down = () => Promise.reject(new Outage('state_unavailable', { cause: 'down' }));
-  const nothing = { find: () => null, imported: null, doubt() {}, differs: () => false };
+  const nothing = { find: () => null, known: null, doubt() {}, differs: () => false };
   const store = (find: (hash: string) => Promise<KeyRecord | null>, hasImported = () => find('').then(() => true)) =>
     ({ find, hasImported }) as unknown as Parameters<typeof keysWithCache>[0];
 
   test('are those of the store while it answers, and those of the copy while it does not', async () => {
     const [one, other] = [keyRecord(), keyRecord()];
-    const fromCopy = { ...nothing, find: () => other, imported: true };
+    const fromCopy = { ...nothing, find: () => other, known: { imported: true, tokens: [], gateways: 1 } };
     expect(
       await keysWithCache(
         store(async () => one),
@@ -400,9 +400,12 @@ describe('keys with a copy', () => {
     await expect(without.find('h')).rejects.toThrow(Outage);
     await expect(without.hasImported()).rejects.toThrow(Outage);
     // The first import may be younger than the copy.
-    const older = keysWithCache(store(down), { cache: { ...nothing, imported: false }, refresh() {} });
+    const older = keysWithCache(store(down), {
+      cache: { ...nothing, known: { imported: false, tokens: [], gateways: 1 } },
+      refresh() {},
+    });
     await expect(older.hasImported()).rejects.toThrow(Outage);
-    const fromCopy = { ...nothing, find: () => keyRecord(), imported: true };
+    const fromCopy = { ...nothing, find: () => keyRecord(), known: { imported: true, tokens: [], gateways: 1 } };
     const broken = keysWithCache(
       store(() => Promise.reject(new TypeError('bug'))),
       { cache: fromCopy, refresh() {} },
@@ -441,7 +444,9 @@ describe('keys with a copy', () => {
   test('and so do tokens', async () => {
     const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
     const tokens = (list: () => Promise<never>) => ({ list }) as unknown as Parameters<typeof tokensWithCache>[0];
-    expect(await tokensWithCache(tokens(down), { tokens: [token] }).list()).toEqual([token]);
-    await expect(tokensWithCache(tokens(down), { tokens: null }).list()).rejects.toThrow(Outage);
+    expect(
+      await tokensWithCache(tokens(down), { known: { imported: false, tokens: [token], gateways: 1 } }).list(),
+    ).toEqual([token]);
+    await expect(tokensWithCache(tokens(down), { known: null }).list()).rejects.toThrow(Outage);
   });
 });

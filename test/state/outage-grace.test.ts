@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DeadlineError, withDeadline } from '../../src/state/shared/deadline.ts';
-import { OutageGrace } from '../../src/state/shared/outage-grace.ts';
+import { DeadlineError, OutageGrace, withDeadline } from '../../src/state/shared/deadline.ts';
 
 /** A request that waits for a shard: how it ended, and what ends it. */
 interface Asked {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
-import { AuditEntries } from '../../src/state/redis/audit-entries.ts';
+import { auditEntriesIn } from '../../src/state/redis/audit-entries.ts';
 import { auditedChangesIn } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KEPT } from '../support/audit.ts';
@@ -24,7 +24,7 @@ function open(redis: Redis = server.admin) {
   const made: string[] = [];
   const changes = auditedChangesIn<string>(
     redis,
-    new AuditEntries(redis, KEPT),
+    auditEntriesIn(redis, KEPT),
     async (change) => void made.push(change),
   );
   return {
@@ -57,7 +57,7 @@ describe('a change that must not be made twice', () => {
   test('and died after its entry was written is finished, with one entry', async () => {
     let isDown = true;
     const made: string[] = [];
-    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async (change) => {
+    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async (change) => {
       if (isDown) throw new Outage('state_unavailable');
       made.push(change);
     });
@@ -96,7 +96,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all may be asked for again', async () => {
-    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
+    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -105,7 +105,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all is reported as failed', async () => {
-    const changes = auditedChangesIn<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
+    const changes = auditedChangesIn<string>(server.admin, auditEntriesIn(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -116,9 +116,9 @@ describe('a change that must not be made twice', () => {
 });
 
 test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
-  const wide = new AuditEntries(server.admin, KEPT);
+  const wide = auditEntriesIn(server.admin, KEPT);
   await Promise.all(Array.from({ length: 1_300 }, () => wide.append(NOTE.entry)));
-  const narrow = new AuditEntries(server.admin, { ...KEPT, maxEntries: 20 });
+  const narrow = auditEntriesIn(server.admin, { ...KEPT, maxEntries: 20 });
   const kept = async () => {
     const { oldest, newest } = await narrow.read(1, 0);
     return [oldest, newest];

@@ -1,9 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { createBus } from '../../src/state/redis/bus.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
-import { Subscriber } from '../../src/state/redis/subscriber.ts';
+import { createBus, Subscriber } from '../../src/state/redis/subscriber.ts';
 import { openFailovers } from '../support/redis/failovers.ts';
 import { startProxy } from '../support/redis/proxy.ts';
 import { startRedis } from '../support/redis/server.ts';

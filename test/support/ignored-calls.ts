@@ -52,8 +52,8 @@ export const IGNORED_CALLS: readonly string[] = [
   'run/workers/worker.ts worker.abandoned',
   // Rejects only for a bug, which then ends the process.
   'state/journal/compactor.ts this.#beats.next',
-  'state/redis/ban-list.ts this.#flush',
-  'state/redis/bus.ts listeners.delete',
+  'state/redis/ban-list.ts flush',
+  'state/redis/subscriber.ts listeners.delete',
   'state/redis/client.ts lastErrors.set',
   'state/redis/open.ts close',
   'state/redis/peers.ts answer',

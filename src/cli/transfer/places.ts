@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, RedisSettings } from '../../config/config.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
@@ -61,16 +61,10 @@ export function refuseSame(from: Place, to: Place): void {
 }
 
 function identityOf(place: Place): string {
-  if (place.type !== 'redis') return realPath(place.path);
-  const { host, pathname } = new URL(place.settings.url);
-  return `redis ${host} ${pathname.replace(/^\/0?$/, '')}`;
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // It does not exist yet.
-    return path;
+  if (place.type === 'redis') {
+    const { host, pathname } = new URL(place.settings.url);
+    return `redis ${host} ${pathname.replace(/^\/0?$/, '')}`;
   }
+  // It may not exist yet.
+  return existsSync(place.path) ? realpathSync(place.path) : place.path;
 }

@@ -21,12 +21,6 @@ const IS_ABOUT = `(target = $target OR target = 'key:' || $target
 /** Table names of the two logs: operator actions, and all bans. */
 export type LogName = 'audit' | 'bans';
 
-/** Maximum number of entries, and maximum age `for` in milliseconds; the oldest are dropped. */
-export interface LogRetention {
-  readonly maxEntries: number;
-  readonly maxAge?: number;
-}
-
 /** Maximum number of entries dropped in one step, so a lowered limit is reached gradually. */
 const DROP_BATCH = 1_000;
 
@@ -36,22 +30,15 @@ const DROP_BATCH = 1_000;
  */
 export type MakeChange = (note: AuditNote, work?: () => unknown, committed?: () => void) => Promise<boolean>;
 
-/** Writes to the audit log, and entries about bans also to the ban log. */
-export function auditedChangesIn(db: DatabaseSync, settings: AuditSettings, sync: SyncCommits): MakeChange {
-  const toAudit = appenderIn(db, 'audit', settings);
+/** Makes changes with entries in `log`. Entries of the audit log that are about bans are also in the ban log. */
+export function auditedChangesIn(
+  db: DatabaseSync,
+  log: LogName,
+  settings: AuditSettings,
+  sync: SyncCommits,
+): MakeChange {
+  const toAudit = log === 'audit' ? appenderIn(db, 'audit', settings) : null;
   const toBans = appenderIn(db, 'bans', settings.bans);
-  return changesIn(db, sync, (entry) => {
-    toAudit(entry);
-    if (isOfBans(entry)) toBans(entry);
-  });
-}
-
-/** Writes to the ban log only. */
-export function loggedBansIn(db: DatabaseSync, { bans }: AuditSettings, sync: SyncCommits): MakeChange {
-  return changesIn(db, sync, appenderIn(db, 'bans', bans));
-}
-
-function changesIn(db: DatabaseSync, sync: SyncCommits, append: (entry: AuditDraft) => void): MakeChange {
   const forget = db.prepare('DELETE FROM answers WHERE at < ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
   const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
@@ -62,7 +49,8 @@ function changesIn(db: DatabaseSync, sync: SyncCommits, append: (entry: AuditDra
         throw new IdempotencyConflict('this call was answered before');
       if (work?.() === false) return false;
       if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
-      append(entry);
+      toAudit?.(entry);
+      if (toAudit === null || isOfBans(entry)) toBans(entry);
       return true;
     });
     committed?.();
@@ -71,7 +59,12 @@ function changesIn(db: DatabaseSync, sync: SyncCommits, append: (entry: AuditDra
   };
 }
 
-function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogRetention): (entry: AuditDraft) => void {
+/** `maxAge` in milliseconds. The oldest entries are dropped. */
+function appenderIn(
+  db: DatabaseSync,
+  log: LogName,
+  { maxEntries, maxAge }: { readonly maxEntries: number; readonly maxAge?: number },
+): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
   const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);

@@ -4,16 +4,16 @@ import type { AuditSettings } from '../../config/config.ts';
 import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import type { Records } from '../storage.ts';
-import { auditedChangesIn, auditLogInFile, loggedBansIn, type MakeChange } from './audit-log.ts';
+import { auditedChangesIn, auditLogInFile, type MakeChange } from './audit-log.ts';
 import { syncsCommitsOf } from './commits.ts';
 import { keysInFile } from './keystore.ts';
 
 export function recordsInFile(db: DatabaseSync, settings: AuditSettings, sync = syncsCommitsOf(db)): Records {
-  const change = auditedChangesIn(db, settings, sync);
+  const change = auditedChangesIn(db, 'audit', settings, sync);
   return {
     keys: keysInFile(db, change),
     auditLog: auditLogInFile(db, 'audit', change, sync),
-    banLog: auditLogInFile(db, 'bans', loggedBansIn(db, settings, sync), sync),
+    banLog: auditLogInFile(db, 'bans', auditedChangesIn(db, 'bans', settings, sync), sync),
     tokens: tokensInFile(db, change),
     uses: usesInFile(db),
   };

@@ -21,54 +21,44 @@ const RECENT = '10000';
 /** A longer step would delay requests. */
 const DROP_BATCH = 1_000;
 
-/**
- * Bans in the audit log are appended to the log of bans in the same step. An entry's number is its list position plus
- * the number of dropped entries.
- */
-export class AuditEntries {
-  readonly #redis: Connection;
-  readonly #settings: AuditSettings;
-  readonly #log: LogName;
+export type AuditEntries = ReturnType<typeof auditEntriesIn>;
 
-  constructor(redis: Connection, settings: AuditSettings, log: LogName = 'audit') {
-    this.#redis = redis;
-    this.#settings = settings;
-    this.#log = log;
-  }
-
-  async append(entry: AuditDraft): Promise<void> {
-    const isInBoth = this.#log === 'audit' && isOfBans(entry);
-    await withTimeout(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
-  }
-
-  /** Appends to this log only. */
-  async appendAll(entries: readonly AuditDraft[]): Promise<void> {
-    await withTimeout(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), BULK_TIMEOUT);
-  }
-
-  async appendOnce(entry: AuditDraft): Promise<void> {
-    const text = JSON.stringify(entry);
-    const at = await withTimeout(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
-    if (at === null) await this.append(entry);
-  }
-
-  /**
-   * The entries from `from` to `to`, oldest first, and the oldest and newest number in the whole log, which is empty if
-   * `newest` is less than `oldest`.
-   */
-  async read(from: number, to: number) {
-    const answer = await withTimeout(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
-    const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
-    const entries: AuditEntry[] = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
-    return { oldest, newest, entries };
-  }
-
-  #append(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
-    const bounds = logs.flatMap((log) => {
-      const { maxEntries, bans } = this.#settings;
-      return log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge];
-    });
+/** Bans in the audit log are appended to the log of bans in the same step. */
+export function auditEntriesIn(redis: Connection, { maxEntries, bans }: AuditSettings, log: LogName = 'audit') {
+  function run(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
+    const bounds = logs.flatMap((log) =>
+      log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge],
+    );
     const keys = logs.flatMap((log) => LOGS[log]);
-    return runScript(this.#redis, APPEND, keys, [JSON.stringify(entry), DROP_BATCH, ...bounds]);
+    return runScript(redis, APPEND, keys, [JSON.stringify(entry), DROP_BATCH, ...bounds]);
   }
+
+  async function append(entry: AuditDraft): Promise<void> {
+    await withTimeout(run(entry, log === 'audit' && isOfBans(entry) ? ['audit', 'bans'] : [log]));
+  }
+
+  return {
+    append,
+    /** Appends to this log only. */
+    async appendAll(entries: readonly AuditDraft[]): Promise<void> {
+      await withTimeout(Promise.all(entries.map((entry) => run(entry, [log]))), BULK_TIMEOUT);
+    },
+    async appendOnce(entry: AuditDraft): Promise<void> {
+      const text = JSON.stringify(entry);
+      const at = await withTimeout(redis.lpos(LOGS[log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
+      if (at === null) await append(entry);
+    },
+    read: (from: number, to: number) => readEntries(redis, log, from, to),
+  };
+}
+
+/**
+ * The entries from `from` to `to`, oldest first, and the oldest and newest number in the whole log, which is empty if
+ * `newest` is less than `oldest`. An entry's number is its list position plus the number of dropped entries.
+ */
+export async function readEntries(redis: Connection, log: LogName, from: number, to: number) {
+  const answer = await withTimeout(runScript(redis, ENTRIES, LOGS[log], [from, to]));
+  const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
+  const entries: AuditEntry[] = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
+  return { oldest, newest, entries };
 }

@@ -20,92 +20,82 @@ export interface BanListOptions {
   readonly banOf: (subject: string) => Promise<Ban | null>;
 }
 
+export type BanList = ReturnType<typeof banListIn>;
+
 /**
  * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are authoritative, so each
  * indexed ban is checked there.
  */
-export class BanList {
-  readonly #redis: Connection;
-  readonly #options: BanListOptions;
-  readonly #noted = new Cache<number>(MAX_RECORDED);
-  #open = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+export function banListIn(redis: Connection, { clock, banOf }: BanListOptions) {
+  const noted = new Cache<number>(MAX_RECORDED);
+  let open = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
-  constructor(redis: Connection, options: BanListOptions) {
-    this.#redis = redis;
-    this.#options = options;
-  }
-
-  /** Queues a ban for the index. `until` in Unix milliseconds. */
-  note(subject: string, until: number): void {
-    if (this.#noted.get(subject) === until) return;
-    this.#noted.set(subject, until);
-    if (this.#open.size === 0) setImmediate(() => void this.#flush());
-    this.#open.set(subject, until);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#flush();
-  }
-
-  async #flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    const open = this.#open;
-    this.#open = new Map();
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    const taken = open;
+    open = new Map();
     try {
-      await this.add([...open].map(([subject, until]) => ({ subject, until })));
+      await add([...taken].map(([subject, until]) => ({ subject, until })));
     } catch {
       // Bans that fit in the queue are retried, others when their subject is refused again.
-      for (const [subject, until] of open) {
-        if (this.#open.size >= MAX_RECORDED) this.#noted.delete(subject);
-        else if (!this.#open.has(subject)) this.#open.set(subject, until);
+      for (const [subject, until] of taken) {
+        if (open.size >= MAX_RECORDED) noted.delete(subject);
+        else if (!open.has(subject)) open.set(subject, until);
       }
-      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#flush(), RETRY_DELAY).unref();
+      if (!isClosed) timer = setTimeout(() => void flush(), RETRY_DELAY).unref();
     }
   }
 
   /** Rejects if Redis does not respond. */
-  async add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
+  async function add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
     for (let at = 0; at < bans.length; at += BATCH) {
       const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
-      await runScript(this.#redis, SCRIPT, [keyOf.bans], [this.#options.clock(), ...step]);
+      await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);
     }
   }
 
-  /** Marks the index of a nearly empty Redis as complete, so that the first list needs no scan later. */
-  async markWhole(): Promise<void> {
-    if (await this.#redis.exists(keyOf.bansWhole)) return;
-    const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
-    if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await this.list();
+  async function* indexed(): AsyncGenerator<string[]> {
+    const subjects = await redis.zrange(keyOf.bans, '0', '-1');
+    for (let at = 0; at < subjects.length; at += BATCH) yield subjects.slice(at, at + BATCH);
   }
 
   /** The first call scans all counters, for bans older than the index. */
-  async list(): Promise<Ban[]> {
-    if (await this.#redis.exists(keyOf.bansWhole)) {
-      const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');
-      const bans: Ban[] = [];
-      for (let at = 0; at < subjects.length; at += BATCH)
-        bans.push(...(await this.#among(subjects.slice(at, at + BATCH))));
-      return bans;
+  async function list(): Promise<Ban[]> {
+    const isWhole = (await redis.exists(keyOf.bansWhole)) === 1;
+    // SCAN may return a name twice.
+    const banned = new Map<string, Ban>();
+    for await (const subjects of isWhole ? indexed() : countedSubjects(redis)) {
+      const found = await Promise.all(subjects.map(banOf));
+      for (const ban of found) if (ban !== null) banned.set(ban.subject, ban);
     }
-    const bans = await this.#walk();
-    await this.add(bans);
-    await this.#redis.set(keyOf.bansWhole, '1');
+    const bans = [...banned.values()];
+    if (isWhole) return bans;
+    await add(bans);
+    await redis.set(keyOf.bansWhole, '1');
     return bans;
   }
 
-  /** SCAN may return a name twice. */
-  async #walk(): Promise<Ban[]> {
-    const banned = new Map<string, Ban>();
-    for await (const subjects of countedSubjects(this.#redis))
-      for (const ban of await this.#among(subjects)) banned.set(ban.subject, ban);
-    return [...banned.values()];
-  }
-
-  async #among(subjects: readonly string[]): Promise<Ban[]> {
-    const bans = await Promise.all(subjects.map(this.#options.banOf));
-    return bans.filter((ban) => ban !== null);
-  }
+  return {
+    /** Queues a ban for the index. `until` in Unix milliseconds. */
+    note(subject: string, until: number): void {
+      if (noted.get(subject) === until) return;
+      noted.set(subject, until);
+      if (open.size === 0) setImmediate(() => void flush());
+      open.set(subject, until);
+    },
+    add,
+    list,
+    /** Marks the index of a nearly empty Redis as complete, so that the first list needs no scan later. */
+    async markWhole(): Promise<void> {
+      if (await redis.exists(keyOf.bansWhole)) return;
+      const sizes = await Promise.all(mastersOf(redis).map((node) => node.dbsize()));
+      if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await list();
+    },
+    close(): Promise<void> {
+      isClosed = true;
+      return flush();
+    },
+  };
 }

@@ -83,39 +83,33 @@ export class Batch {
   }
 }
 
-export class Batches {
-  readonly #apart: boolean;
-  readonly #send: (batch: Batch) => void;
-  #open = new Map<string, Batch>();
+/** `apart`: one subject per call. */
+export function createBatches(apart: boolean, send: (batch: Batch) => void) {
+  let open = new Map<string, Batch>();
 
-  /** `apart`: one subject per call. */
-  constructor({ apart, send }: { apart: boolean; send: (batch: Batch) => void }) {
-    this.#apart = apart;
-    this.#send = send;
+  function flush(): void {
+    const batches = open;
+    open = new Map();
+    for (const batch of batches.values()) send(batch);
   }
 
-  add(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
-    // Runs after all sockets of this turn were read. A microtask would run after each socket.
-    if (this.#open.size === 0) setImmediate(() => this.flush());
-    return new Promise((resolve, reject) => {
-      const name = this.#apart ? subject : '';
-      const batch = this.#open.get(name) ?? this.#start(name);
-      batch.add({ subject, limits, cost, scopes, resolve, reject });
-      if (batch.requests.length < MAX_BATCH) return;
-      this.#open.delete(name);
-      this.#send(batch);
-    });
-  }
-
-  flush(): void {
-    const batches = this.#open;
-    this.#open = new Map();
-    for (const batch of batches.values()) this.#send(batch);
-  }
-
-  #start(name: string): Batch {
-    const batch = new Batch();
-    this.#open.set(name, batch);
-    return batch;
-  }
+  return {
+    add(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
+      // Runs after all sockets of this turn were read. A microtask would run after each socket.
+      if (open.size === 0) setImmediate(flush);
+      return new Promise((resolve, reject) => {
+        const name = apart ? subject : '';
+        let batch = open.get(name);
+        if (!batch) {
+          batch = new Batch();
+          open.set(name, batch);
+        }
+        batch.add({ subject, limits, cost, scopes, resolve, reject });
+        if (batch.requests.length < MAX_BATCH) return;
+        open.delete(name);
+        send(batch);
+      });
+    },
+    flush,
+  };
 }

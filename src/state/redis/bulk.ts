@@ -12,9 +12,8 @@ const SCAN_COUNT = 1_000;
 /** More keys would delay requests. */
 const MAX_KEYS = 100;
 
-export interface TaggedKey {
-  /** The text in braces, or else the whole name: it decides the slot. */
-  readonly tag: string;
+/** A key whose name contains the text in braces that decides its slot. */
+export interface KeyWithArgs {
   readonly key: string;
   readonly args?: readonly (string | number)[];
 }
@@ -22,7 +21,7 @@ export interface TaggedKey {
 /**
  * In a Cluster a call contains keys of one slot. Throws `Outage` if a part fails; other parts may have been applied.
  */
-export function scriptOnAll(redis: Connection, script: Script, all: readonly TaggedKey[]): Promise<unknown[]> {
+export function scriptOnAll(redis: Connection, script: Script, all: readonly KeyWithArgs[]): Promise<unknown[]> {
   return inGroups(redis, all, (group) => {
     const keys = group.map(({ key }) => key);
     const args = group.flatMap((one) => one.args ?? []);
@@ -31,16 +30,18 @@ export function scriptOnAll(redis: Connection, script: Script, all: readonly Tag
 }
 
 /** `null`: missing. Throws `Outage`. */
-export async function getAll(redis: Connection, all: readonly TaggedKey[]): Promise<(string | null)[]> {
+export async function getAll(redis: Connection, keys: readonly string[]): Promise<(string | null)[]> {
+  const all = keys.map((key) => ({ key }));
   return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (string | null)[];
 }
 
 async function inGroups(
   redis: Connection,
-  all: readonly TaggedKey[],
-  ask: (group: readonly TaggedKey[]) => Promise<unknown[]>,
+  all: readonly KeyWithArgs[],
+  ask: (group: readonly KeyWithArgs[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
-  const placeOf = (i: number) => (redis instanceof Cluster ? slotOf(all[i]!.tag) : Math.floor(i / MAX_KEYS));
+  const tagOf = ({ key }: KeyWithArgs) => key.slice(key.indexOf('{') + 1, key.indexOf('}'));
+  const placeOf = (i: number) => (redis instanceof Cluster ? slotOf(tagOf(all[i]!)) : Math.floor(i / MAX_KEYS));
   const groups = Map.groupBy(all.keys(), placeOf);
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {

@@ -3,13 +3,11 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
-import { DeadlineError } from '../shared/deadline.ts';
-import type { OutageGrace } from '../shared/outage-grace.ts';
+import { DeadlineError, type OutageGrace } from '../shared/deadline.ts';
 import type { Strikes } from '../shared/refusal-cache.ts';
 import type { Ban } from '../state.ts';
-import { BanList } from './ban-list.ts';
-import { type Batch, Batches } from './batches.ts';
-import { subjectBanned, subjectChanged } from './bus.ts';
+import { type BanList, banListIn } from './ban-list.ts';
+import { type Batch, createBatches } from './batches.ts';
 import { type Connection, reconnect } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { packCharge, packLimits } from './packing.ts';
@@ -23,6 +21,7 @@ import {
   unexpectedReply,
 } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { subjectBanned, subjectChanged } from './subscriber.ts';
 import { graceWith } from './timeouts.ts';
 
 const SCRIPTS = {
@@ -54,7 +53,7 @@ export class RedisState implements SharedBackend {
   readonly #patience: OutageGrace;
   readonly #clock: () => number | string;
   #inDoubt: InDoubtCharges = IGNORED;
-  readonly #batches: Batches;
+  readonly #batches: ReturnType<typeof createBatches>;
   readonly #banned: BanList;
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
@@ -62,8 +61,8 @@ export class RedisState implements SharedBackend {
     this.#patience = graceWith(redis, deadline);
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of a script must share a slot.
-    this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
-    this.#banned = new BanList(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
+    this.#batches = createBatches(redis.isCluster, (batch) => this.#admit(batch));
+    this.#banned = banListIn(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
   }
 
   reportInDoubt(charges: InDoubtCharges): void {

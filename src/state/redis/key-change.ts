@@ -1,11 +1,11 @@
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
-import { keyChanged } from './bus.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { isChanged } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { keyChanged } from './subscriber.ts';
 import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
 
 const CHANGE = loadScript('change-1.lua');
@@ -78,7 +78,8 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
   const answer = await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]));
   if (!isChanged(answer) && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
   if (record.hash !== at) {
-    await take(redis, record);
+    const isFree = (await withTimeout(redis.set(keyOf.apiKey(record.hash), text, 'NX'))) !== null;
+    if (!isFree) await rejectUsedHash(redis, record);
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
   }
   if (record.previous && record.previous.hash !== at) {
@@ -91,11 +92,6 @@ async function isOwnRecord(redis: Connection, record: KeyRecord, at: string): Pr
   const text = JSON.stringify(record);
   for (const hash of [at, record.hash]) if (JSON.stringify(await recordAt(redis, hash)) === text) return true;
   return false;
-}
-
-async function take(redis: Connection, record: KeyRecord): Promise<void> {
-  const name = keyOf.apiKey(record.hash);
-  if ((await withTimeout(redis.set(name, JSON.stringify(record), 'NX'))) === null) await rejectUsedHash(redis, record);
 }
 
 async function rejectUsedHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { CountersError } from '../state.ts';
-import { getAll, type TaggedKey } from './bulk.ts';
+import { getAll } from './bulk.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { lookedUp } from './replies.ts';
@@ -28,9 +28,9 @@ export async function recordsAt(
   read: Read = recordIn,
   ids: readonly string[] = [],
 ): Promise<(KeyRecord | null)[]> {
-  const named = hashes.map(recordNamed);
-  const texts = await getAll(redis, named);
-  return texts.map((text, i) => read(named[i]!.key, text, ids[i]));
+  const names = hashes.map(keyOf.apiKey);
+  const texts = await getAll(redis, names);
+  return texts.map((text, i) => read(names[i]!, text, ids[i]));
 }
 
 /** In the order of the hashes. */
@@ -49,16 +49,13 @@ export async function keysOf(
   ids: readonly string[],
   read: Read = recordIn,
 ): Promise<readonly KeyRecord[]> {
-  const hashes = await getAll(redis, ids.map(idNamed));
+  const hashes = await getAll(redis, ids.map(keyOf.apiKeyId));
   const begun = ids.filter((_, i) => hashes[i] !== null);
   const found = hashes.filter((hash) => hash !== null);
   const records = await recordsAt(redis, found, read, begun);
   // The id of an incomplete key may point to a hash that now belongs to another key.
   return records.filter((record, i): record is KeyRecord => record?.id === begun[i]);
 }
-
-export const idNamed = (id: string): TaggedKey => ({ tag: id, key: keyOf.apiKeyId(id) });
-export const recordNamed = (hash: string): TaggedKey => ({ tag: hash, key: keyOf.apiKey(hash) });
 
 /** `broken` returns the record for a text that is not valid JSON. */
 export function readWith(broken: (name: string, id?: string) => KeyRecord | null): Read {

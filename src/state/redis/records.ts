@@ -9,7 +9,7 @@ import {
 } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import type { Records } from '../storage.ts';
-import { AuditEntries } from './audit-entries.ts';
+import { type AuditEntries, auditEntriesIn } from './audit-entries.ts';
 import { type AuditedChanges, auditedChangesIn } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { applyKeyChange, applyNewKeys, type KeyChange, type NewKeys } from './key-change.ts';
@@ -34,8 +34,8 @@ export interface RecordsInRedisOptions extends KeysInRedisOptions {
 }
 
 export function recordsInRedis(redis: Connection, { audit, ...options }: RecordsInRedisOptions): Records {
-  const entries = new AuditEntries(redis, audit);
-  const banEntries = new AuditEntries(redis, audit, 'bans');
+  const entries = auditEntriesIn(redis, audit);
+  const banEntries = auditEntriesIn(redis, audit, 'bans');
   const auditedChanges = auditedChangesIn<Change>(redis, entries, async (change) => {
     if (change === null) return;
     if ('records' in change) await applyNewKeys(redis, change);

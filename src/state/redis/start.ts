@@ -5,14 +5,13 @@ import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
-import { createBus } from './bus.ts';
 import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { clusterData, type DataCheck, dataMark } from './data-checks.ts';
 import { messages, RedisError } from './error.ts';
-import { joinGateways } from './gateways.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
+import { joinGateways } from './peers.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { Subscriber } from './subscriber.ts';
+import { createBus, Subscriber } from './subscriber.ts';
 
 /** The first version whose scripts may write after reading the clock, and replicate effects. */
 const MIN_VERSION = '6.2';
@@ -34,7 +33,7 @@ export interface StartOptions {
   /** The primary process reports for its workers. */
   readonly isWorker: boolean;
   /** `null`: the gateway cannot start during an outage. */
-  readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'gateways'> | null;
+  readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'known'> | null;
   /** For tests: milliseconds. */
   readonly lookAgain?: number;
 }
@@ -72,7 +71,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const subscriber = new Subscriber(redis);
   const bus = createBus(subscriber, observe);
   const data = dataIn(redis, observe);
-  const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.gateways);
+  const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
   async function check(patience: number): Promise<void> {
     await untilReady(redis, settings, patience);

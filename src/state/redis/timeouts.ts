@@ -1,7 +1,6 @@
 import { Cluster } from 'ioredis';
 import { Outage } from '../../errors/outage.ts';
-import { withDeadline } from '../shared/deadline.ts';
-import { OutageGrace } from '../shared/outage-grace.ts';
+import { OutageGrace, withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import { shardsOf } from './shards.ts';
 

@@ -200,19 +200,13 @@ function printOf(type: RecordKind, value: Batch['values'][number]): string {
 /** Requests each value while the previous one is in use, so that reads and writes overlap. */
 async function* prefetch<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]();
-  const ask = () => {
-    const next = iterator.next();
-    // The consumer of `next` gets the error, if it reaches it.
-    next.catch(() => {});
-    return next;
-  };
-  let next = ask();
+  let next = iterator.next();
   try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = ask();
-      yield value;
+    for (let one = await next; !one.done; one = await next) {
+      next = iterator.next();
+      // The consumer of `next` gets the error, if it reaches it.
+      next.catch(() => {});
+      yield one.value;
     }
   } finally {
     await next.catch(() => {});

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Counters } from '../../../src/limits/counters.ts';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { readCounters, replaceCounters } from '../../../src/state/embedded/counter-store.ts';

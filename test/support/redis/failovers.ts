@@ -1,5 +1,5 @@
-import { keyChanged } from '../../../src/state/redis/bus.ts';
 import { CHANNEL, keyOf } from '../../../src/state/redis/key-names.ts';
+import { keyChanged } from '../../../src/state/redis/subscriber.ts';
 import { keyRecord, note } from '../records.ts';
 import { until } from '../until.ts';
 import { openShared, type SharedGateway } from './gateway.ts';

@@ -1,10 +1,9 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
-import { createBus } from '../../../src/state/redis/bus.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { textAt } from '../../../src/state/redis/key-records.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
-import { Subscriber } from '../../../src/state/redis/subscriber.ts';
+import { createBus, Subscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import type { Records } from '../../../src/state/storage.ts';
 

@@ -1,7 +1,7 @@
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import { type Outcome, type SubjectCounters, type TargetOptions, TransferError } from '../../transfer/records.ts';
 import { decideCounters, isBanned } from '../../transfer/rules.ts';
-import { scriptOnAll, type TaggedKey } from '../bulk.ts';
+import { scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
 import { loadScript } from '../scripts.ts';
@@ -10,15 +10,11 @@ import { formatCounters, parseStoredCounters, type StoredCounters } from './stor
 const READ = loadScript('counters-n.lua');
 const PUT = loadScript('put-n.lua');
 const DONE = '1';
+/** See `parseStoredCounters`. */
+const MISSING = '';
 
 export interface CounterImportOptions extends Pick<TargetOptions, 'escalation' | 'clock' | 'dryRun'> {
   readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
-}
-
-interface Attempt extends SubjectCounters {
-  stored: StoredCounters | null;
-  write: Counters | null;
-  taken: Outcome;
 }
 
 /**
@@ -30,47 +26,40 @@ export async function importCounters(
   { escalation, clock, dryRun, note }: CounterImportOptions,
 ): Promise<Outcome[]> {
   const now = clock();
-  const judge = (attempt: Attempt, stored: StoredCounters | null | 'foreign') => {
-    if (stored === 'foreign')
-      throw new TransferError(
-        `the Redis key ${keyOf.counters(attempt.subject)} holds other data than counters: delete it`,
-      );
-    attempt.stored = stored;
-    Object.assign(attempt, decideCounters(attempt.counters, stored?.counters ?? null, { escalation, now }));
+  const outcomes: Outcome[] = [];
+  const bans: { readonly subject: string; readonly until: number }[] = [];
+  const noteBan = (subject: string, counters: Counters) => {
+    if (isBanned(counters, now)) bans.push({ subject, until: counters.strikeState!.bannedUntil });
   };
-  const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
-  if (dryRun) {
-    const names = given.map(({ subject }) => countersNamed(subject));
-    const answers = await scriptOnAll(redis, READ, names);
-    for (const [i, answer] of answers.entries()) judge(attempts[i]!, parseStoredCounters(answer));
-    return attempts.map(({ taken }) => taken);
-  }
-  for (const attempt of attempts) judge(attempt, null);
-  const written: { subject: string; until: number }[] = [];
-  for (let open = attempts.filter(({ write }) => write); open.length > 0; open = open.filter(({ write }) => write)) {
-    const puts = open.map(({ subject, stored, write }) => {
-      const args = [stored?.digest ?? '', staleAt(write!, escalation), ...formatCounters(write!)];
-      return { ...countersNamed(subject), args };
+  let open = given.map((one, place) => ({ ...one, place }));
+  // The first write shows which counters exist.
+  const names = given.map(({ subject }) => ({ key: keyOf.counters(subject) }));
+  let answers: unknown[] = dryRun ? await scriptOnAll(redis, READ, names) : given.map(() => MISSING);
+  while (open.length > 0) {
+    const puts = open.flatMap((one, i) => {
+      const stored = storedIn(answers[i], one.subject);
+      const { taken, write } = decideCounters(one.counters, stored?.counters ?? null, { escalation, now });
+      outcomes[one.place] = taken;
+      if (write !== null && !dryRun) return [{ one, write, stored }];
+      // Includes existing bans: an interrupted transfer may not have indexed them.
+      if (stored && taken !== 'over') noteBan(one.subject, stored.counters);
+      return [];
     });
-    const answers = await scriptOnAll(redis, PUT, puts);
-    for (const [i, attempt] of open.entries()) {
-      const { subject, write } = attempt;
-      if (answers[i] !== DONE) {
-        judge(attempt, parseStoredCounters(answers[i]));
-        continue;
-      }
-      if (isBanned(write!, now)) written.push({ subject, until: write!.strikeState!.bannedUntil });
-      attempt.write = null;
-    }
+    const commands = puts.map(({ one, write, stored }) => {
+      const args = [stored?.digest ?? '', staleAt(write, escalation), ...formatCounters(write)];
+      return { key: keyOf.counters(one.subject), args };
+    });
+    answers = await scriptOnAll(redis, PUT, commands);
+    for (const [i, { one, write }] of puts.entries()) if (answers[i] === DONE) noteBan(one.subject, write);
+    open = puts.filter((_, i) => answers[i] !== DONE).map(({ one }) => one);
+    answers = answers.filter((answer) => answer !== DONE);
   }
-  // Includes existing bans: an interrupted transfer may not have indexed them.
-  for (const { subject, stored, taken } of attempts)
-    if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.counters, now))
-      written.push({ subject, until: stored.counters.strikeState!.bannedUntil });
-  await note(written);
-  return attempts.map(({ taken }) => taken);
+  if (!dryRun) await note(bans);
+  return outcomes;
 }
 
-function countersNamed(subject: string): TaggedKey {
-  return { tag: subject, key: keyOf.counters(subject) };
+function storedIn(answer: unknown, subject: string): StoredCounters | null {
+  const stored = parseStoredCounters(answer);
+  if (stored !== 'foreign') return stored;
+  throw new TransferError(`the Redis key ${keyOf.counters(subject)} holds other data than counters: delete it`);
 }

@@ -4,7 +4,7 @@ import { decideKey, somethingElse } from '../../transfer/rules.ts';
 import { getAll, scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
-import { idNamed, ownsHash, recordAt, recordNamed, recordsAt } from '../key-records.ts';
+import { ownsHash, recordAt, recordsAt } from '../key-records.ts';
 import { withLocks } from '../lock.ts';
 import { isChanged } from '../replies.ts';
 import { loadScript, runScript } from '../scripts.ts';
@@ -41,7 +41,7 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
 }
 
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
-  const ids = keys.map(({ id }) => idNamed(id));
+  const ids = keys.map(({ id }) => keyOf.apiKeyId(id));
   const leads = await getAll(redis, ids);
   const hashes = [...new Set([...keys.flatMap(places), ...leads.filter((hash) => hash !== null)])];
   const found = await recordsAt(redis, hashes);
@@ -67,13 +67,13 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Key
 async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void> {
   if (keys.length === 0) return;
   if (keys.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
-  const ids = keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] }));
+  const ids = keys.map(({ id, hash }) => ({ key: keyOf.apiKeyId(id), args: [hash] }));
   const begun = await scriptOnAll(redis, NEW, ids);
   await withTimeout(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
   // The record of the id comes last: it shows a repeated import that nothing remains to do.
   const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
   const records = [...earlier, ...keys.map((key) => ({ key, hash: key.hash }))];
-  const put = ({ key, hash }: (typeof records)[number]) => ({ ...recordNamed(hash), args: [JSON.stringify(key)] });
+  const put = ({ key, hash }: (typeof records)[number]) => ({ key: keyOf.apiKey(hash), args: [JSON.stringify(key)] });
   const written = await scriptOnAll(redis, NEW, earlier.map(put));
   written.push(...(await scriptOnAll(redis, NEW, records.slice(earlier.length).map(put))));
   const inDoubt = new Set([

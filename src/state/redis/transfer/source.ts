@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../../keys/key.ts';
 import { newCounters } from '../../../limits/counters.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
 import { BATCH, type Batch, type Counts, type Source, type SubjectCounters } from '../../transfer/records.ts';
-import { AuditEntries, type LogName } from '../audit-entries.ts';
+import { type LogName, readEntries } from '../audit-entries.ts';
 import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
 import { type Connection, connect, disconnect } from '../client.ts';
 import { RedisError } from '../error.ts';
@@ -87,14 +87,8 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
 const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
-  // Nothing is appended, so bounds do not matter.
-  const log = new AuditEntries(
-    redis,
-    { maxEntries: Number.MAX_SAFE_INTEGER, bans: { maxEntries: 0, maxAge: 0 } },
-    name,
-  );
   for (let from = 1, newest = from; from <= newest; ) {
-    const part = await log.read(from, from + BATCH - 1);
+    const part = await readEntries(redis, name, from, from + BATCH - 1);
     newest = part.newest;
     const values = part.entries;
     if (values.length > 0) yield { type: name === 'audit' ? 'audit' : 'ban', values };
@@ -108,7 +102,7 @@ async function* countersIn(redis: Connection): AsyncGenerator<Batch & { type: 'l
   for await (const subjects of countedSubjects(redis)) {
     // Braces in a subject change the slot of its key.
     const whole = subjects.filter((subject) => met.add(subject) && !/[{}]/.test(subject));
-    const named = whole.map((subject) => ({ tag: subject, key: keyOf.counters(subject) }));
+    const named = whole.map((subject) => ({ key: keyOf.counters(subject) }));
     const answers = await scriptOnAll(redis, COUNTERS_OF, named);
     const values: SubjectCounters[] = whole.flatMap((subject, i) => {
       const stored = parseStoredCounters(answers[i]);

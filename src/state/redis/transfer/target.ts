@@ -3,15 +3,15 @@ import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.t
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Batch, LastUse, Outcome, RecordType, Target, TargetOptions, ValueOf } from '../../transfer/records.ts';
 import { decideToken, KnownEntries } from '../../transfer/rules.ts';
-import { AuditEntries, LOGS, type LogName } from '../audit-entries.ts';
-import { BanList } from '../ban-list.ts';
-import { EVERYTHING_CHANGED } from '../bus.ts';
+import { auditEntriesIn, LOGS, type LogName } from '../audit-entries.ts';
+import { type BanList, banListIn } from '../ban-list.ts';
 import { type Connection, disconnect } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
 import { redisName } from '../open.ts';
 import { tokensIn, usesInRedis } from '../records.ts';
 import { loadScript, runScript } from '../scripts.ts';
+import { EVERYTHING_CHANGED } from '../subscriber.ts';
 import { withTimeout } from '../timeouts.ts';
 import { importCounters } from './counters.ts';
 import { takeKeys } from './keys.ts';
@@ -36,7 +36,7 @@ export async function openRedisTarget(settings: RedisSettings, options: TargetOp
     throw error;
   }
   // Only adds bans.
-  const index = new BanList(redis, { clock: () => '', banOf: async () => null });
+  const index = banListIn(redis, { clock: () => '', banOf: async () => null });
   const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;
 
@@ -107,7 +107,7 @@ async function takeUses(redis: Connection, given: readonly LastUse[], dryRun: bo
 
 /** Imports entries into a log. An empty log keeps the entries' numbers, up to the first gap. */
 function auditTaking(redis: Connection, settings: AuditSettings, log: LogName) {
-  const entries = new AuditEntries(redis, settings, log);
+  const entries = auditEntriesIn(redis, settings, log);
   let known: KnownEntries | null = null;
 
   async function read(): Promise<KnownEntries> {

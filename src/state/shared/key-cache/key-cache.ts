@@ -43,19 +43,9 @@ export class KeyCache {
     return row && this.#doubts.isTrue(hash, Math.max(row.at, freshness.swept)) ? row.record : null;
   }
 
-  /** `null`: unknown. */
-  get imported(): boolean | null {
-    return this.#usable()?.imported ?? null;
-  }
-
-  /** `null`: unknown. */
-  get tokens(): readonly TokenRecord[] | null {
-    return this.#usable()?.tokens ?? null;
-  }
-
-  /** At least 1. */
-  get gateways(): number {
-    return this.#usable()?.gateways ?? 1;
+  /** What is known during an outage besides keys; `null`: nothing. */
+  get known(): Pick<Freshness, 'imported' | 'tokens' | 'gateways'> | null {
+    return this.#usable();
   }
 
   /** Marks a changed key: its row is valid only if read later. */
@@ -142,7 +132,7 @@ export class KeysInDoubt {
 }
 
 export interface KeysWithCacheOptions {
-  readonly cache: Pick<KeyCache, 'find' | 'imported' | 'doubt' | 'differs'>;
+  readonly cache: Pick<KeyCache, 'find' | 'known' | 'doubt' | 'differs'>;
   /** Called with a key that differs between cache and store. */
   readonly refresh: (hash: string) => void;
 }
@@ -175,7 +165,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
         return await keys.hasImported();
       } catch (error) {
         // The first import may be newer than the cache, so `false` in the cache proves nothing.
-        if (error instanceof Outage && cache.imported) return true;
+        if (error instanceof Outage && cache.known?.imported) return true;
         throw error;
       }
     },
@@ -186,7 +176,7 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
  * Operator tokens during an outage: as last read by this process, or else from the cache. The cache lags by seconds, so
  * it must not restore a token that is known to be deleted.
  */
-export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'tokens'>): TokenStore {
+export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'known'>): TokenStore {
   let last: readonly TokenRecord[] | null = null;
   return {
     ...tokens,
@@ -196,7 +186,7 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'token
         last = listed;
         return listed;
       } catch (error) {
-        const cached = error instanceof Outage ? (last ?? cache.tokens) : null;
+        const cached = error instanceof Outage ? (last ?? cache.known?.tokens ?? null) : null;
         if (cached === null) throw error;
         return [...cached];
       }

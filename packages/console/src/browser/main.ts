@@ -20,7 +20,7 @@ import { Requests } from './views/requests.ts';
 import { Top } from './views/top.ts';
 
 /** The whole console: who is signed in, where one can go, and the view of the place. */
-export function App() {
+function App() {
   const [session, setSession] = useState<Session | null>(null);
   /** Why the session has ended. */
   const [ended, setEnded] = useState<string | null>(null);
@@ -62,19 +62,12 @@ export function App() {
     };
   }, [end, take, fail]);
 
-  function leave() {
-    signOut().then((next) => {
-      setEnded(null);
-      setSession(next);
-      notifyTabs('session');
-    }, fail);
-  }
-
   function enter(next: Session) {
     setEnded(null);
     setSession(next);
     notifyTabs('session');
   }
+  const leave = () => void signOut().then(enter, fail);
 
   if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));
   if (session === null)
@@ -130,15 +123,12 @@ function skip(event: MouseEvent) {
   document.getElementById('content')?.focus();
 }
 
-export interface ViewOf {
-  /** The first part of its address. */
+/** All views in the order of the navigation; the first opens the console. `name`: the first part of the address. */
+const VIEWS: readonly {
   readonly name: string;
   readonly title: string;
   readonly view: ComponentType<{ place: Place }>;
-}
-
-/** All views in the order of the navigation; the first opens the console. */
-export const VIEWS: readonly ViewOf[] = [
+}[] = [
   { name: 'overview', title: 'Overview', view: Overview },
   { name: 'keys-and-accounts', title: 'Keys and accounts', view: Clients },
   { name: 'requests', title: 'Requests', view: Requests },

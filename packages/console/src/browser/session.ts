@@ -1,23 +1,16 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Role } from '../admin-api.ts';
-import { type Operator, type Session, SIGNED_OUT } from './api/client.ts';
+import { type Session, SIGNED_OUT } from './api/client.ts';
 
 const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
 export const SessionContext = createContext<Session>(SIGNED_OUT);
 
-/** The signed-in operator. Only for views that need a session. */
-export function useOperator(): Operator {
-  return useContext(SessionContext).operator!;
-}
-
 /** Pages of other systems, see `console.links`. */
-export function useLinks(): Session['links'] {
-  return useContext(SessionContext).links;
-}
+export const useLinks = (): Session['links'] => useContext(SessionContext).links;
 
-/** Whether the operator's role may do what needs this one. The API refuses it all the same. */
+/** Whether the role of the signed-in operator may do what needs this one. The API refuses it all the same. */
 export function useMay(needed: Role): boolean {
-  return ROLES.indexOf(useOperator().role) >= ROLES.indexOf(needed);
+  return ROLES.indexOf(useContext(SessionContext).operator!.role) >= ROLES.indexOf(needed);
 }

@@ -1,27 +1,16 @@
 import { h } from 'preact';
-import { useState } from 'preact/hooks';
-import { ApiError, type Session, signIn } from './api/client.ts';
+import { type Session, signIn } from './api/client.ts';
+import { useCall } from './api/use-call.ts';
 import { Failure } from './parts/notice.ts';
 
 /** The field has no name and its form no target, so that only this script reads the token. It is nowhere kept. */
 export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn: (session: Session) => void }) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { error, busy, run } = useCall();
 
   async function submit(event: SubmitEvent) {
     event.preventDefault();
     const field = (event.currentTarget as HTMLFormElement).querySelector('input')!;
-    setBusy(true);
-    setError(null);
-    try {
-      onSignedIn(await signIn(field.value.trim()));
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-      field.select();
-    } finally {
-      setBusy(false);
-    }
+    if (!(await run(async () => onSignedIn(await signIn(field.value.trim()))))) field.select();
   }
 
   return h('main', { class: 'sign-in' }, [

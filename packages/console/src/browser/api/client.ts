@@ -5,15 +5,10 @@ import type { AnswerTo, SentTo } from '../../calls.ts';
 const API = '/console/api';
 const SESSION = '/console/session';
 
-export interface Operator {
-  readonly name: string;
-  readonly role: Role;
-}
-
 /** Who is signed in. */
 export interface Session {
   /** `null`: not signed in. */
-  readonly operator: Operator | null;
+  readonly operator: { readonly name: string; readonly role: Role } | null;
   /** Whether sign-in is not needed: a loopback address, and no token was ever set. */
   readonly open: boolean;
   /** Seconds after which who does nothing is signed out. */

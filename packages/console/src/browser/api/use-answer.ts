@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AnswerTo, SentTo } from '../../calls.ts';
 import { ApiError, type CallOptions, request } from './client.ts';
 
@@ -94,4 +94,12 @@ export function useRefreshWith({ refresh }: Pick<Answer<unknown>, 'refresh'>, wh
     if (before.current !== null) void refresh();
     before.current = what;
   }, [what, refresh]);
+}
+
+/** The time some hours before now, for a query; empty without hours. It stays, because a time that moves would be another question with each look. */
+export function useHoursAgo(hours: string): string {
+  return useMemo(
+    () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
+    [hours],
+  );
 }

@@ -1,6 +1,6 @@
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../api/client.ts';
+import { useCall } from '../api/use-call.ts';
 import { Failure } from './notice.ts';
 
 export interface Act {
@@ -18,31 +18,31 @@ export interface Act {
   readonly needsReason?: boolean;
   /** Does it. What it resolves with is shown until it is closed; nothing: the dialog closes by itself. */
   readonly run: (form: FormData, reason: string) => Promise<ComponentChildren>;
+  /** Called when the dialog is closed after the act was done: its result stays until then. */
+  readonly after?: () => void;
 }
 
-/** Asks once whether to do something to the state, with a reason for the audit log. Closed by `onClose`. */
-export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
+/**
+ * Asks once whether to do something to the state, with a reason for the audit log. Calls `onDone` afterwards, and
+ * `onClose` when it is closed.
+ */
+function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { error, busy, run } = useCall();
+  const [isDone, setDone] = useState(false);
   const [result, setResult] = useState<ComponentChildren>(null);
   useEffect(() => dialog.current?.showModal(), []);
 
-  async function submit(event: SubmitEvent) {
+  function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    setBusy(true);
-    setError(null);
-    try {
-      const message = await act.run(form, String(form.get('reason') ?? '').trim());
+    void run(async () => {
+      const message = await act.run(form, textIn(form, 'reason'));
+      setDone(true);
+      onDone();
       if (message) setResult(message);
       else dialog.current?.close();
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
+    });
   }
 
   /** The browser gives the focus back to the button that opened it, unless that is gone with what was done. */
@@ -50,6 +50,7 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     const { activeElement, body } = document;
     const isLost = activeElement === body || dialog.current?.contains(activeElement);
     onClose();
+    if (isDone) act.after?.();
     if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
   }
 
@@ -91,27 +92,28 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
 
 export interface Acts {
   /** A button that opens the act. */
-  readonly button: (act: Act, label?: string) => ComponentChildren;
+  readonly button: (act: Act) => ComponentChildren;
+  readonly open: (act: Act) => void;
   /** The open dialog; to be put where it stays although the button may go. */
   readonly dialog: ComponentChildren;
 }
 
-/** Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its result, stay until they are closed. */
-export function useActs(): Acts {
+/**
+ * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its result, stay until they are closed.
+ * `onDone` is called after each: the shown data is out of date then.
+ */
+export function useActs(onDone: () => void = () => {}): Acts {
   const [act, setAct] = useState<Act | null>(null);
   return {
-    button: (one, label) =>
-      h(
-        'button',
-        {
-          key: one.title,
-          type: 'button',
-          class: one.dangerous ? 'dangerous-quiet' : undefined,
-          'aria-haspopup': 'dialog',
-          onClick: () => setAct(one),
-        },
-        label ?? one.verb,
-      ),
-    dialog: act && h(ActDialog, { key: act.title, act, onClose: () => setAct(null) }),
+    button: (one) => {
+      const look = one.dangerous ? 'dangerous-quiet' : undefined;
+      const open = { 'aria-haspopup': 'dialog', onClick: () => setAct(one) } as const;
+      return h('button', { key: one.title, type: 'button', class: look, ...open }, one.verb);
+    },
+    open: setAct,
+    dialog: act && h(ActDialog, { key: act.title, act, onDone, onClose: () => setAct(null) }),
   };
 }
+
+/** A field of a form, without spaces around it; empty if it is missing. */
+export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim();

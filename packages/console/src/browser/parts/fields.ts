@@ -12,6 +12,12 @@ export function Field({ label, note, ...input }: { label: string; note?: Compone
   ]);
 }
 
+/** `examples`: durations for its title. */
+export function DurationField({ examples, ...input }: { label: string; examples: string; note: string } & InputProps) {
+  const title = `A number with a unit, for example ${examples}.`;
+  return h(Field, { pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)', title, ...input });
+}
+
 interface ChoiceProps {
   readonly label: string;
   readonly options: readonly (readonly [value: string, word: string])[];

@@ -1,9 +1,10 @@
 import { h } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Entry } from '../../admin-api.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer, useHoursAgo } from '../api/use-answer.ts';
 import { number } from '../format.ts';
 import { ClientLink } from '../parts/client-link.ts';
+import { Facts } from '../parts/facts.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Badge } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
@@ -23,16 +24,14 @@ const SINCE = [
 
 /** `storegate audit list`: who changed what, and when. */
 export function Audit({ place: { query } }: { place: Place }) {
-  const { actor = '', action = '', target = '', below = '' } = query;
+  const { actor = '', action = '', target = '', since = '', below = '' } = query;
   const [isLive, setLive] = useState(false);
-  // Asked for once: a time that moves would be another question with each look.
-  const since = useMemo(() => sinceHours(query.since), [query.since]);
   const answer = useAnswer('/audit', {
-    query: { actor, action, target, since, below, limit: 50 },
+    query: { actor, action, target, since: useHoursAgo(since), below, limit: 50 },
     every: isLive ? 10_000 : undefined,
   });
   const go = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret('audit', '', { actor, action, target, since: query.since ?? '', ...changed });
+    goUnlessSecret('audit', '', { actor, action, target, since, ...changed });
 
   return h(
     View,
@@ -54,29 +53,19 @@ export function Audit({ place: { query } }: { place: Place }) {
         label: 'Filter the audit log',
         verb: 'Filter',
         onSubmit: go,
-        all: ['actor', 'action', 'target', 'since', 'below'].some((name) => query[name]) ? linkTo('audit') : undefined,
+        all: actor || action || target || since || below ? linkTo('audit') : undefined,
       },
       h(SearchField, { label: 'Operator', name: 'actor', value: actor, maxLength: 100 }),
       h(SearchField, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
       h(SearchField, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
-      h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),
+      h(Choice, { label: 'Since', options: SINCE, value: since, onChoice: (one) => go({ since: one }) }),
     ),
     answerView(answer, ({ entries }) => h(Entries, { entries })),
-    h(Pager, {
-      of: 'the audit log',
-      at: below || null,
-      next: answer.value?.next ? String(answer.value.next) : null,
-      onGo: (at) => go({ below: at ?? '' }),
-    }),
+    h(Pager, { of: 'the audit log', at: below, next: answer.value?.next, onGo: (at) => go({ below: at }) }),
   );
 }
 
-function sinceHours(hours: string | undefined): string | undefined {
-  const known = Number(hours);
-  return known > 0 ? new Date(Date.now() - known * 3_600_000).toISOString() : undefined;
-}
-
-export function Entries({ entries }: { entries: readonly Entry[] }) {
+function Entries({ entries }: { entries: readonly Entry[] }) {
   return h(Table<Entry>, {
     caption: 'Audit log, newest first',
     rows: entries,
@@ -123,15 +112,9 @@ function Changes({ entry }: { entry: Entry }) {
 }
 
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
-  return h(
-    'dl',
-    { class: 'facts' },
-    changes.flatMap(({ name, before, after }) => [
-      h('dt', { key: `${name} name` }, name),
-      h('dd', { key: name }, [
-        before !== undefined && [h('del', null, before), ' → '],
-        after === undefined ? 'gone' : h('ins', null, after),
-      ]),
-    ]),
-  );
+  const facts = changes.map(({ name, before, after }) => {
+    const now = after === undefined ? 'gone' : h('ins', null, after);
+    return [name, before === undefined ? now : [h('del', null, before), ' → ', now]] as const;
+  });
+  return h(Facts, { facts });
 }

@@ -1,8 +1,7 @@
 import { h } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { Ban } from '../../admin-api.ts';
 import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
-import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
+import { useAnswer, useHoursAgo, useRefreshWith } from '../api/use-answer.ts';
 import { type Acts, useActs } from '../parts/act.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { ClientLink } from '../parts/client-link.ts';
@@ -15,24 +14,20 @@ import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
-const PAGE = 50;
-
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
   const bans = useAnswer('/bans', { every: 5_000 });
-  const acts = useActs();
+  const acts = useActs(() => void bans.refresh());
   const mayAct = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
-    answerView(bans, ({ bans: inForce }) =>
-      h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
-    ),
+    answerView(bans, ({ bans: inForce }) => h(Banned, { bans: inForce, acts: mayAct ? acts : null })),
     h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
     acts.dialog,
   ]);
 }
 
-function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null; done: () => void }) {
+function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
   return h(Table<Ban>, {
     caption: 'Current bans',
     rows: bans,
@@ -66,40 +61,36 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
       },
       ...(acts === null
         ? []
-        : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts, done)) }]),
+        : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)) }]),
     ],
   });
 }
 
 /** A ban of a deleted key or plan has no account to name. */
-function actsOf(ban: Ban, { button }: Acts, done: () => void) {
+function actsOf(ban: Ban, { button }: Acts) {
   const party = ban.key ?? ban.account;
   if (party === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
   const target = banTargetOf(party, [
     { ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan },
   ]);
-  return [button(liftAct(target, done)), button(extendAct(target, ban.until, done))];
+  return [button(liftAct(target)), button(extendAct(target, ban.until))];
 }
 
-const SPANS: readonly (readonly [value: string, word: string])[] = [
+const SPANS = [
   ['', 'all that is kept'],
   ['1', 'the last hour'],
   ['24', 'the last day'],
   ['168', 'the last 7 days'],
   ['720', 'the last 30 days'],
-];
+] as const;
 
 /** `inForce`: the bans in force, with which the history changes. */
 function History({ place, inForce }: { place: Place; inForce: string | null }) {
   const { query } = place;
   const { party = '', hours = '', below = '' } = query;
-  // Asked for once: a time that moves would be another question with each look.
-  const since = useMemo(
-    () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
-    [hours],
-  );
-  const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: PAGE } });
+  const since = useHoursAgo(hours);
+  const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: 50 } });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
 
@@ -123,11 +114,6 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
     ),
     answerView(answer, ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' })),
-    h(Pager, {
-      of: 'the history',
-      at: below || null,
-      next: answer.value?.next ? String(answer.value.next) : null,
-      onGo: (at) => show({ below: at ?? '' }),
-    }),
+    h(Pager, { of: 'the history', at: below, next: answer.value?.next, onGo: (at) => show({ below: at }) }),
   ];
 }

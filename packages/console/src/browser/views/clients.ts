@@ -47,18 +47,17 @@ function Found({ find }: { find: string }) {
 }
 
 /** All that is known of one key, and what can be done to it. */
-export function KeyPage({ name }: { name: string }) {
+function KeyPage({ name }: { name: string }) {
   const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
   const party = useSubject(name);
-  const acts = useActs();
-  const refresh = () => {
+  const acts = useActs(() => {
     void key.refresh();
     party.refresh();
-  };
+  });
   return h(View, { title: name, about: key.value && h(About, key.value), actions: h(Search, null) }, [
     answerView(key, (value) => [
       h(Windows, { name, party, acts }),
-      h(Record, { value, acts, refresh }),
+      h(Record, { value, acts }),
       h(Activity, { name, party }),
     ]),
     acts.dialog,
@@ -76,7 +75,7 @@ function About(key: Key) {
   ];
 }
 
-function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () => void }) {
+function Record({ value, acts }: { value: Key; acts: Acts }) {
   const { account, plan, label, limits, rotation, addresses, scopes, metadata } = value;
   const mayAct = useMay('operate');
   const time = (at: string | null) => at && h(Time, { at });
@@ -109,14 +108,14 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
     mayAct &&
       h('div', { class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
         value.status !== 'revoked' && [
-          acts.button(planAct(value, refresh)),
-          acts.button(limitsAct(value, refresh)),
-          acts.button(labelAct(value, refresh)),
-          acts.button(rotateAct(value, refresh)),
-          acts.button(value.disabled === null ? disableAct(value, refresh) : enableAct(value, refresh)),
-          acts.button(revokeAct(value, refresh)),
+          acts.button(planAct(value)),
+          acts.button(limitsAct(value)),
+          acts.button(labelAct(value)),
+          acts.button(rotateAct(value)),
+          acts.button(value.disabled === null ? disableAct(value) : enableAct(value)),
+          acts.button(revokeAct(value)),
         ],
-        acts.button(newKeyAct({ account, plan }, refresh)),
+        acts.button(newKeyAct({ account, plan })),
       ]),
   ];
 }
@@ -126,24 +125,19 @@ function overlapOf(ends: string | null) {
 }
 
 /** All that is known of one account with its keys, and what can be done to it. */
-export function AccountPage({ name }: { name: string }) {
+function AccountPage({ name }: { name: string }) {
   const account = useAnswer(`/accounts/${encodeURIComponent(name)}`);
   const keys = useAnswer('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
   const party = useSubject(name);
-  const acts = useActs();
   const mayAct = useMay('operate');
-  const refresh = () => {
+  const acts = useActs(() => {
     void account.refresh();
     void keys.refresh();
     party.refresh();
-  };
+  });
   return h(
     View,
-    {
-      title: name,
-      about: 'Account',
-      actions: h(Search, null),
-    },
+    { title: name, about: 'Account', actions: h(Search, null) },
     answerView(account, (value) => [
       h(Facts, {
         facts: [
@@ -154,7 +148,7 @@ export function AccountPage({ name }: { name: string }) {
       }),
       value.keys > 0 && h(Windows, { name, party, acts }),
       h('h2', null, 'Keys'),
-      mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }, refresh))),
+      mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
       answerView(keys, ({ keys, next }) => [
         h(List, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
         next !== null &&
@@ -167,7 +161,7 @@ export function AccountPage({ name }: { name: string }) {
 }
 
 /** Leads to the key whose whole id is given, else to all that have it as a part. */
-export function Search({ find = '' }: { find?: string }) {
+function Search({ find = '' }: { find?: string }) {
   function look({ find: text = '' }: Readonly<Record<string, string>>) {
     if (isKeyId(text)) goUnlessSecret('keys-and-accounts', text);
     else goUnlessSecret('keys-and-accounts', '', { find: text });

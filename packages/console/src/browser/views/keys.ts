@@ -14,8 +14,6 @@ import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
-const PAGE = 50;
-
 const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', disabled: 'warn', expired: 'warn', revoked: 'bad' };
 
 /** How a key is, as a word. */
@@ -24,12 +22,11 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
 }
 
 /** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
-export function Keys({ place }: { place: Place }) {
-  const { query } = place;
+export function Keys({ place: { query } }: { place: Place }) {
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
-  const answer = useAnswer('/keys', { query: { find, account, plan, status, sort, after, limit: PAGE } });
+  const answer = useAnswer('/keys', { query: { find, account, plan, status, sort, after, limit: 50 } });
   const mayAct = useMay('operate');
-  const acts = useActs();
+  const acts = useActs(() => void answer.refresh());
   const show = (changes: Readonly<Record<string, string>>) =>
     goUnlessSecret('keys', '', { find, account, plan, status, sort, ...changes });
   const isFiltered = [find, account, plan, status].some((text) => text !== '');
@@ -39,57 +36,37 @@ export function Keys({ place }: { place: Place }) {
     {
       title: 'Keys',
       about: 'All keys, their owners and last use',
-      actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
+      actions: mayAct && acts.button(newKeyAct({})),
     },
-    h(KeyFilters, { query: { find, account, plan, status, sort }, show, isFiltered }),
-    answerView(answer, ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' })),
-    h(Pager, {
-      of: 'keys',
-      at: after || null,
-      next: answer.value?.next ?? null,
-      onGo: (at) => show({ after: at ?? '' }),
-    }),
-    acts.dialog,
-  );
-}
-
-interface KeyFiltersProps {
-  readonly query: Readonly<Record<'find' | 'account' | 'plan' | 'status' | 'sort', string>>;
-  readonly show: (changes: Readonly<Record<string, string>>) => void;
-  readonly isFiltered: boolean;
-}
-
-function KeyFilters({ query, show, isFiltered }: KeyFiltersProps) {
-  const one = (words: readonly string[]) => words.map((word) => [word, word] as const);
-  return h(
-    Filters,
-    { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined },
-    [
+    h(Filters, { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined }, [
       h(SearchField, {
         label: 'Find',
         name: 'find',
-        value: query.find,
+        value: find,
         maxLength: 200,
         placeholder: 'id, account or label',
       }),
-      h(SearchField, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
-      h(SearchField, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
+      h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 64 }),
+      h(SearchField, { label: 'Plan', name: 'plan', value: plan, maxLength: 64 }),
       h(Choice, {
         label: 'Status',
-        value: query.status,
-        options: [['', 'all'], ...one(Object.keys(TONES))],
-        onChoice: (status) => show({ status }),
+        value: status,
+        options: [['', 'all'], ...Object.keys(TONES).map((word) => [word, word] as const)],
+        onChoice: (one) => show({ status: one }),
       }),
       h(Choice, {
         label: 'Order',
-        value: query.sort,
+        value: sort,
         options: [
           ['-created', 'newest first'],
           ['created', 'oldest first'],
         ],
-        onChoice: (sort) => show({ sort }),
+        onChoice: (one) => show({ sort: one }),
       }),
-    ],
+    ]),
+    answerView(answer, ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' })),
+    h(Pager, { of: 'keys', at: after, next: answer.value?.next, onGo: (at) => show({ after: at }) }),
+    acts.dialog,
   );
 }
 

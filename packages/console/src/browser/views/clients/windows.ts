@@ -40,36 +40,26 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
         }),
       ),
       h(LeftOut, { usage }),
-      mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts, done: party.refresh }),
+      mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts }),
     ]),
   ];
 }
 
-function Buttons({
-  usage,
-  target,
-  acts,
-  done,
-}: {
-  usage: readonly Usage[];
-  target: BanTarget;
-  acts: Acts;
-  done: () => void;
-}) {
+function Buttons({ usage, target, acts }: { usage: readonly Usage[]; target: BanTarget; acts: Acts }) {
   const windows = [...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name)))];
   // Without limits nothing is counted, and nothing can be done about it.
   if (windows.length === 0) return null;
   const banned = usage.filter((one) => one.banned !== null);
   const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.level > 0);
   return h('div', { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' }, [
-    hasStrikes && acts.button(liftAct(target, done)),
-    acts.button(banAct(target, done)),
+    hasStrikes && acts.button(liftAct(target)),
+    acts.button(banAct(target)),
     // The API extends the bans of all that a party stands for, or of none.
     banned.length > 0 &&
       banned.length === usage.length &&
-      acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null, done)),
-    acts.button(grantAct(target, windows, done)),
-    acts.button(resetAct(target, done)),
+      acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null)),
+    acts.button(grantAct(target, windows)),
+    acts.button(resetAct(target)),
   ]);
 }
 
@@ -165,15 +155,8 @@ function LeftOut({ usage }: { usage: readonly Usage[] }) {
   return h('p', { class: 'strikes' }, words);
 }
 
-interface MeterProps {
-  /** What is measured, for people who do not see the row that it is in. */
-  readonly label: string;
-  readonly used: number;
-  readonly limit: number;
-}
-
-/** How much of a limit is used, as a bar and in figures. */
-export function Meter({ label, used, limit }: MeterProps) {
+/** How much of a limit is used, as a bar and in figures. `label`: for people who do not see its row. */
+function Meter({ label, used, limit }: { label: string; used: number; limit: number }) {
   const full = used >= limit;
   return h('div', { class: 'meter' }, [
     // Beyond `high` browsers draw it in another colour; the figures say the same.

@@ -1,9 +1,10 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ConfigDiff, Reload as Reloaded } from '../../../admin-api.ts';
-import { ApiError, call } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { type Act, ActDialog } from '../../parts/act.ts';
+import { useCall } from '../../api/use-call.ts';
+import { useActs } from '../../parts/act.ts';
 import { Badge, Failure } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { answerView } from '../../parts/view.ts';
@@ -33,7 +34,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
         h(Reload, {
           key: reloads,
           // Whether there is anything to reload is known when the files were compared.
-          canBe: answer.error === null && answer.value !== null && !isSame(answer.value),
+          canBe: answer.error === null && answer.value !== null && differencesIn(answer.value).length > 0,
           onDone: () => {
             onReloaded();
             return lookAgain();
@@ -45,44 +46,28 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 
 /** Asks what a reload would do before it offers one. */
 function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void> }) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [planned, setPlanned] = useState<Reloaded | null>(null);
-  const [isDone, setDone] = useState(false);
-
+  const { error, run } = useCall();
+  const acts = useActs();
   if (!canBe) return null;
 
   // The files may have changed since they were compared: the plan is computed when it is requested.
   async function plan() {
-    setError(null);
-    try {
-      setPlanned(await call('POST', '/reload', { query: { dryRun: true } }));
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    }
-  }
-
-  const act: Act = {
-    title: 'Reload the configuration',
-    effect: planned && h(WhatReloads, { reloaded: planned, isDone: false }),
-    verb: 'Reload',
-    async run(_form, reason) {
-      const reloaded = await call('POST', '/reload', { reason });
-      setDone(true);
-      return h(WhatReloads, { reloaded, isDone: true });
-    },
-  };
-
-  function close() {
-    setPlanned(null);
-    // The result stays until it is closed, and then there is another question.
-    if (isDone) void onDone();
+    const planned = await call('POST', '/reload', { query: { dryRun: true } });
+    acts.open({
+      title: 'Reload the configuration',
+      effect: h(WhatReloads, { reloaded: planned, isDone: false }),
+      verb: 'Reload',
+      async run(_form, reason) {
+        return h(WhatReloads, { reloaded: await call('POST', '/reload', { reason }), isDone: true });
+      },
+      after: () => void onDone(),
+    });
   }
 
   return [
-    h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: plan }, 'Reload …'),
+    h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => run(plan) }, 'Reload …'),
     h(Failure, { error }),
-    planned && h(ActDialog, { act, onClose: close }),
+    acts.dialog,
   ];
 }
 
@@ -105,10 +90,8 @@ function Names({ names }: { names: readonly string[] }) {
   );
 }
 
-export const isSame = (differences: ConfigDiff): boolean => differencesIn(differences).length === 0;
-
 /** All differences in one table. */
-export function Different({ differences }: { differences: ConfigDiff }) {
+function Different({ differences }: { differences: ConfigDiff }) {
   return h(Table<Difference>, {
     caption: 'Pending changes',
     rows: differencesIn(differences),

@@ -2,8 +2,9 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 import { ApiError, call } from '../../api/client.ts';
+import { useCall } from '../../api/use-call.ts';
 import { plural } from '../../format.ts';
-import { type Act, ActDialog } from '../../parts/act.ts';
+import { type Act, useActs } from '../../parts/act.ts';
 import { ClientLink } from '../../parts/client-link.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure, Notice } from '../../parts/notice.ts';
@@ -16,7 +17,7 @@ interface SimulationProps {
   /** `null`: a new plan. */
   readonly plan: Plan | null;
   /** Names that a new plan cannot have. */
-  readonly taken?: readonly string[];
+  readonly taken?: readonly string[] | undefined;
   readonly onPut: (name: string) => Promise<void>;
 }
 
@@ -38,39 +39,25 @@ const COUNTS = [
   ['account', 'all keys of an account'],
 ] as const;
 
-interface SimulationFormProps {
-  /** `null`: a new plan, with a field for its name. */
-  readonly plan: Plan | null;
-  readonly taken?: readonly string[] | undefined;
+interface SimulationFormProps extends Pick<SimulationProps, 'plan' | 'taken'> {
   readonly onTried: (tried: SimulatedDraft | null) => void;
 }
 
 /** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
-export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
+function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
+  const { error, busy, run } = useCall();
 
-  async function submit(event: SubmitEvent) {
+  function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const name = plan?.name ?? String(form.get('name'));
     const draft = draftOf(plan, form);
-    setBusy(true);
-    setError(null);
     onTried(null);
-    try {
+    void run(async () => {
       // The API would change the plan of this name.
       if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
-      onTried({
-        draft,
-        trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }),
-      });
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
+      onTried({ draft, trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }) });
+    });
   }
 
   return h('form', { onSubmit: submit }, [
@@ -110,7 +97,7 @@ export function SimulationForm({ plan, taken = [], onTried }: SimulationFormProp
 const MOST_NAMED = 20;
 
 /** What the change would do to keys as they stand now. */
-export function SimulatedChange({ trial }: { trial: PlanSimulation }) {
+function SimulatedChange({ trial }: { trial: PlanSimulation }) {
   const { before, after, keys, overLimit, unusable } = trial;
   return [
     h('h3', null, 'Now'),
@@ -149,16 +136,13 @@ function Named({ subjects }: { subjects: readonly string[] }) {
   ];
 }
 
+interface SetPlanProps extends Pick<SimulationProps, 'onPut'> {
+  readonly tried: SimulatedDraft;
+}
+
 /** Puts in force what was tried. */
-export function SetPlan({
-  tried: { draft, trial },
-  onPut,
-}: {
-  tried: SimulatedDraft;
-  onPut: (name: string) => Promise<void>;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  const [isDone, setDone] = useState(false);
+function SetPlan({ tried: { draft, trial }, onPut }: SetPlanProps) {
+  const acts = useActs();
   if (!useMay('admin')) return null;
   const { plan, after, keys } = trial;
   const act: Act = {
@@ -174,19 +158,12 @@ export function SetPlan({
     verb: 'Apply',
     async run(_form, reason) {
       const put = await call('PUT', `/plans/${encodeURIComponent(plan)}`, { body: draft, reason });
-      setDone(true);
       return h('p', null, `Plan ${put.plan} has `, h('code', null, put.after ?? 'no limits of its own'), ' now.');
     },
+    after: () => void onPut(plan),
   };
-
-  function close() {
-    setOpen(false);
-    // The result stays until it is closed; then the plan is another one.
-    if (isDone) void onPut(plan);
-  }
-
   return [
-    h('p', null, h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Apply …')),
-    isOpen && h(ActDialog, { act, onClose: close }),
+    h('p', null, h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => acts.open(act) }, 'Apply …')),
+    acts.dialog,
   ];
 }

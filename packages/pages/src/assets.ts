@@ -4,27 +4,52 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { Content } from './content.ts';
 import { entityTag } from './entity-tag.ts';
+import { type Html, html } from './html.ts';
 
 export interface Assets {
   /** With a trailing slash. The path changes with the content, so browsers can cache it forever. */
   readonly base: string;
   /** By full path. */
   readonly contents: ReadonlyMap<string, Content>;
+  /** The head of the page; `first`: scripts before the modules. */
+  readonly head: (title: string, first?: Html) => Html;
 }
 
-export const BASE_STYLE = 'styles/base.css';
+const SHARED = ['styles/base.css', 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
+const ENTRY = 'browser/main.ts';
 
-const SHARED = [BASE_STYLE, 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
-
-/** `files` maps served names to places on disk. Stripping types and compressing wait for the first request. */
-export function loadAssets(prefix: string, files: Iterable<readonly [name: string, path: string]>): Assets {
-  const sources = [...SHARED, ...files].map(([name, path]) => {
+/**
+ * The modules below `browser/` of a folder, its style sheets `styles/<name>.css` in cascade order, and `others`, which
+ * maps served names to places on disk. Stripping types and compressing wait for the first request.
+ */
+export function loadAssets(
+  prefix: string,
+  folder: string,
+  sheets: readonly string[],
+  others: Iterable<readonly [name: string, path: string]> = [],
+): Assets {
+  const modules = readdirSync(join(folder, 'browser'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `browser/${file.replaceAll('\\', '/')}`)
+    .sort();
+  const styles = sheets.map((name) => `styles/${name}.css`);
+  const own = [...modules, ...styles].map((file) => [file, join(folder, file)] as const);
+  const sources = [...SHARED, ...own, ...others].map(([name, path]) => {
     const source = readFileSync(path);
     return { name, source, tag: entityTag(source) };
   });
   const base = `${prefix}${fingerprint(sources)}/`;
   const contents = new Map(sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]));
-  return { base, contents };
+  const head = (title: string, first: Html | null = null) => html`<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${base}icon.svg" type="image/svg+xml">
+${['styles/base.css', ...styles].map((style) => html`<link rel="stylesheet" href="${base}${style}">\n`)}${first}
+<script type="module" src="${base}${ENTRY}"></script>
+${modules.filter((file) => file !== ENTRY).map((file) => html`<link rel="modulepreload" href="${base}${file}">\n`)}</head>`;
+  return { base, contents, head };
 }
 
 /** By name and tag, so that each shared file is stripped and compressed once per process. */
@@ -35,13 +60,6 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
   const content = shared.get(key) ?? contentOf(name, source, tag);
   shared.set(key, content);
   return content;
-}
-
-export function filesIn(root: string, folder: string, ending: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith(ending))
-    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
-    .sort();
 }
 
 function contentOf(name: string, source: Buffer, tag: string): Content {

@@ -1,4 +1,4 @@
-export { type Assets, BASE_STYLE, filesIn, loadAssets } from './assets.ts';
+export { type Assets, loadAssets } from './assets.ts';
 export { Content, type Page, type RequestFields as Asked } from './content.ts';
 export { entityTag, hasTag } from './entity-tag.ts';
 export { type Html, html, withCode } from './html.ts';

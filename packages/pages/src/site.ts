@@ -1,10 +1,9 @@
 import type { Assets } from './assets.ts';
 import { Content, type Page, type RequestFields } from './content.ts';
-import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
 
 export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
 
-export interface PageParts {
+interface PageParts {
   /** With a trailing slash; a request without it is redirected. */
   readonly path: string;
   readonly html: () => string;
@@ -27,4 +26,29 @@ export function createSite(
     const [content, headers] = served.get(path) ?? [];
     return content && headers ? await content.page(asked, headers) : null;
   };
+}
+
+const REVALIDATE = ['Cache-Control', 'no-cache'];
+
+/** The path of a file changes with its content. */
+const ASSET_HEADERS = [
+  ...['Cache-Control', 'public, max-age=31536000, immutable'],
+  ...['X-Content-Type-Options', 'nosniff'],
+];
+
+/**
+ * A page loads from its origin only, and has nothing inline except scripts with these hashes (`sha256-…`). CSP level 3
+ * does not restrict the CSSOM, so `style-src` needs no exception.
+ */
+function pageHeaders(scripts: readonly string[] = []): readonly string[] {
+  const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');
+  return [
+    ...REVALIDATE,
+    'Content-Security-Policy',
+    `default-src 'none'; script-src ${scriptSources}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ...['Referrer-Policy', 'no-referrer'],
+    ...['X-Content-Type-Options', 'nosniff'],
+    ...['Cross-Origin-Opener-Policy', 'same-origin'],
+  ];
 }

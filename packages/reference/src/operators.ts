@@ -1,7 +1,7 @@
 import { type Contract, isObject, type Json } from '@storegate/openapi';
 import type { FindPage } from '@storegate/pages';
 import { bothForms } from './documents.ts';
-import type { ErrorWords } from './page/error-table.ts';
+import type { ErrorWords } from './page/reference-page.ts';
 import { publish } from './publish.ts';
 import { createReference } from './reference.ts';
 

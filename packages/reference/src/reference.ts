@@ -1,7 +1,12 @@
-import { createSite, type FindPage } from '@storegate/pages';
+import { createRequire } from 'node:module';
+import { createSite, type FindPage, loadAssets } from '@storegate/pages';
 import { type DocumentPaths, type Published, publishedDocuments } from './documents.ts';
-import { referenceAssets } from './files.ts';
 import { type ReferencePage, renderReferencePage } from './page/reference-page.ts';
+
+const { resolve } = createRequire(import.meta.url);
+
+/** In cascade order. */
+const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas', 'narrow'];
 
 export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
@@ -14,7 +19,10 @@ export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
 export function createReference({ published, paths, page, ...content }: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
   if (!page) return createSite(null, documents);
-  const assets = referenceAssets(`${paths.page}assets/`);
+  const assets = loadAssets(`${paths.page}assets/`, import.meta.dirname, STYLES, [
+    ['swagger-ui.js', resolve('swagger-ui-dist/swagger-ui-bundle.js')],
+    ['swagger-ui.LICENSE.txt', resolve('swagger-ui-dist/LICENSE')],
+  ]);
   const html = () => renderReferencePage({ ...content, paths }, assets);
   return createSite({ path: paths.page, html, assets }, documents);
 }

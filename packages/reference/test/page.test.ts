@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorsSection } from '../src/page/error-table.ts';
 import { type BanRules, duration, limitsSection, type Plan, type Window } from '../src/page/limits.ts';
+import { errorsSection } from '../src/page/reference-page.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };

@@ -3,13 +3,11 @@ export interface Place {
   readonly id: string;
 }
 
-interface Identity {
-  /** The operationId, or method and path with a space between them. */
-  readonly id: string;
-}
-
-export function operationHash(tag: string, operation: Identity): string {
-  return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
+/** `id`: the operationId, or method and path with a space between them, which Swagger UI renders in its own way. */
+export function operationHash(tag: string, { id }: { readonly id: string }): string {
+  const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
+  const rendered = method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;
+  return `#/${encodeURIComponent(tag)}/${encodeURIComponent(rendered)}`;
 }
 
 export function placeOf(hash: string): Place | null {
@@ -20,9 +18,4 @@ export function placeOf(hash: string): Place | null {
   } catch {
     return null;
   }
-}
-
-function renderedId({ id }: Identity): string {
-  const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
-  return method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;
 }

@@ -19,8 +19,8 @@ export interface Contents {
 }
 
 /**
- * Rendered by the server, so that it works without scripts. On narrow screens it is a popover, which `contentsButton`
- * opens.
+ * Rendered by the server, so that it works without scripts. On narrow screens it is a popover, which a
+ * button opens.
  */
 export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
@@ -32,10 +32,6 @@ ${guide.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>\n`)}
 )}</ul>
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;
-}
-
-export function contentsButton(): Html {
-  return html`<button type="button" class="contents-button" popovertarget="contents">Contents</button>`;
 }
 
 function groupOf({ name, tags }: TagGroup, operations: readonly Listed[]): Html {

@@ -1,12 +1,16 @@
 import type { Contract } from '@storegate/openapi';
-import { type Html, html } from '@storegate/pages';
+import { type Assets, type Html, html, withCode } from '@storegate/pages';
 import type { DocumentPaths } from '../documents.ts';
-import type { ReferenceAssets } from '../files.ts';
-import { type ErrorWords, errorsSection } from './error-table.ts';
 import { type Limits, limitsSection } from './limits.ts';
-import type { Listed } from './navigation.ts';
-import { type PageContent, renderPage } from './page.ts';
-import { retryingSection } from './retrying.ts';
+import { type Link, type Listed, navigation } from './navigation.ts';
+
+export interface ErrorWords {
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  /** For the client; names and headers are in backticks. */
+  readonly advice: string;
+}
 
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
@@ -16,24 +20,57 @@ export interface ReferencePage {
   readonly errors: readonly ErrorWords[];
 }
 
-export function renderReferencePage(page: ReferencePage, assets: ReferenceAssets): string {
-  const { contract, paths, readers, errors } = page;
+/**
+ * Swagger UI draws the operations into `#reference`. The rest is readable without scripts and stays in place when they
+ * appear.
+ */
+export function renderReferencePage({ contract, paths, readers, errors }: ReferencePage, assets: Assets): string {
   const { title, version, operations, document } = contract;
-  return renderPage({
-    title,
-    version,
-    assets,
-    documents: [
-      { href: paths.json, text: 'JSON' },
-      { href: paths.yaml, text: 'YAML' },
-    ],
-    operations,
-    tagGroups: document['x-tagGroups'],
-    ...('limits' in readers ? forClients(readers, errors) : forOperators(readers.console, errors)),
-  });
+  const { others, start, sections } =
+    'limits' in readers ? forClients(readers, errors) : forOperators(readers.console, errors);
+  const guide = [
+    ...others,
+    { href: '#start', text: 'Start here' },
+    ...sections.map(({ id, title }) => ({ href: `#${id}`, text: title })),
+  ];
+  const documents = [
+    { href: paths.json, text: 'JSON' },
+    { href: paths.yaml, text: 'YAML' },
+  ];
+  return html`<!doctype html>
+<html lang="en">
+${assets.head(`${title} · API reference`, html`<script src="${assets.base}swagger-ui.js" defer></script>`)}
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
+<span class="version">${version}</span></a>
+<span class="contract">Contract:${documents.map(({ href, text }) => html` <a href="${href}">${text}</a>`)}</span>
+<button type="button" class="contents-button" popovertarget="contents">Contents</button></header>
+<div class="columns">
+${navigation({ guide, documents, operations, tagGroups: document['x-tagGroups'] })}
+<main id="content" tabindex="-1">
+<section id="start" aria-labelledby="title">
+<h1 id="title">${title}</h1>
+${start}
+</section>
+<p id="announcement" class="unseen" role="status"></p>
+<div id="reference" class="reference" data-contract="${paths.json}" aria-busy="true"><p class="loading">Drawing the operations …</p>
+<noscript><p>The operations are drawn by a script. Without it, read the contract itself:${documents.map(
+    ({ href }) => html` <a href="${href}">${href.slice(href.lastIndexOf('/') + 1)}</a>`,
+  )}.</p></noscript></div>
+${sections.map(({ markup }) => html`${markup}\n`)}</main>
+</div>
+</body>
+</html>
+`.text;
 }
 
-type Parts = Pick<PageContent, 'others' | 'start' | 'sections'>;
+/** `id`: of the `section` element. */
+interface Parts {
+  readonly others: readonly Link[];
+  readonly start: Html;
+  readonly sections: readonly { readonly id: string; readonly title: string; readonly markup: Html }[];
+}
 
 function forClients(
   { limits, keyHeader }: { readonly limits: Limits; readonly keyHeader: string },
@@ -41,6 +78,7 @@ function forClients(
 ): Parts {
   const note = 'The store adds codes of its own, shown with its operations.';
   return {
+    others: [],
     start: keyForm(keyHeader),
     sections: [
       { id: 'limits', title: 'Plans and limits', markup: limitsSection(limits) },
@@ -70,4 +108,41 @@ aria-describedby="key-note"><button type="submit">Use this key</button>
 <p id="key-note" role="status">Paste it to try operations. It stays in this tab, and goes nowhere but into the header
 <code>${header}</code> of what you send.</p>
 </form>`;
+}
+
+const SAMPLE = `async function send(url, options, attempt = 0) {
+  const response = await fetch(url, options);
+  if (![429, 503].includes(response.status) || attempt === 5) return response;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? 0);
+  const more = 2 ** attempt * Math.random(); // so that clients do not come back all at once
+  await new Promise((resolve) => setTimeout(resolve, (retryAfter + more) * 1000));
+  return send(url, options, attempt + 1);
+}`;
+
+function retryingSection(): Html {
+  return html`<section id="retrying" aria-labelledby="retrying-title">
+<h2 id="retrying-title">How to retry</h2>
+<ol>
+<li><strong>Wait as long as <code>Retry-After</code> says.</strong> It is in whole seconds, and never too short.</li>
+<li><strong>Wait longer each time.</strong> Add a pause that doubles with every attempt (exponential backoff), with some
+chance in it, and give up after a few.</li>
+<li><strong>Know what is safe to repeat.</strong> After <code>429</code> and <code>503</code> nothing was done. After
+<code>502</code> and <code>504</code> it may have been: repeat reads, and writes only if doing them twice does no harm.</li>
+</ol>
+<pre tabindex="0" aria-label="Example in JavaScript"><code>${SAMPLE}</code></pre>
+</section>`;
+}
+
+export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
+  return html`<section id="errors" aria-labelledby="errors-title">
+<h2 id="errors-title">Errors and what to do</h2>
+<p>Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
+the <code>X-Request-Id</code> of the answer when you ask for help. ${note}</p>
+<div class="errors" role="list">${errors.map(entry)}</div>
+</section>`;
+}
+
+function entry({ code, status, title, advice }: ErrorWords): Html {
+  return html`<div class="error" role="listitem" id="errors-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
+<p>${title} <span class="advice">${withCode(advice)}</span></p></div>`;
 }

@@ -21,7 +21,6 @@ export const LARGE_FILES: Readonly<Record<string, Large>> = {
 
 /** By path and name. */
 export const LARGE_FUNCTIONS: Readonly<Record<string, Large>> = {
-  'console/browser/acts/keys.ts newKeyAct': large(56, 'markup of one form'),
   'gateway/wire/head.ts readHead': large(
     95,
     'one pass over the headers of each request: a call for each would cost it time',

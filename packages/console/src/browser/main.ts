@@ -67,7 +67,7 @@ function App() {
     setSession(next);
     notifyTabs('session');
   }
-  const leave = () => void signOut().then(enter, fail);
+  const leave = () => signOut().then(enter, fail);
 
   if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));
   if (session === null)

@@ -33,10 +33,10 @@ function ActDialog({ act, onDone, onClose }: { act: Act; onDone: () => void; onC
   const [result, setResult] = useState<ComponentChildren>(null);
   useEffect(() => dialog.current?.showModal(), []);
 
-  function submit(event: SubmitEvent) {
+  async function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    void run(async () => {
+    await run(async () => {
       const message = await act.run(form, textIn(form, 'reason'));
       setDone(true);
       onDone();

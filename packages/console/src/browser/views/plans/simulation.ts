@@ -47,13 +47,13 @@ interface SimulationFormProps extends Pick<SimulationProps, 'plan' | 'taken'> {
 function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
   const { error, busy, run } = useCall();
 
-  function submit(event: SubmitEvent) {
+  async function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const name = plan?.name ?? String(form.get('name'));
     const draft = draftOf(plan, form);
     onTried(null);
-    void run(async () => {
+    await run(async () => {
       // The API would change the plan of this name.
       if (taken.includes(name)) throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
       onTried({ draft, trial: await call('POST', `/plans/${encodeURIComponent(name)}/simulate`, { body: draft }) });

@@ -327,7 +327,9 @@ describe('a collector', () => {
   test.each(['is down', 'refuses', 'fails', 'hangs'] as const)(
     'that %s affects no request: the failure is reported once, and the recovery too',
     async (mood) => {
-      const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: '200' } });
+      // Only a collector that hangs needs the timeout: a slow machine must not reach it.
+      const timeout = mood === 'hangs' ? '1000' : '60000';
+      const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: timeout } });
       if (mood === 'is down') await collector.close();
       else collector.mood = mood;
       for (let i = 0; i < 3; i++) {

@@ -24,10 +24,6 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
       for (const part of [data, more]) text += typeof part === 'string' ? part : part.toString('latin1');
       return true;
     },
-    writeBytes(before, bytes, after) {
-      text += before + bytes.toString('latin1') + after;
-      return true;
-    },
     answered: () => call.finish(false),
     cutOff: () => call.finish(true),
     takeOver(): { socket: Socket; rest: null } {

@@ -4,7 +4,7 @@ import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
 import { type ClientRequest, type ResponseReceiver, requestHead, type StreamedBody } from './client-request.ts';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
-import { CHUNK_END, chunkSize, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
+import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { type ResponseHead, ResponseHeads } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
@@ -126,11 +126,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     else this.#direct.write(text);
   }
 
-  #writeBytes(before: string, bytes: Buffer, after: string): boolean {
-    if (this.#direct !== null) return this.#direct.writeBytes(before, bytes, after);
-    return this.#socket.write(before + bytes.toString('latin1') + after, 'latin1');
-  }
-
   /** Its receiver gets no further call. */
   cancel(request: ClientRequest): void {
     if (this.#request !== request) return;
@@ -214,7 +209,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   #opened(): void {
     this.#connected = true;
-    this.#direct = directWrites(this.#socket, () => this.#drained());
+    this.#direct = directWrites(this.#socket, () => {});
     if (this.#receiver !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
   }
 
@@ -336,16 +331,16 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#streamed = body;
     // While its own source is slow, no response can be late.
     if (this.#connected) this.#deadline = NEVER;
-    const write = (bytes: Buffer) => {
-      const before = inChunks && bytes.length > 0 ? rest + chunkSize(bytes) : rest;
-      const more = this.#writeBytes(before, bytes, inChunks && bytes.length > 0 ? CHUNK_END : '');
+    const write = (text: string) => {
+      const more = this.#socket.write(rest + text, 'latin1');
       rest = '';
       if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
       return more;
     };
     body.readBody({
       // An empty chunk would end the body.
-      chunk: (bytes) => this.#closed || bytes.length === 0 || write(bytes),
+      chunk: (bytes) =>
+        this.#closed || bytes.length === 0 || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
       end: () => {
         if (this.#closed) return;
         const last = rest + (inChunks ? LAST_CHUNK : '');
@@ -356,7 +351,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
-    if (rest !== '' && !this.#closed) write(EMPTY);
+    if (rest !== '' && !this.#closed) write('');
   }
 
   #drained(): void {

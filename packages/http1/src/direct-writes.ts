@@ -1,9 +1,5 @@
-import { writevSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
-/** In bytes: shorter parts take less time as text. */
-const LARGE = 8 * 1024;
 
 /**
  * Writes text to a connected TCP socket past the queue of its stream, which only costs time while the system takes all
@@ -39,19 +35,6 @@ export class DirectWrites {
     return false;
   }
 
-  /** The bytes may be reused after the call: only those that the system does not take at once are copied. */
-  writeBytes(before: string, bytes: Buffer, after: string): boolean {
-    if (bytes.length < LARGE) return this.write(before + bytes.toString('latin1') + after);
-    const parts = [Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')];
-    const written = this.#isWaiting ? 0 : writtenAtOnce(this.#socket, parts);
-    if (written === before.length + bytes.length + after.length) return true;
-    return this.#socket.write(Buffer.concat(parts).subarray(written));
-  }
-
-  get #isWaiting(): boolean {
-    return this.#pending > 0 || this.#socket.writableLength > 0;
-  }
-
   #end(error: Error | null | undefined): void {
     this.#pending--;
     if (error) this.#socket.destroy(error);
@@ -65,16 +48,4 @@ export class DirectWrites {
 /** `null` for TLS and for streams that are not sockets: they take one write after the other. */
 export function directWrites(socket: Duplex, drained: () => void): DirectWrites | null {
   return socket instanceof Socket && !('encrypted' in socket) ? new DirectWrites(socket, drained) : null;
-}
-
-/** Returns the number of bytes; 0 also after an error, which the stream then reports. */
-function writtenAtOnce(socket: Socket, parts: readonly Buffer[]): number {
-  const { _handle: handle } = socket as unknown as { readonly _handle: { readonly fd?: number } | null };
-  // Windows has no descriptor.
-  if (handle?.fd === undefined || handle.fd < 0) return 0;
-  try {
-    return writevSync(handle.fd, parts);
-  } catch {
-    return 0;
-  }
 }

@@ -146,10 +146,8 @@ export class Closing {
 }
 
 /** RFC 9112 section 7.1. */
-export function chunkSize(bytes: Buffer): string {
-  return `${bytes.length.toString(16)}\r\n`;
+export function chunkText(bytes: Buffer): string {
+  return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 }
-
-export const CHUNK_END = '\r\n';
 
 export const LAST_CHUNK = '0\r\n\r\n';

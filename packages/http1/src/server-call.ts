@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { BodySink } from './body-stream.ts';
-import { CHUNK_END, chunkSize, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './field-lines.ts';
+import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './field-lines.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './heads.ts';
 import { WireError } from './wire-error.ts';
@@ -14,8 +14,6 @@ export interface CallTransport {
   closing(persistent: boolean, dated: boolean): string;
   /** Text has one character per byte. If it returns false, `drained` is called later. */
   write(data: string | Buffer, more?: string | Buffer): boolean;
-  /** The bytes may be reused after the call. */
-  writeBytes(before: string, bytes: Buffer, after: string): boolean;
   answered(persistent: boolean): void;
   /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
@@ -189,8 +187,9 @@ export class ServerCall {
       return true;
     }
     this.#owed -= bytes.length;
-    const [before, after] = this.#measure === 'chunks' ? [chunkSize(bytes), CHUNK_END] : ['', ''];
-    const more = this.#carrier.writeBytes(this.#takeHead() + before, bytes, after);
+    const more = this.#carrier.write(
+      this.#takeHead() + (this.#measure === 'chunks' ? chunkText(bytes) : bytes.toString('latin1')),
+    );
     this.#drain = more ? null : drain;
     return more;
   }

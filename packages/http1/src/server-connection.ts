@@ -254,11 +254,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     return wantsMore;
   }
 
-  writeBytes(before: string, bytes: Buffer, after: string): boolean {
-    if (this.#direct !== null) return this.#direct.writeBytes(before, bytes, after);
-    return this.#queue(before + bytes.toString('latin1') + after);
-  }
-
   #queue(data: string | Buffer): boolean {
     if (this.#written !== null) return this.#socket.write(data, 'latin1', this.#written);
     return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);

@@ -79,34 +79,6 @@ test('keeps the order of text and of the bytes of the stream', async () => {
   expect([next.length, next.slice(-2)]).toEqual([large.length + 1, 'ac']);
 });
 
-test.each([
-  ['few bytes', 10],
-  ['many bytes', 60_000],
-  ['more bytes than the system takes', 20_000_000],
-])('leaves %s to the caller after the call', async (_, size) => {
-  const [near, far] = await pair();
-  const writes = new DirectWrites(near, () => {});
-  const bytes = Buffer.alloc(size, 'a');
-  const isTaken = writes.writeBytes('<', bytes, '>');
-  bytes.fill('b');
-  if (size < 100) expect(isTaken).toBe(true);
-  if (size > 1_000_000) expect(isTaken).toBe(false);
-  writes.writeBytes('', Buffer.alloc(size, 'c'), '');
-  near.end();
-  const text = await received(far);
-  expect(text === `<${'a'.repeat(size)}>${'c'.repeat(size)}`).toBe(true);
-});
-
-test('sends many bytes after pending text', async () => {
-  const [near, far] = await pair();
-  const writes = new DirectWrites(near, () => {});
-  expect(writes.write('a'.repeat(20_000_000))).toBe(false);
-  writes.writeBytes('<', Buffer.alloc(60_000, 'b'), '>');
-  near.end();
-  const text = await received(far);
-  expect([text.length, text.slice(-60_003)]).toEqual([20_060_002, `a<${'b'.repeat(60_000)}>`]);
-});
-
 test('writes directly only to TCP sockets', async () => {
   const [near] = await pair();
   expect(directWrites(near, () => {})).toBeInstanceOf(DirectWrites);

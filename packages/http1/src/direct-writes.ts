@@ -12,7 +12,7 @@ export class DirectWrites {
   #pending = 0;
   #isFull = false;
 
-  /** `drained` follows each `write` that returned false, except after an error. */
+  /** `drained` is called when all pending text is written. After an error it is not called: the socket is destroyed. */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;
@@ -26,7 +26,7 @@ export class DirectWrites {
   /** One character per byte. Returns false if the system has not taken all bytes. */
   write(text: string): boolean {
     const socket = this.#socket;
-    // Behind what the stream still holds. The system keeps the order of all writes that reach it.
+    // Earlier bytes are in the stream, whose own `drain` event then follows. Writes that reach the system stay in order.
     if (socket.writableLength > 0) return socket.write(text, 'latin1');
     this.#pending++;
     socket._write(text, 'latin1', this.#written);

@@ -11,6 +11,7 @@ import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
 import { serverPaths } from './servers.ts';
+import { atOnce } from './slices.ts';
 import { outlineOf, readTemplate } from './template.ts';
 import { triage } from './triage.ts';
 import type { ReadContract } from './types.ts';
@@ -53,7 +54,7 @@ export function loadContract<Fields = unknown, Shared = unknown>(
   options: ContractOptions<Fields, Shared> = {},
 ): ReadContract<Fields, Shared> {
   const { compiled, notes } = checkContract(file, options);
-  return Object.assign(createContract(compiled), { notes });
+  return Object.assign(atOnce(createContract(compiled)), { notes });
 }
 
 export function checkContract<Fields = unknown, Shared = unknown>(

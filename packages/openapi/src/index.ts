@@ -14,5 +14,6 @@ export { isSameReading, type ReadingOptions as Reading, type Treatment } from '.
 export { ContractError, formatProblems, type Problem } from './problems.ts';
 export { createContract } from './runtime.ts';
 export { deserialize, type Serialized, serialize } from './serialize.ts';
+export { atOnce, inTurns } from './slices.ts';
 export { formatExempted } from './triage.ts';
 export type { BodyRule, Contract, Exempted, Operation, ReadContract } from './types.ts';

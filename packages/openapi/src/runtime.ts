@@ -1,5 +1,6 @@
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
+import type { Fault } from './fault.ts';
 import { NONE } from './faults.ts';
 import { NoFindings } from './findings.ts';
 import { type Description, Operations, type RequestChecks } from './operations.ts';
@@ -9,22 +10,30 @@ import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { inPauses, Slices } from './slices.ts';
-import { outlineOf, readTemplate } from './template.ts';
-import type { Contract, Exempted, Operation, Side } from './types.ts';
+import { outlineOf, readTemplate, type Segment } from './template.ts';
+import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
-/** Cheap: everything is created on first use. */
-export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
+/** In steps, because a large document has thousands of operations. Their checks are created on first use. */
+export function* createContract<Fields, Shared>(
+  compiled: Compiled<Fields, Shared>,
+): Generator<void, Contract<Fields, Shared>> {
   const { shared, document, definitions, operations: described, ...rest } = compiled;
   const { prefixes, exempted } = rest;
   const noFindings = new NoFindings();
   const schemas = new Schemas(document, noFindings, definitions);
   const reader = new Operations(document, schemas, noFindings);
   const slices = new Slices();
-  const all = described.map((description) => createOperation(description, reader, schemas, slices));
-  const operations = Object.freeze(all.map(({ operation }) => operation));
-  const router = routerOf(operations, exempted);
+  const operations: (CheckedOperation & Fields & Description)[] = [];
+  for (const description of described) {
+    const operation = Object.assign(new CheckedOperation(description, reader, schemas, slices), description);
+    Object.freeze(operation);
+    operations.push(operation);
+    yield;
+  }
+  Object.freeze(operations);
+  const router = yield* routerOf<Operation & Fields>(operations, exempted);
   return {
     ...shared,
     ...rest,
@@ -43,7 +52,7 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
     ),
     prepare: (signal: AbortSignal) =>
       inPauses(
-        all.values().flatMap(({ requests }) => requests.steps()),
+        operations.values().flatMap((operation) => operation.steps()),
         signal,
       ),
   };
@@ -53,18 +62,24 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
  * A path whose operations are all omitted stays without methods, so that its requests do not match another template or
  * a mount.
  */
-function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
+function* routerOf<T extends Operation>(
+  operations: readonly T[],
+  exempted: readonly Exempted[],
+): Generator<void, Router<T>> {
+  const byOutline = new Map<string, { readonly segments: readonly Segment[]; readonly methods: Map<string, T> }>();
+  for (const one of [...operations, ...exempted]) {
+    const segments = readTemplate(one.path);
+    if (!segments) continue;
+    const outline = outlineOf(segments);
+    const known = byOutline.get(outline) ?? { segments, methods: new Map() };
+    byOutline.set(outline, known);
+    if (!('treatment' in one)) known.methods.set(one.method, one);
+    yield;
+  }
   const router = new Router<T>();
-  const all = [
-    ...operations.map((operation) => ({ path: operation.path, methods: [[operation.method, operation] as const] })),
-    ...exempted.map(({ path }) => ({ path, methods: [] })),
-  ];
-  const templates = all.flatMap(({ path, methods }) => {
-    const segments = readTemplate(path);
-    return segments ? [{ segments, methods }] : [];
-  });
-  for (const same of Map.groupBy(templates, ({ segments }) => outlineOf(segments)).values()) {
-    router.add(same[0]!.segments, new Map(same.flatMap(({ methods }) => methods)));
+  for (const { segments, methods } of byOutline.values()) {
+    router.add(segments, methods);
+    yield;
   }
   return router;
 }
@@ -72,28 +87,42 @@ function routerOf<T extends Operation>(operations: readonly T[], exempted: reado
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
 const ANY_ANSWER: CheckResponse = () => NONE;
 
-function createOperation<Fields>(
-  description: Description & Fields,
-  reader: Operations,
-  schemas: Schemas,
-  slices: Slices,
-) {
-  const passes = description.exempt === 'pass';
-  const requests = new Part(
-    () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
-    passes ? undefined : () => reader.prepareRequestChecks(description),
-  );
-  const responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
-  const operation: Operation & Fields = Object.freeze({
-    ...description,
-    get body() {
-      return requests.made.body;
-    },
-    checkParameters: (...call: Parameters<Operation['checkParameters']>) => requests.made.checkParameters(...call),
-    checkResponse: (...call: Parameters<Operation['checkResponse']>) => responses.made(...call),
-    ready: (side: Side) => (side === 'request' ? requests : responses).ready(slices),
-  });
-  return { operation, requests };
+/** A class, so that operations share their methods and have one hidden class. */
+class CheckedOperation {
+  readonly #slices: Slices;
+  readonly #requests: Part<RequestChecks>;
+  readonly #responses: Part<CheckResponse>;
+
+  constructor(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
+    const passes = description.exempt === 'pass';
+    this.#slices = slices;
+    this.#requests = new Part(
+      () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
+      passes ? undefined : () => reader.prepareRequestChecks(description),
+    );
+    this.#responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
+  }
+
+  get body(): BodyRule | null {
+    return this.#requests.made.body;
+  }
+
+  checkParameters(...call: Parameters<Operation['checkParameters']>): readonly Fault[] {
+    return this.#requests.made.checkParameters(...call);
+  }
+
+  checkResponse(...call: Parameters<Operation['checkResponse']>): readonly Fault[] {
+    return this.#responses.made(...call);
+  }
+
+  ready(side: Side): Promise<void> | null {
+    return (side === 'request' ? this.#requests : this.#responses).ready(this.#slices);
+  }
+
+  /** Compiles all request checks. */
+  steps(): Generator<void, void, void> {
+    return this.#requests.steps();
+  }
 }
 
 class Part<T> {

@@ -3,6 +3,7 @@ import type { Compiled } from './compiled.ts';
 import { Document } from './document/document.ts';
 import type { Dynamics } from './document/resources.ts';
 import { isObject, type Json } from './document/source.ts';
+import type { Description } from './operations.ts';
 import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';
 
@@ -12,15 +13,20 @@ interface Parts {
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
+/** Operations that are read in one step. */
+const BATCH = 50;
+
 /** By name. A document itself has no map, so a map stands for an object whose members are read on demand. */
 type Members = ReadonlyMap<string, number>;
 
 /**
- * For transfer to another process, which reads the parts on demand: reading all of a large document at once blocks it
- * for long.
+ * For transfer to another process, which reads operations in steps and the other parts on demand: reading all of a
+ * large document at once blocks it for long.
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
-  extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
+  extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions' | 'operations'> {
+  /** `BATCH` each. */
+  readonly operations: readonly Uint8Array[];
   readonly reading: ReadingOptions;
   readonly dynamics: Dynamics | null;
   readonly frame: Json;
@@ -31,13 +37,18 @@ export interface Serialized<Fields = unknown, Shared = unknown>
 export function serialize<Fields, Shared>({
   document,
   definitions,
+  operations,
   ...rest
 }: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
   const parts = new Packer();
+  const batches = Array.from({ length: Math.ceil(operations.length / BATCH) }, (_, i) =>
+    v8.serialize(operations.slice(i * BATCH, (i + 1) * BATCH)),
+  );
   const { root, reading, dynamics } = document;
   const { names } = definitions;
   return {
     ...rest,
+    operations: batches,
     reading,
     dynamics,
     frame: mapSections(root, (section) => (isObject(section) ? parts.members(Object.entries(section)) : section)),
@@ -49,18 +60,26 @@ export function serialize<Fields, Shared>({
   };
 }
 
-export function deserialize<Fields, Shared>({
+export function* deserialize<Fields, Shared>({
+  operations: batches,
   reading,
   dynamics,
   frame,
   parts,
   definitions,
   ...rest
-}: Serialized<Fields, Shared>): Compiled<Fields, Shared> {
+}: Serialized<Fields, Shared>): Generator<void, Compiled<Fields, Shared>> {
+  const operations: (Description & Fields)[] = [];
+  for (const batch of batches) {
+    operations.push(...v8.deserialize(batch));
+    yield;
+  }
   const { names, parts: numbers } = definitions;
   const root = mapSections(frame, (section) => (section instanceof Map ? lazy(section, parts) : section));
+  yield;
   return {
     ...rest,
+    operations,
     document: new Document(root, undefined, reading, dynamics),
     definitions: { names, definition: (name) => read(parts, numbers.get(name)!) as Translated },
   };

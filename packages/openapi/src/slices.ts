@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export type Steps = Iterator<void, void>;
+export type Steps<T = void> = Iterator<void, T>;
 
 /** Milliseconds per turn of the event loop; the last step may exceed it. */
 const SLICE = 2;
@@ -8,30 +8,42 @@ const SLICE = 2;
 const RESTS = 4;
 
 interface Job {
-  readonly steps: Steps;
-  readonly resolve: () => void;
+  /** False while steps are left. */
+  readonly run: () => boolean;
   readonly reject: (error: unknown) => void;
 }
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Leaves turns of the event loop to others. Rejects with what a step throws. */
+export const inTurns = <T>(steps: Steps<T>): Promise<T> => new Slices().run(steps);
 
 /** One slice per turn of the event loop, for any number of jobs. */
 export class Slices {
   readonly #jobs: Job[] = [];
 
   /** For work that a request waits for. Jobs run in order. Rejects with what a step throws. */
-  run(steps: Steps): Promise<void> {
+  run<T>(steps: Steps<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ steps, resolve, reject });
+      const run = () => {
+        const end = slice(steps);
+        if (end !== null) resolve(end.value);
+        return end !== null;
+      };
+      this.#jobs.push({ run, reject });
       if (this.#jobs.length === 1) setImmediate(this.#turn);
     });
   }
 
   readonly #turn = (): void => {
-    const { steps, resolve, reject } = this.#jobs[0]!;
+    const { run, reject } = this.#jobs[0]!;
     try {
-      if (slice(steps)) {
-        this.#jobs.shift();
-        resolve();
-      }
+      if (run()) this.#jobs.shift();
     } catch (error) {
       this.#jobs.shift();
       reject(error);
@@ -44,15 +56,16 @@ export class Slices {
 export async function inPauses(steps: Steps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const start = performance.now();
-    if (slice(steps)) return;
+    if (slice(steps) !== null) return;
     await pause(RESTS * (performance.now() - start), undefined, { ref: false });
   }
 }
 
-function slice(steps: Steps): boolean {
+function slice<T>(steps: Steps<T>): IteratorReturnResult<T> | null {
   const end = performance.now() + SLICE;
   do {
-    if (steps.next().done) return true;
+    const next = steps.next();
+    if (next.done) return next;
   } while (performance.now() < end);
-  return false;
+  return null;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import {
+  atOnce,
   checkContract,
   createContract,
   deserialize,
@@ -33,8 +34,8 @@ test('fields that the caller reads are fields of operations and of the contract,
   const { compiled, notes } = checkContract('a.json', options({ '/a': get({ 'x-price': 3 }), '/b': get({}) }));
   expect(notes.map(({ message }) => message)).toContain('has no price');
   for (const contract of [
-    createContract(compiled),
-    createContract(deserialize(structuredClone(serialize(compiled)))),
+    atOnce(createContract(compiled)),
+    atOnce(createContract(atOnce(deserialize(structuredClone(serialize(compiled)))))),
   ]) {
     expect(contract.operations.map(({ path, price }) => [path, price])).toEqual([
       ['/a', 3],

@@ -134,11 +134,11 @@ test('a fault of a parameter has its rule', () => {
     { name: 'd', in: 'query', style: 'deepObject', schema: { type: 'array', items: {} } },
     { name: 'X-H', in: 'header', schema: { type: 'string' } },
   ];
-  const { checkParameters } = only(load({ '/': { get: { parameters, responses: done } } }));
-  expect(rules(checkParameters([], '', []))).toEqual(['required']);
-  expect(rules(checkParameters([], 'q=4&r=1', []))).toEqual([['maximum', 3], 'unknown']);
-  expect(rules(checkParameters([], 'q=1&q=2', ['X-H', 'a', 'X-H', 'b']))).toEqual(['repeated', 'repeated']);
-  expect(rules(checkParameters([], 'q=%ff&d[3]=1&%ff=1', []))).toEqual([
+  const operation = only(load({ '/': { get: { parameters, responses: done } } }));
+  expect(rules(operation.checkParameters([], '', []))).toEqual(['required']);
+  expect(rules(operation.checkParameters([], 'q=4&r=1', []))).toEqual([['maximum', 3], 'unknown']);
+  expect(rules(operation.checkParameters([], 'q=1&q=2', ['X-H', 'a', 'X-H', 'b']))).toEqual(['repeated', 'repeated']);
+  expect(rules(operation.checkParameters([], 'q=%ff&d[3]=1&%ff=1', []))).toEqual([
     'encoding',
     ['style', 'd[]=x&d[]=y'],
     'encoding',
@@ -147,7 +147,9 @@ test('a fault of a parameter has its rule', () => {
 
 test('a fault of an answer has its rule', () => {
   const responses = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
-  const { checkResponse } = only(load({ '/': { get: { responses } } }));
-  expect(rules(checkResponse(201, undefined, Buffer.from('')))).toEqual(['status']);
-  expect(rules(checkResponse(200, 'text/plain', Buffer.from('x')))).toEqual([['mediaType', ['application/json']]]);
+  const operation = only(load({ '/': { get: { responses } } }));
+  expect(rules(operation.checkResponse(201, undefined, Buffer.from('')))).toEqual(['status']);
+  expect(rules(operation.checkResponse(200, 'text/plain', Buffer.from('x')))).toEqual([
+    ['mediaType', ['application/json']],
+  ]);
 });

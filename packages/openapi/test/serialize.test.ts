@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { type Contract, type ContractOptions, checkContract, loadContract } from '../src/index.ts';
 import { createContract } from '../src/runtime.ts';
 import { deserialize, type Serialized, serialize } from '../src/serialize.ts';
+import { atOnce } from '../src/slices.ts';
 import { done, head, loadText, only } from './documents.ts';
 
 const here = import.meta.dirname;
@@ -13,7 +14,7 @@ const files = [resolve(here, 'fixtures/shop/openapi.yaml'), resolve(here, 'fixtu
 /** As another process gets it. */
 function sent(file: string, options?: ContractOptions): Contract {
   const sent = v8.deserialize(v8.serialize(serialize(checkContract(file, options).compiled))) as Serialized;
-  return createContract(deserialize(sent));
+  return atOnce(createContract(atOnce(deserialize(sent))));
 }
 
 describe.each(files)('%s', (file) => {
@@ -68,6 +69,22 @@ test('integers that JavaScript has no number for stay exact on the way', () => {
   expect(contract.json).toBe(loadText(text).json);
   expect(only(contract).checkParameters([], 'q=9223372036854775807', [])).toEqual([]);
   expect(only(contract).checkParameters([], 'q=9223372036854775808', [])).toHaveLength(1);
+});
+
+test('operations are read and created in steps, so that others are served between them', () => {
+  const names = Array.from({ length: 120 }, (_, i) => `/path${i}`);
+  const text = JSON.stringify({
+    ...head,
+    paths: Object.fromEntries(names.map((name) => [name, { get: { responses: done } }])),
+  });
+  const reading = deserialize(serialize(checkContract('openapi.json', { text }).compiled));
+  let steps = 0;
+  let next = reading.next();
+  for (; !next.done; next = reading.next()) steps++;
+  expect(steps).toBeGreaterThan(2);
+  const creating = createContract(next.value);
+  for (const _ of names) expect(creating.next().done).toBe(false);
+  expect(atOnce(creating).operations.map(({ path }) => path)).toEqual(names);
 });
 
 test('what an operation says of its requests arrives', () => {

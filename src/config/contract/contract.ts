@@ -21,7 +21,7 @@ const EMPTY = JSON.stringify({
  */
 export function loadContract(file: string, reading: openapi.ContractOptions = {}): ReadContract {
   const { compiled, notes } = checkContract(file, reading);
-  return Object.assign(createContract(compiled), { notes });
+  return Object.assign(openapi.atOnce(createContract(compiled)), { notes });
 }
 
 /**
@@ -32,13 +32,18 @@ export function checkContract(file: string, reading: openapi.ContractOptions = {
   return openapi.checkContract(file, { ...reading, ...empty, extensions: GATEWAY_FIELDS });
 }
 
-export function createContract(compiled: Compiled): Contract {
+/** Like `createContract` of the package, in steps. */
+export function* createContract(compiled: Compiled): Generator<void, Contract> {
   const lists = new Map<string, Scopes>();
   const operations = compiled.operations.map((operation) => ({
     ...operation,
     scopes: listOf(operation.scopes, lists),
   }));
-  return openapi.createContract({ ...compiled, operations, shared: deepFreeze(compiled.shared) });
+  return yield* openapi.createContract({ ...compiled, operations, shared: deepFreeze(compiled.shared) });
+}
+
+export function* deserialize(serialized: Serialized): Generator<void, Contract> {
+  return yield* createContract(yield* openapi.deserialize(serialized));
 }
 
 /** Counters compare lists by identity. */

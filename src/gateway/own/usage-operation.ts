@@ -118,18 +118,22 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** It replaces one at the same path. */
+/** For the page. It replaces one at the same path. */
 export function withUsage({ title, version, operations, document }: Contract) {
   const others = operations.filter(({ path }) => path !== USAGE_PATH);
-  return { title, version, operations: [...others, LISTED], document: documentWithUsage(document) };
+  return { title, version, operations: [...others, LISTED], document: groupsWithUsage(document) };
+}
+
+function groupsWithUsage({ 'x-tagGroups': groups }: Readonly<Json>): Json {
+  return groups === undefined ? {} : { 'x-tagGroups': Array.isArray(groups) ? [...groups, GROUP] : groups };
 }
 
 export function documentWithUsage(document: Readonly<Json>): Json {
-  const { paths, tags, 'x-tagGroups': groups } = document;
+  const { paths, tags } = document;
   return {
     ...document,
     tags: [...(Array.isArray(tags) ? tags : []), TAG],
-    ...(groups !== undefined && { 'x-tagGroups': Array.isArray(groups) ? [...groups, GROUP] : groups }),
+    ...groupsWithUsage(document),
     paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: operationFor(document) } },
   };
 }

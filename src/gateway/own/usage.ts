@@ -40,9 +40,10 @@ export interface UsageParts {
 }
 
 export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
-  const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
+  /** On first use: a contract may have thousands. */
+  let costs: Readonly<Record<string, number>> | null = null;
+  const sunsets = new Map(operations.filter(({ sunset }) => sunset !== null).map(({ id, sunset }) => [id, sunset]));
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
-  const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
     const [record, level, deprecated] = await Promise.all([
@@ -50,6 +51,7 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
       state.banLevel(client.subject, client.limits),
       deprecatedBy(client.keyId),
     ]);
+    costs ??= Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
     return JSON.stringify({
       plan: client.plan,
       account: client.account,

@@ -39,14 +39,14 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
 
-  function faultsIn({ checkResponse }: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
+  function faultsIn(operation: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
     if (body instanceof BodyStream || body.length > maxBodyBytes)
       return [
         { ...fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`, 'size'), limit: maxBodyBytes },
       ];
     if (fieldIn(headers, 'content-encoding') !== undefined)
       return [fault('is encoded without a request for it', 'mediaType')];
-    return checkResponse(status, fieldIn(headers, 'content-type'), body);
+    return operation.checkResponse(status, fieldIn(headers, 'content-type'), body);
   }
 }
 

@@ -2,11 +2,10 @@ import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize as deserializeAnswer } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { ContractError, deserialize, fingerprintOf } from '@storegate/openapi';
-import { type Contract, createContract } from '../../config/contract/contract.ts';
+import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
+import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { type Answer, type Order, type Prepared, readContract } from './read.ts';
 import { type CopyInUse, type Fetched, fetchContract, fetchOrCopy } from './remote.ts';
@@ -70,19 +69,16 @@ export class ContractLoader {
   }
 
   async #readFirst(order: Order): Promise<Loaded> {
-    return sizeOf(order.textFile ?? order.file) <= SMALL ? loadedOf(readContract(order)) : await this.#read(order);
+    return sizeOf(order.textFile ?? order.file) <= SMALL
+      ? await loadedOf(readContract(order))
+      : await this.#read(order);
   }
 
   async #read(order: Order): Promise<Loaded> {
     const answer = await this.#ask(order);
     if (answer.kind === 'unfit') throw new ContractError(answer.problems, answer.notes);
     if (answer.kind === 'bug') throw answer.error;
-    const { prepared } = answer;
-    // Requests may be handled in between.
-    await nextTurn();
-    const compiled = deserialize(prepared.contract);
-    await nextTurn();
-    return { contract: createContract(compiled), prepared };
+    return await loadedOf(answer.prepared);
   }
 
   close(): void {
@@ -145,8 +141,8 @@ function sizeOf(file: string): number {
   }
 }
 
-export function loadedOf(prepared: Prepared): Loaded {
-  return { contract: createContract(deserialize(prepared.contract)), prepared };
+export async function loadedOf(prepared: Prepared): Promise<Loaded> {
+  return { contract: await inTurns(deserialize(prepared.contract)), prepared };
 }
 
 export async function isUnchanged({ files }: Contract): Promise<boolean> {

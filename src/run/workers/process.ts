@@ -109,7 +109,7 @@ export class WorkerProcess {
 }
 
 async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>) {
-  let settings = unpacked(order.settings);
+  let settings = await unpacked(order.settings);
   optimize();
   const { config } = settings;
   const { worker } = order;
@@ -148,7 +148,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
       certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
       carrier: opened,
       async use(next: SentConfig): Promise<void> {
-        settings = unpacked(next, settings);
+        settings = await unpacked(next, settings);
         await serving.prepare(settings.contract);
         opened.use(settings);
         reportReadiness();

@@ -98,14 +98,14 @@ export function packed({
 }
 
 /** Reuses the contract of `before` if it is the same. */
-export function unpacked(
+export async function unpacked(
   { config, certificates, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,
-): ActiveConfig<ServedConfig> {
+): Promise<ActiveConfig<ServedConfig>> {
   const same =
     before?.contract.fingerprint === prepared.contract.fingerprint &&
     isSameReading(before.prepared.contract.reading, prepared.contract.reading);
-  return { config: deepFreeze(config), certificates, ...(same ? loadedIn(before) : loadedOf(prepared)) };
+  return { config: deepFreeze(config), certificates, ...(same ? loadedIn(before) : await loadedOf(prepared)) };
 }
 
 const loadedIn = ({ contract, prepared }: ActiveConfig<ServedConfig>): Loaded => ({ contract, prepared });

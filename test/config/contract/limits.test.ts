@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { deserialize, type Reading, serialize, toJson } from '@storegate/openapi';
+import { atOnce, type Reading, serialize, toJson } from '@storegate/openapi';
 import { done, head, problemsOf } from '../../../packages/openapi/test/documents.ts';
-import { checkContract, createContract, loadContract } from '../../../src/config/contract/contract.ts';
+import { checkContract, deserialize, loadContract } from '../../../src/config/contract/contract.ts';
 import { NO_SCOPES } from '../../../src/limits/scopes.ts';
 
 type Json = Record<string, unknown>;
@@ -42,7 +42,7 @@ test('operations and tags have windows with scopes; operations name the windows 
 test('another process that loads the contract has the same windows, and shares equal lists', () => {
   const file = `${import.meta.dirname}/none.json`;
   const { compiled } = checkContract(file, { text: documentOf(SHOP, TAGS) });
-  const contract = createContract(deserialize(structuredClone(serialize(compiled))));
+  const contract = atOnce(deserialize(structuredClone(serialize(compiled))));
   expect(contract.windows).toEqual(compiled.shared.windows);
   const scopes = (path: string) => contract.match('GET', path).operation!.scopes;
   expect(scopes('/a')).toBe(scopes('/c'));

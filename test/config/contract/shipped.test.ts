@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { deserialize, serialize } from '@storegate/openapi';
+import { atOnce, serialize } from '@storegate/openapi';
 import { ADMIN_CONTRACT } from '../../../src/admin/api.ts';
 import {
   type Contract,
   checkContract,
-  createContract,
+  deserialize,
   loadContract,
   type Operation,
 } from '../../../src/config/contract/contract.ts';
@@ -28,7 +28,7 @@ test.each([SHIPPED, ADMIN_CONTRACT])('%s has only what can be compiled', async (
 
 test.each([SHIPPED, ADMIN_CONTRACT])('%s is the same for another process', (file) => {
   const here = loadContract(file);
-  const there = createContract(deserialize(structuredClone(serialize(checkContract(file).compiled))));
+  const there = atOnce(deserialize(structuredClone(serialize(checkContract(file).compiled))));
   expect(there.json).toBe(here.json);
   expect(there.names).toEqual(here.names);
   const described = ({ operations }: Contract) =>

@@ -13,7 +13,11 @@ export interface ErrorWords {
 }
 
 export interface ReferencePage {
-  readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
+  readonly contract: Pick<Contract, 'title' | 'version'> & {
+    readonly operations: readonly Listed[];
+    /** The rest of the document is not read: it may be large. */
+    readonly document: { readonly 'x-tagGroups'?: unknown };
+  };
   readonly paths: DocumentPaths;
   /** `keyHeader`: where clients send their key; Authorization: as a bearer token. */
   readonly readers: { readonly limits: Limits; readonly keyHeader: string } | { readonly console: string };

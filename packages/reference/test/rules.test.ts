@@ -7,7 +7,7 @@ import { groupTags } from '../src/browser/groups.ts';
 import { operationHash, placeOf } from '../src/browser/places.ts';
 import { headerWindows } from '../src/browser/plugins/limits.ts';
 import { tryIt } from '../src/browser/plugins/try-it.ts';
-import { asReceived, type System } from '../src/browser/swagger-ui.ts';
+import { asReceived, connectSystem, type System } from '../src/browser/swagger-ui.ts';
 
 describe('tags', () => {
   const groups = [
@@ -106,9 +106,10 @@ describe('the limits in an answer', () => {
 test('of the shipped contract, every operation but GET /store/orders can be tried', () => {
   const contract = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
   const document = { toJS: () => contract };
-  const system = { specSelectors: { specJson: () => document } } as unknown as System;
-  const { allowTryItOutFor } = tryIt(system).statePlugins!.spec!.wrapSelectors!;
-  const mayTry = allowTryItOutFor!(() => true, system);
+  const system = { React: {}, specSelectors: { specJson: () => document } } as unknown as System;
+  connectSystem.afterLoad!(system);
+  const { allowTryItOutFor } = tryIt.statePlugins!.spec!.wrapSelectors!;
+  const mayTry = allowTryItOutFor!(() => true);
   const operations = Object.entries<object>(contract.paths).flatMap(([path, item]) =>
     Object.keys(item)
       .filter((method) => method !== 'parameters')

@@ -1,4 +1,4 @@
-import type { ImmutableMap, System } from './swagger-ui.ts';
+import { type ImmutableMap, system } from './swagger-ui.ts';
 
 /** `5/minute,10/10s:sliding`, or a list. */
 export type WindowNotation =
@@ -36,28 +36,13 @@ export interface Contract {
 
 const read = new WeakMap<ImmutableMap, Contract>();
 
-export function contractOf({ specSelectors }: System): Contract {
-  const json = specSelectors.specJson();
+export function contractOf(): Contract {
+  const json = system.specSelectors.specJson();
   const contract = read.get(json) ?? (json.toJS() as Contract);
   read.set(json, contract);
   return contract;
 }
 
-export function operationAt(system: System, path: string, method: string): Operation | undefined {
-  return contractOf(system).paths[path]?.[method];
-}
-
-export interface Located {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: Operation;
-}
-
-export function operationById({ paths }: Contract, operationId: string): Located | null {
-  for (const [path, item] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(item)) {
-      if (operation?.operationId === operationId) return { method, path, operation };
-    }
-  }
-  return null;
+export function operationAt(path: unknown, method: unknown): Operation | undefined {
+  return contractOf().paths[String(path)]?.[String(method)];
 }

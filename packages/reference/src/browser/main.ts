@@ -9,7 +9,13 @@ import { layout } from './plugins/layout.ts';
 import { limits } from './plugins/limits.ts';
 import { responses } from './plugins/responses.ts';
 import { tryIt } from './plugins/try-it.ts';
-import { asReceived, type OutgoingRequest, type SwaggerUi, type SwaggerUiSettings } from './swagger-ui.ts';
+import {
+  asReceived,
+  connectSystem,
+  type OutgoingRequest,
+  type SwaggerUi,
+  type SwaggerUiSettings,
+} from './swagger-ui.ts';
 
 declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
@@ -22,6 +28,7 @@ function draw(send: (request: OutgoingRequest) => void): void {
     domNode,
     layout: 'Reference',
     plugins: [
+      connectSystem,
       layout,
       tryIt,
       responses,

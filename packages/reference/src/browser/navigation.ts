@@ -36,7 +36,7 @@ export function closeContentsWhenUsed(): void {
   });
 }
 
-export const rememberPlace: Plugin = () => ({
+export const rememberPlace: Plugin = {
   statePlugins: {
     layout: {
       wrapActions: {
@@ -49,4 +49,4 @@ export const rememberPlace: Plugin = () => ({
       },
     },
   },
-});
+};

@@ -18,12 +18,14 @@ export interface ImmutableMap {
 /** `connected` passes the system and its state as properties. */
 export type GetComponent = (name: string, connected?: boolean) => Component;
 
+interface React {
+  readonly Fragment: unknown;
+  createElement(type: unknown, props?: object | null, ...children: unknown[]): Rendered;
+  useEffect(effect: () => void): void;
+}
+
 export interface System {
-  readonly React: {
-    readonly Fragment: unknown;
-    createElement(type: unknown, props?: object | null, ...children: unknown[]): Rendered;
-    useEffect(effect: () => void): void;
-  };
+  readonly React: React;
   readonly getComponent: GetComponent;
   readonly specSelectors: {
     loadingStatus(): string | undefined;
@@ -33,23 +35,34 @@ export interface System {
   readonly layoutActions: { show(thing: readonly string[], shown: boolean): void };
 }
 
-type Wrap = (original: Component, system: System) => Component;
 type Selector = (state: unknown, ...values: string[]) => unknown;
 type Action = (...values: unknown[]) => unknown;
 
-export type Plugin = (system: System) => {
+export interface Plugin {
   readonly components?: Readonly<Record<string, Component>>;
-  readonly wrapComponents?: Readonly<Record<string, Wrap>>;
-  readonly statePlugins?: Readonly<
-    Record<
-      string,
-      {
-        readonly wrapSelectors?: Readonly<Record<string, (original: Selector, system: System) => Selector>>;
-        readonly wrapActions?: Readonly<Record<string, (original: Action, system: System) => Action>>;
-      }
-    >
-  >;
+  readonly wrapComponents?: Readonly<Record<string, (original: Component) => Component>>;
+  readonly statePlugins?: Readonly<Record<string, StatePlugin>>;
+  /** Called with the system that has all plugins. */
+  readonly afterLoad?: (system: System) => void;
+}
+
+interface StatePlugin {
+  readonly wrapSelectors?: Readonly<Record<string, (original: Selector) => Selector>>;
+  readonly wrapActions?: Readonly<Record<string, (original: Action) => Action>>;
+}
+
+/** Only plugins get the system, and React with it. The page draws one contract, so there is one system. */
+export let system: System;
+export let h: React['createElement'];
+export const connectSystem: Plugin = {
+  afterLoad(loaded) {
+    system = loaded;
+    h = loaded.React.createElement;
+  },
 };
+
+/** Descriptions may be Markdown. */
+export const markdown = (source: unknown): Rendered => h(system.getComponent('Markdown', true), { source });
 
 export interface OutgoingRequest {
   readonly url: string;

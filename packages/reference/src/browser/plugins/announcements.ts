@@ -1,22 +1,22 @@
-import type { Headers, Plugin, Rendered, System } from '../swagger-ui.ts';
+import { type Headers, h, type Plugin, type Rendered } from '../swagger-ui.ts';
 import { refusal } from './limits.ts';
 
 /** Keeps the focus when a request is sent or a response cleared, and announces responses to screen readers. */
-export const announcements: Plugin = () => ({
+export const announcements: Plugin = {
   wrapComponents: {
     /** A disabled button would lose the focus, so this one stays enabled and does nothing during a request. */
-    execute: (Original, system) => (props) => {
+    execute: (Original) => (props) => {
       const busy = props.disabled === true;
-      const button = system.React.createElement(Original, { ...props, disabled: false });
       const ref = (around: Element | null) =>
         around?.querySelector('button')?.setAttribute('aria-disabled', String(busy));
-      return around(button, { ref, onClickCapture: (event: Event) => busy && event.stopPropagation() }, system);
+      const onClickCapture = (event: Event) => busy && event.stopPropagation();
+      return around(h(Original, { ...props, disabled: false }), { ref, onClickCapture });
     },
     /** The button disappears with the response, so the focus moves to its neighbour. */
-    clear: (Original, system) => (props) => {
+    clear: (Original) => (props) => {
       const onClick = ({ target }: { readonly target: Element }) =>
         target.closest('.opblock')?.querySelector<HTMLElement>('.execute')?.focus();
-      return around(system.React.createElement(Original, props), { onClick }, system);
+      return around(h(Original, props), { onClick });
     },
   },
   statePlugins: {
@@ -29,10 +29,10 @@ export const announcements: Plugin = () => ({
       },
     },
   },
-});
+};
 
-function around(button: Rendered, props: object, system: System): Rendered {
-  return system.React.createElement('span', { className: 'around', ...props }, button);
+function around(button: Rendered, props: object): Rendered {
+  return h('span', { className: 'around', ...props }, button);
 }
 
 /** Screen readers announce changes of existing regions only, so the page has an empty one. */

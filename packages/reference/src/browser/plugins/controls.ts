@@ -1,37 +1,28 @@
-import type { ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
+import { type Component, h, type ImmutableMap, type Plugin, type Rendered, system } from '../swagger-ui.ts';
 
-export const controls: Plugin = (system) => ({
-  components: {
-    // Swagger UI warns about missing types and formats. Text keeps every digit.
-    JsonSchema_integer_int32: (props) => asText(props, system),
-    JsonSchema_integer_int64: (props) => asText(props, system),
-  },
+// Swagger UI warns about missing types and formats. Text keeps every digit.
+const asText: Component = (props) => h(system.getComponent('JsonSchema_string'), props);
+
+export const controls: Plugin = {
+  components: { JsonSchema_integer_int32: asText, JsonSchema_integer_int64: asText },
   wrapComponents: {
-    TextArea: (Original, system) => (props) =>
-      system.React.createElement(Original, { 'aria-label': 'Request body', spellCheck: false, ...props }),
-    JsonSchemaForm: (Original, system) => (props) => {
-      const { createElement: h } = system.React;
+    TextArea: (Original) => (props) => h(Original, { 'aria-label': 'Request body', spellCheck: false, ...props }),
+    JsonSchemaForm: (Original) => (props) => {
       const { description } = props;
-      if (typeof description !== 'string') return h(Original, props);
-      // A new function for each rendering, so that React calls it each time: arrays add inputs.
-      const ref = (element: Element | null) => void (element && nameControls(element, description));
-      return h('div', { ref }, h(Original, props));
+      return typeof description === 'string' ? named(description, h(Original, props)) : h(Original, props);
     },
-    ExamplesSelect: (Original, system) => (props) => {
-      const ref = (element: Element | null) => void (element && nameControls(element, 'Example'));
-      return system.React.createElement('div', { ref }, system.React.createElement(Original, props));
-    },
+    ExamplesSelect: (Original) => (props) => named('Example', h(Original, props)),
     /** Optional parameters start empty: a request with every example at once finds nothing. */
-    parameterRow: (Original, system) => (props) => {
-      const { createElement: h } = system.React;
+    parameterRow: (Original) => (props) => {
       const required = (props.rawParam as ImmutableMap).get('required') === true;
       return h(Original, required ? props : { ...props, specSelectors: withoutExamples(props.specSelectors) });
     },
   },
-});
+};
 
-function asText(props: Props, system: System): Rendered {
-  return system.React.createElement(system.getComponent('JsonSchema_string'), props);
+/** Names the controls of a part. React calls the new function after each rendering: arrays add inputs. */
+function named(name: string, part: Rendered): Rendered {
+  return h('div', { ref: (element: Element | null) => void (element && nameControls(element, name)) }, part);
 }
 
 function nameControls(element: Element, name: string): void {

@@ -1,15 +1,14 @@
-import type { ImmutableMap, Plugin } from '../swagger-ui.ts';
+import { h, type ImmutableMap, type Plugin } from '../swagger-ui.ts';
 
 /**
  * People share screens and notes, so a placeholder replaces secrets. Programs use a token instead of the console's
  * session.
  */
-export const curlWithoutSecrets: Plugin = () => ({
+export const curlWithoutSecrets: Plugin = {
   wrapComponents: {
-    curl: (Original, system) => (props) =>
-      system.React.createElement(Original, { ...props, request: shown(props.request as ImmutableMap) }),
+    curl: (Original) => (props) => h(Original, { ...props, request: shown(props.request as ImmutableMap) }),
   },
-});
+};
 
 function shown(request: ImmutableMap): ImmutableMap {
   const url = String(request.getIn(['url']));

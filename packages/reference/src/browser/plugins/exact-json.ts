@@ -1,31 +1,27 @@
-import type { Plugin } from '../swagger-ui.ts';
+import { h, type Plugin, system } from '../swagger-ui.ts';
 
 /** Swagger UI uses JSON.parse, which rounds identifiers. */
-export const exactJson: Plugin = () => ({
+export const exactJson: Plugin = {
   wrapComponents: {
-    responseBody: (Original, system) => (props) => {
+    responseBody: (Original) => (props) => {
       const { content, contentType } = props;
-      if (typeof content !== 'string' || !/json/i.test(String(contentType)))
-        return system.React.createElement(Original, props);
-      const { createElement: h } = system.React;
+      if (typeof content !== 'string' || !/json/i.test(String(contentType))) return h(Original, props);
       const HighlightCode = system.getComponent('HighlightCode', true);
       const settings = { language: 'json', canCopy: true, downloadable: true, fileName: 'response.json' };
       return h('div', null, h('h5', null, 'Response body'), h(HighlightCode, settings, indentJson(content)));
     },
     /** Has classes for light and dark, and scrolls by keyboard. */
     SyntaxHighlighter:
-      (_Original, system) =>
+      () =>
       ({ language, className, children }) => {
-        const { createElement: h } = system.React;
         const text = String(children ?? '');
-        const code =
-          language === 'json'
-            ? piecesOf(text).map((piece, key) => h('span', { key, className: `json-${piece.kind}` }, piece.text))
-            : text;
+        const code = language === 'json' ? piecesOf(text).map(colored) : text;
         return h('pre', { className, tabIndex: 0 }, h('code', null, code));
       },
   },
-});
+};
+
+const colored = ({ kind, text }: Piece, key: number) => h('span', { key, className: `json-${kind}` }, text);
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
@@ -50,10 +46,11 @@ export function indentJson(text: string): string {
   return result;
 }
 
-export type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
+type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
+type Piece = { readonly kind: Kind; readonly text: string };
 
 /** The pieces joined are the text. */
-export function piecesOf(text: string): readonly { readonly kind: Kind; readonly text: string }[] {
+export function piecesOf(text: string): readonly Piece[] {
   const pieces =
     text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];
   return pieces.map((piece) => ({ kind: kindOf(piece), text: piece }));

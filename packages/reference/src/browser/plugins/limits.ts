@@ -1,18 +1,16 @@
-import type { Headers, ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
+import { type Headers, h, type ImmutableMap, type Plugin, type Rendered, system } from '../swagger-ui.ts';
 
-export const limits: Plugin = () => ({
+export const limits: Plugin = {
   wrapComponents: {
-    liveResponse: (Original, system) => (props) => {
-      const { createElement: h, Fragment } = system.React;
+    liveResponse: (Original) => (props) => {
       const response = props.response as ImmutableMap;
       const headers = ((response.get('headers') as ImmutableMap | undefined)?.toJS() ?? {}) as Headers;
-      return h(Fragment, null, summary(response.get('status'), headers, system), h(Original, props));
+      return h(system.React.Fragment, null, summary(Number(response.get('status')), headers), h(Original, props));
     },
   },
-});
+};
 
-function summary(status: unknown, headers: Headers, system: System): Rendered {
-  const { createElement: h } = system.React;
+function summary(status: number, headers: Headers): Rendered {
   const { 'x-ratelimit-limit': limit, 'x-ratelimit-reset': reset, 'retry-after': retry } = headers;
   if (limit === undefined) return null;
   const tile = (name: string, value: string | undefined, note: string) =>
@@ -21,8 +19,8 @@ function summary(status: unknown, headers: Headers, system: System): Rendered {
       : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
   return h(
     'div',
-    { className: Number(status) === 429 || Number(status) === 403 ? 'limit-state refused' : 'limit-state' },
-    h('h4', null, refusal(Number(status), headers) ?? 'Your limits'),
+    { className: status === 429 || status === 403 ? 'limit-state refused' : 'limit-state' },
+    h('h4', null, refusal(status, headers) ?? 'Your limits'),
     h(
       'dl',
       null,

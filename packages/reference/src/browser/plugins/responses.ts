@@ -1,23 +1,21 @@
-import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
+import { h, type ImmutableMap, markdown, type Plugin, type Rendered, system } from '../swagger-ui.ts';
 
-export const responses: Plugin = () => ({
+export const responses: Plugin = {
   wrapComponents: {
-    headers: (Original, system) => (props) => {
-      const { createElement: h } = system.React;
+    headers: (Original) => (props) => {
       const names = (props.headers as ImmutableMap).keySeq().toArray();
       return h('details', { className: 'folded' }, h('summary', null, `Headers (${names.length})`), h(Original, props));
     },
-    response: (Original, system) => (props) => {
+    response: (Original) => (props) => {
       const response = props.response as ImmutableMap;
       const isRefusal = /^[45]/.test(String(props.code)) && hasErrorObject(response);
-      return isRefusal ? refusal(props.code, response, system) : system.React.createElement(Original, props);
+      return isRefusal ? refusal(props.code, response) : h(Original, props);
     },
   },
-});
+};
 
-function refusal(code: unknown, response: ImmutableMap, system: System): Rendered {
-  const { createElement: h } = system.React;
-  const codes = codesOf(response).map((name) => explained(name, system));
+function refusal(code: unknown, response: ImmutableMap): Rendered {
+  const codes = codesOf(response).map(explained);
   const headers = response.get('headers');
   return h(
     'tr',
@@ -26,7 +24,7 @@ function refusal(code: unknown, response: ImmutableMap, system: System): Rendere
     h(
       'td',
       { className: 'response-col_description' },
-      h(system.getComponent('Markdown', true), { source: response.get('description') }),
+      markdown(response.get('description')),
       codes.length === 0 ? null : h('p', { className: 'codes' }, 'For example ', ...codes),
       headers ? h(system.getComponent('headers'), { headers, getComponent: system.getComponent }) : null,
     ),
@@ -34,7 +32,7 @@ function refusal(code: unknown, response: ImmutableMap, system: System): Rendere
 }
 
 /** Links a code of the gateway to its advice; the operation explains the codes of the service. */
-function explained(name: string, { React: { createElement: h } }: System): Rendered {
+function explained(name: string): Rendered {
   const code = h('code', { key: name }, name);
   return document.getElementById(`errors-${name}`) ? h('a', { key: name, href: `#errors-${name}` }, code) : code;
 }

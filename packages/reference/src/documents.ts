@@ -17,10 +17,7 @@ export interface Published {
 
 /** Takes a second for a large document, too long for a process that serves requests. */
 export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
-  return bothForms(publish(withoutOmitted(root, exempted)));
-}
-
-export function bothForms(document: Json): Published {
+  const document = publish(withoutOmitted(root, exempted));
   return {
     json: servedText(toJson(document)),
     yaml: servedText(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),

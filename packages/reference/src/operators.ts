@@ -1,8 +1,7 @@
 import { type Contract, isObject, type Json } from '@storegate/openapi';
 import type { FindPage } from '@storegate/pages';
-import { bothForms } from './documents.ts';
+import { writeDocuments } from './documents.ts';
 import type { ErrorWords } from './page/reference-page.ts';
-import { publish } from './publish.ts';
 import { createReference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
@@ -27,7 +26,7 @@ export function createOperatorsReference(options: OperatorsReferenceOptions): Fi
 
 function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
   const paths = { page: prefix, json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
-  const published = bothForms(publish({ ...readsAlone(contract.document), servers: [{ url: api }] }));
+  const published = writeDocuments({ ...readsAlone(contract.document), servers: [{ url: api }] }, []);
   return createReference({ contract, published, paths, page: true, readers: { console }, errors });
 }
 

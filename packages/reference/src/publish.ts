@@ -33,13 +33,10 @@ export function publish(root: Readonly<Json>): Json {
     // The names of upstreams are not public.
     const members = Object.entries(value).filter(([name]) => name !== UPSTREAM || !naming.has(value));
     const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
-    return operations.has(value) ? { ...own, ...missing(expansion(value), own) } : own;
+    // The author's fields come first and win.
+    return operations.has(value) ? { ...own, ...expansion(value), ...own } : own;
   }
   return copy(root) as Json;
-}
-
-function missing(expanded: Json, own: Json): Json {
-  return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
 }
 
 function expansion(operation: Json): Json {

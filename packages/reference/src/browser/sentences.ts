@@ -2,24 +2,22 @@ import type { Contract, Operation, WindowNotation } from './contract.ts';
 
 /** An operation of the admin API has a role, and no limit. */
 export function sentences(operation: Operation, contract: Contract): string[] {
-  const cost = operation['x-ratelimit-cost'] ?? 1;
-  const role = operation['x-role'];
-  const scopes = operation['x-required-scopes'] ?? [];
-  const most = operation['x-max-body-bytes'];
-  return [
+  const { 'x-ratelimit-cost': cost = 1, 'x-role': role, 'x-required-scopes': scopes = [] } = operation;
+  const { 'x-stability-level': level, 'x-max-body-bytes': most } = operation;
+  const needed = `${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}`;
+  const given = [
     role === undefined
       ? counting(cost)
       : `Needs a token of the role ${role}${role === 'admin' ? '' : ', or of a higher one'}.`,
-    ...(operation['x-stability-level'] === 'beta' ? ['Beta: it may still change, with notice.'] : []),
-    ...(operation['x-stability-level'] === 'experimental' ? ['Experimental: it may change or go at any time.'] : []),
-    ...(operation['x-try-it'] === false ? ['It cannot be tried from this page.'] : []),
-    ...(scopes.length === 0
-      ? []
-      : [`Needs a key with ${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}.`]),
-    ...(most === undefined ? [] : [`Takes a body of at most ${most.toLocaleString('en')} bytes.`]),
-    ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies are not checked.'] : []),
+    level === 'beta' && 'Beta: it may still change, with notice.',
+    level === 'experimental' && 'Experimental: it may change or go at any time.',
+    operation['x-try-it'] === false && 'It cannot be tried from this page.',
+    scopes.length > 0 && `Needs a key with ${needed}.`,
+    most !== undefined && `Takes a body of at most ${most.toLocaleString('en')} bytes.`,
+    operation['x-storegate-unchecked-body'] === true && 'Some bodies are not checked.',
     ...scopedLimits(operation, contract),
   ];
+  return given.filter((sentence) => sentence !== false);
 }
 
 function counting(cost: number): string {

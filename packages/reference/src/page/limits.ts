@@ -42,7 +42,7 @@ export function limitsSection({ plans, bans, scoped }: Limits): Html {
 request costs nothing. A request counts once unless its operation says otherwise.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Limits of each plan">
 <table class="plans">
-<thead><tr><th scope="col">Plan</th>${columns.map(heading)}</tr></thead>
+<thead><tr><th scope="col">Plan</th>${columns.map(({ name }) => html`<th scope="col">per ${name}</th>`)}</tr></thead>
 <tbody>${plans.map((plan) => row(plan, columns))}</tbody>
 </table>
 </div>
@@ -75,10 +75,6 @@ function columnsOf(plans: readonly Plan[]): Window[] {
   return [...bySpan.values()].sort((a, b) => a.span - b.span);
 }
 
-function heading({ name }: Window): Html {
-  return html`<th scope="col">per ${name}</th>`;
-}
-
 function row({ name, windows, count, concurrency }: Plan, columns: readonly Window[]): Html {
   const shared = count === 'account' ? html` <small>shared by all keys of an account</small>` : null;
   const atOnce = concurrency === undefined ? null : html` <small>at most ${number(concurrency)} at once</small>`;
@@ -86,12 +82,12 @@ function row({ name, windows, count, concurrency }: Plan, columns: readonly Wind
     windows === null
       ? [html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`]
       : columns.map(({ span }) => cell(windows.find((window) => window.span === span)));
-  return html`<tr><th scope="row">${capitalized(name)}${shared}${atOnce}</th>${cells}</tr>`;
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  return html`<tr><th scope="row">${title}${shared}${atOnce}</th>${cells}</tr>`;
 }
 
 function cell(window: Window | undefined): Html {
-  if (!window) return html`<td>no limit</td>`;
-  return html`<td>${amount(window)}</td>`;
+  return html`<td>${window ? amount(window) : 'no limit'}</td>`;
 }
 
 const REMARKS: Readonly<Record<string, string>> = { fixed: '' };
@@ -103,8 +99,9 @@ function amount({ kind, limit }: Window): string {
 function bansInWords(bans: BanRules | null): Html {
   if (!bans) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
   const [first, ...later] = bans.durations.map(duration);
+  const list = new Intl.ListFormat('en-GB').format(later);
   return html`<p><strong>Bans.</strong> A key that keeps sending after it was refused, ${counted(bans.strikes, 'time')} within
-${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list(later)}` : null}.
+${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list}` : null}.
 Each ${duration(bans.decay)} of good behaviour makes the next ban one step shorter again.</p>`;
 }
 
@@ -118,26 +115,17 @@ const SPANS = [
 
 /** In the largest exact unit: 300000 is "5 minutes". A day stays in hours: "24 hours". */
 export function duration(milliseconds: number): string {
-  const [unit, length] = SPANS.find(([, length]) => milliseconds % length === 0)!;
   if (milliseconds === 86_400_000) return '24 hours';
+  const [unit, length] = SPANS.find(([, length]) => milliseconds % length === 0)!;
   return counted(milliseconds / length, unit);
 }
 
 /** "1 request", "60 requests". */
-export function counted(count: number, noun: string): string {
+function counted(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** "100,000". */
-export function number(value: number): string {
+function number(value: number): string {
   return value.toLocaleString('en');
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** "a, b and c". */
-export function list(items: readonly string[]): string {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }

@@ -10,6 +10,13 @@ export function number(value: number): string {
 export const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
+/** A dash for what is not known. */
+export const orDash = (value: number | null, format: (value: number) => string) =>
+  value === null ? '–' : format(value);
+/** The sum of all values, or of a number of each. */
+export const total = <T>(all: readonly T[], of: (one: T) => number = Number) =>
+  all.reduce((sum, one) => sum + of(one), 0);
+
 /** Milliseconds with three digits: `0.46 ms`, `12.3 ms`, `1.24 s`. */
 export function milliseconds(value: number): string {
   if (value === 0) return '0 ms';

@@ -48,8 +48,10 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     const seen = () => {
       if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)) report();
     };
-    for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true });
-    const unsubscribe = onTabMessage('used', note);
+    const listening = new AbortController();
+    const { signal } = listening;
+    for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true, signal });
+    onTabMessage('used', note, signal);
     const timer = setInterval(() => {
       const end = used.current + idle;
       if (Date.now() >= end) onIdle();
@@ -59,8 +61,7 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
       }
     }, 1_000);
     return () => {
-      for (const sign of SIGNS) removeEventListener(sign, seen, { capture: true });
-      unsubscribe();
+      listening.abort();
       clearInterval(timer);
     };
   }, [idle, note, report, onIdle]);

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Session, SIGNED_OUT, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
 import { notifyTabs, onTabMessage } from './api/tabs.ts';
 import { Idle } from './idle.ts';
-import { Failure } from './parts/notice.ts';
+import { Failure } from './parts/view.ts';
 import { linkTo, type Place, usePlace } from './routing.ts';
 import { SecretRefused, useLeftForSecret } from './secrets.ts';
 import { SessionContext } from './session.ts';
@@ -18,6 +18,8 @@ import { Overview } from './views/overview.ts';
 import { Plans } from './views/plans.ts';
 import { Requests } from './views/requests.ts';
 import { Top } from './views/top.ts';
+
+const REFUSED = 'You were signed out. Sign in again to continue.';
 
 /** The whole console: who is signed in, where one can go, and the view of the place. */
 function App() {
@@ -41,7 +43,7 @@ function App() {
         // Signed in again in another tab: the earlier reason does not apply to the next end.
         setEnded(null);
         setSession(next);
-      } else end('You were signed out. Sign in again to continue.');
+      } else end(REFUSED);
     },
     [end],
   );
@@ -53,13 +55,11 @@ function App() {
 
   useEffect(() => {
     whoIsSignedIn().then(setSession, fail);
-    const unsubscribe = onTabMessage('session', () => void whoIsSignedIn().then(take, fail));
-    const refused = () => end('You were signed out. Sign in again to continue.');
-    signedOut.addEventListener('ended', refused);
-    return () => {
-      unsubscribe();
-      signedOut.removeEventListener('ended', refused);
-    };
+    const listening = new AbortController();
+    const { signal } = listening;
+    onTabMessage('session', () => void whoIsSignedIn().then(take, fail), signal);
+    signedOut.addEventListener('ended', () => end(REFUSED), { signal });
+    return () => listening.abort();
   }, [end, take, fail]);
 
   function enter(next: Session) {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { queryText } from './api/client.ts';
 
 /** A place in the console: `#/plans/free?new=plan` is the view `plans` with the rest `free` and a query. */
 export interface Place {
@@ -16,9 +17,7 @@ export function placeOf(hash: string): Place {
 
 /** The address of a place. Query values that are empty are left out. */
 export function linkTo(view: string, rest = '', query: Readonly<Record<string, string | undefined>> = {}): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const text = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  return `#/${view}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${text}`;
+  return `#/${view}${rest && `/${encodeURIComponent(rest)}`}${queryText(query)}`;
 }
 
 /** Goes to a place. `replace` leaves no step back to the place before. */
@@ -31,13 +30,10 @@ export function goTo(link: string, { replace = false } = {}): void {
 export function usePlace(): Place {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const changed = () => setHash(location.hash);
-    addEventListener('hashchange', changed);
-    addEventListener('popstate', changed);
-    return () => {
-      removeEventListener('hashchange', changed);
-      removeEventListener('popstate', changed);
-    };
+    const listening = new AbortController();
+    for (const event of ['hashchange', 'popstate'])
+      addEventListener(event, () => setHash(location.hash), { signal: listening.signal });
+    return () => listening.abort();
   }, []);
   return placeOf(hash);
 }

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Notice } from './parts/notice.ts';
+import { Notice } from './parts/view.ts';
 import { goTo, linkTo, type Place } from './routing.ts';
 
 /** As `LIKE_A_KEY` of src/common/secret-mask.ts: whatever begins as a key does, whole or cut short. */

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { type Session, signIn } from './api/client.ts';
-import { useCall } from './api/use-call.ts';
-import { Failure } from './parts/notice.ts';
+import { useCall } from './api/hooks.ts';
+import { Failure } from './parts/view.ts';
 
 /** The field has no name and its form no target, so that only this script reads the token. It is nowhere kept. */
 export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn: (session: Session) => void }) {

@@ -1,19 +1,29 @@
-import { h } from 'preact';
+import { type ComponentChildren, h } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Key, KeyUpdate, NewKey, Plan } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import { type Act, textIn } from '../parts/act.ts';
-import { ClientLink } from '../parts/client-link.ts';
+import { ClientLink } from '../parts/data.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
-import { Failure } from '../parts/notice.ts';
-import { SecretOnce } from '../parts/secret.ts';
+import { Failure } from '../parts/view.ts';
 
 const keyPath = ({ id }: Key) => `/keys/${encodeURIComponent(id)}` as const;
 
 const patched = (key: Key, body: KeyUpdate, reason: string) => call('PATCH', keyPath(key), { body, reason });
 
-export function planAct(key: Key): Act {
+/** What can be done to a key that is not revoked. */
+export const keyActs = (key: Key): readonly Act[] => [
+  planAct(key),
+  limitsAct(key),
+  labelAct(key),
+  rotateAct(key),
+  statusAct(key, key.disabled === null ? 'Disable' : 'Enable'),
+  statusAct(key, 'Revoke'),
+];
+
+function planAct(key: Key): Act {
   const own = key.limits === null ? '' : ` It keeps its own limits (${key.limits}), which override those of the plan.`;
   return {
     title: `Change the plan of ${key.id}`,
@@ -27,7 +37,7 @@ export function planAct(key: Key): Act {
   };
 }
 
-export const limitsAct = (key: Key): Act => ({
+const limitsAct = (key: Key): Act => ({
   title: `Own limits of ${key.id}`,
   verb: 'Own limits',
   effect: `Overrides the limits of plan ${key.plan} for ${key.id} with its next request. Leave empty to remove own limits. Usage is kept in windows of the same length.`,
@@ -44,7 +54,7 @@ export const limitsAct = (key: Key): Act => ({
   },
 });
 
-export const labelAct = (key: Key): Act => ({
+const labelAct = (key: Key): Act => ({
   title: `Label of ${key.id}`,
   verb: 'Label',
   effect: 'For operators only; it changes no decision. Leave empty to remove it.',
@@ -55,28 +65,7 @@ export const labelAct = (key: Key): Act => ({
   },
 });
 
-export const disableAct = (key: Key): Act => ({
-  title: `Disable ${key.id}`,
-  verb: 'Disable',
-  dangerous: true,
-  effect: `Requests with ${key.id} get 401 until the key is enabled. Limits, usage and a ban are kept.`,
-  async run(_form, reason) {
-    await call('POST', `${keyPath(key)}/disable`, { reason });
-    return `${key.id} is disabled.`;
-  },
-});
-
-export const enableAct = (key: Key): Act => ({
-  title: `Enable ${key.id}`,
-  verb: 'Enable',
-  effect: `Accepts requests with ${key.id} again, with its remaining quota. A ban continues until its end.`,
-  async run(_form, reason) {
-    await call('POST', `${keyPath(key)}/enable`, { reason });
-    return `${key.id} is enabled.`;
-  },
-});
-
-export function rotateAct(key: Key): Act {
+function rotateAct(key: Key): Act {
   const overlaps = key.rotation?.overlapEnds ?? null;
   const earlier =
     overlaps === null ? '' : ` The previous secret works until ${clockTime(overlaps)}. End it now to rotate again.`;
@@ -104,16 +93,32 @@ export function rotateAct(key: Key): Act {
   };
 }
 
-export const revokeAct = (key: Key): Act => ({
-  title: `Revoke ${key.id}`,
-  verb: 'Revoke',
-  dangerous: true,
-  effect: `Revokes ${key.id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
+const STATUS_EFFECTS = {
+  Disable: (id: string) => `Requests with ${id} get 401 until the key is enabled. Limits, usage and a ban are kept.`,
+  Enable: (id: string) => `Accepts requests with ${id} again, with its remaining quota. A ban continues until its end.`,
+  Revoke: (id: string) =>
+    `Revokes ${id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
+};
+
+const statusAct = (key: Key, verb: keyof typeof STATUS_EFFECTS): Act => ({
+  title: `${verb} ${key.id}`,
+  verb,
+  dangerous: verb !== 'Enable',
+  effect: STATUS_EFFECTS[verb](key.id),
   async run(_form, reason) {
-    await call('DELETE', keyPath(key), { reason });
-    return `${key.id} is revoked.`;
+    if (verb === 'Disable') await call('POST', `${keyPath(key)}/disable`, { reason });
+    if (verb === 'Enable') await call('POST', `${keyPath(key)}/enable`, { reason });
+    if (verb === 'Revoke') await call('DELETE', keyPath(key), { reason });
+    return `${key.id} is ${verb.toLowerCase()}d.`;
   },
 });
+
+/** Fields of lists. */
+const LISTS = [
+  ['Addresses', 'addresses', 'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.'],
+  ['Scopes', 'scopes', 'Scopes for operations that require them, separated by commas.'],
+  ['Metadata', 'metadata', 'Your own data: name=value, separated by commas.'],
+] as const;
 
 /** `account` and `plan` are filled in at first. */
 export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?: string }): Act {
@@ -139,17 +144,7 @@ export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?:
           examples: '12h or 90d',
           note: 'For example 90d. Empty: never.',
         }),
-        h(Field, {
-          label: 'Addresses',
-          name: 'addresses',
-          note: 'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.',
-        }),
-        h(Field, {
-          label: 'Scopes',
-          name: 'scopes',
-          note: 'Scopes for operations that require them, separated by commas.',
-        }),
-        h(Field, { label: 'Metadata', name: 'metadata', note: 'Your own data: name=value, separated by commas.' }),
+        LISTS.map(([label, name, note]) => h(Field, { key: name, label, name, note })),
       ]),
     ],
     async run(form, reason) {
@@ -186,25 +181,37 @@ function pairOf(text: string): [string, string] {
   return [name.trim(), value.join('=').trim()];
 }
 
-/**
- * A choice of the plans in force, named `plan` in its form. It asks for them when it is shown: to count the keys of each, the gateway reads
- * all keys.
- */
+/** A choice of plans. It asks for them when it is shown: to count the keys of each, the gateway reads all keys. */
 function PlanChoice({ value }: { value: string }) {
   const { value: answer, error } = useAnswer('/plans');
-  const plans = answer?.plans ?? [];
-  const known = plans.some(({ name }) => name === value);
-  return [
-    h(Choice, {
-      label: 'Plan',
-      name: 'plan',
-      value: known || plans.length === 0 ? value : plans[0]!.name,
-      options: plans.length === 0 ? [[value, value]] : plans.map((plan) => [plan.name, inWords(plan)] as const),
-    }),
-    h(Failure, { error }),
-  ];
+  const options = answer?.plans.map((plan) => [plan.name, inWords(plan)] as const) ?? [[value, value] as const];
+  return [h(Choice, { label: 'Plan', name: 'plan', value, options }), h(Failure, { error })];
 }
 
 function inWords({ name, limits, count }: Plan): string {
   return `${name} · ${limits ?? 'limits of each key'}${count === 'account' ? ', counts accounts' : ''}`;
+}
+
+/** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */
+function SecretOnce({ secret, children }: { secret: string; children?: ComponentChildren }) {
+  const [status, setStatus] = useState('');
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(secret);
+      setStatus('Copied.');
+    } catch {
+      // Browsers give no clipboard to pages without TLS on another machine.
+      setStatus('Copy failed. Select the secret and copy it manually.');
+    }
+  }
+
+  return h('div', { class: 'once' }, [
+    h('p', null, children, ' It is shown only once: copy it before you close this.'),
+    h('code', { class: 'secret' }, secret),
+    h('p', { class: 'buttons' }, [
+      h('button', { type: 'button', onClick: copy }, 'Copy the secret'),
+      h('span', { role: 'status' }, status),
+    ]),
+  ]);
 }

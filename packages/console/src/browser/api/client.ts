@@ -5,7 +5,6 @@ import type { AnswerTo, SentTo } from '../../calls.ts';
 const API = '/console/api';
 const SESSION = '/console/session';
 
-/** Who is signed in. */
 export interface Session {
   /** `null`: not signed in. */
   readonly operator: { readonly name: string; readonly role: Role } | null;
@@ -139,17 +138,13 @@ const noAnswer = () => new ApiError('no_answer', 'The gateway does not respond. 
 
 function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
-  return new ApiError(
-    code ?? 'no_answer',
-    message ?? `The gateway responded with ${response.status}.`,
-    response.status,
-    details,
-  );
+  const words = message ?? `The gateway responded with ${response.status}.`;
+  return new ApiError(code ?? 'no_answer', words, response.status, details);
 }
 
-function queryText(query: Query): string {
+/** With its question mark; without values that are undefined or empty. */
+export function queryText(query: Query): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  return given.length === 0
-    ? ''
-    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+  const texts = given.map(([name, value]): [string, string] => [name, String(value)]);
+  return texts.length === 0 ? '' : `?${new URLSearchParams(texts)}`;
 }

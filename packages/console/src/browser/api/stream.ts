@@ -3,7 +3,6 @@ import type { QueryOf } from '../../calls.ts';
 import { ApiError, openStream, type Query } from './client.ts';
 import { eventsIn } from './events.ts';
 
-/** How a stream of events is. */
 export interface StreamState {
   readonly status: 'opening' | 'live' | 'lost';
   /** Since when it is lost, RFC 3339. */
@@ -12,37 +11,29 @@ export interface StreamState {
   readonly error: ApiError | null;
 }
 
-export interface StreamListener {
-  readonly event: (name: string, data: unknown) => void;
-  readonly state: (state: StreamState) => void;
-}
-
 /** Milliseconds before a lost stream is opened again. */
 const AGAIN = 2_000;
 /** Milliseconds without a word after which a stream is lost: the gateway sends something every two seconds. */
 const SILENCE = 5_000;
 
-/**
- * Follows a stream of events of the admin API, and opens it again whenever it is lost; returns how to stop. EventSource
- * would not report why a stream was refused.
- */
-export function followStream(path: string, query: Query, listener: StreamListener): () => void {
-  const stopping = new AbortController();
-  void keepOpen(path, query, listener, stopping.signal);
-  return () => stopping.abort();
+interface Stream {
+  readonly query: Query;
+  readonly onEvent: (data: unknown) => void;
+  readonly onState: (state: StreamState) => void;
 }
 
-async function keepOpen(path: string, query: Query, listener: StreamListener, stopped: AbortSignal): Promise<void> {
+/** Opens a stream again whenever it is lost. EventSource would not report why a stream was refused. */
+async function keepOpen({ query, onEvent, onState }: Stream, stopped: AbortSignal): Promise<void> {
   let since: string | null = null;
-  listener.state({ status: 'opening', since, error: null });
+  onState(CONNECTING);
   while (!stopped.aborted) {
     const silence = new AbortController();
     let error: ApiError | null = null;
     try {
-      const stream = await openStream(path, query, AbortSignal.any([stopped, silence.signal]));
+      const stream = await openStream('/live', query, AbortSignal.any([stopped, silence.signal]));
       since = null;
-      listener.state({ status: 'live', since, error });
-      await readEvents(stream, silence, listener.event);
+      onState({ status: 'live', since, error });
+      await readEvents(stream, silence, onEvent);
     } catch (failure) {
       if (stopped.aborted) return;
       if (failure instanceof ApiError) error = failure;
@@ -51,7 +42,7 @@ async function keepOpen(path: string, query: Query, listener: StreamListener, st
     }
     if (stopped.aborted || error?.status === 401) return;
     since ??= new Date().toISOString();
-    listener.state({ status: 'lost', since, error });
+    onState({ status: 'lost', since, error });
     await new Promise((resolve) => setTimeout(resolve, AGAIN));
   }
 }
@@ -60,7 +51,7 @@ async function keepOpen(path: string, query: Query, listener: StreamListener, st
 async function readEvents(
   stream: ReadableStream<Uint8Array>,
   silence: AbortController,
-  emit: StreamListener['event'],
+  onEvent: Stream['onEvent'],
 ): Promise<void> {
   const reader = stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let text = '';
@@ -70,24 +61,28 @@ async function readEvents(
     if (done) return;
     const { events, rest } = eventsIn(text + value);
     text = rest;
-    for (const { name, data } of events) emit(name, data);
+    for (const { data } of events) onEvent(data);
   }
 }
 
 const CONNECTING: StreamState = { status: 'opening', since: null, error: null };
 
-/** Follows `GET path` while the view is there, again when path or query change. `null` follows nothing. */
-export function useStream(
-  path: '/live' | null,
-  query: QueryOf<'followLive'>,
-  onEvent: StreamListener['event'],
-): StreamState {
+export interface LiveStream extends StreamState {
+  readonly paused: boolean;
+  readonly setPaused: (paused: boolean) => void;
+}
+
+/** Follows `GET /live` while the view is there and does not pause it, again when the query changes. */
+export function useLive(query: QueryOf<'followLive'>, onEvent: Stream['onEvent']): LiveStream {
   const [state, setState] = useState(CONNECTING);
+  const [paused, setPaused] = useState(false);
   const newest = useRef(onEvent);
   newest.current = onEvent;
   useEffect(() => {
-    if (path === null) return;
-    return followStream(path, query, { event: (name, data) => newest.current(name, data), state: setState });
-  }, [path, JSON.stringify(query)]);
-  return path === null ? CONNECTING : state;
+    if (paused) return;
+    const stopping = new AbortController();
+    void keepOpen({ query, onEvent: (data) => newest.current(data), onState: setState }, stopping.signal);
+    return () => stopping.abort();
+  }, [paused, JSON.stringify(query)]);
+  return { ...(paused ? CONNECTING : state), paused, setPaused };
 }

@@ -6,11 +6,6 @@ const channel = new BroadcastChannel('storegate console');
 /** Other tabs hear it, this one does not. */
 export const notifyTabs = (word: TabMessage) => channel.postMessage(word);
 
-/** Returns how to stop listening. */
-export function onTabMessage(word: TabMessage, listener: () => void): () => void {
-  const heard = ({ data }: MessageEvent) => {
-    if (data === word) listener();
-  };
-  channel.addEventListener('message', heard);
-  return () => channel.removeEventListener('message', heard);
+export function onTabMessage(word: TabMessage, listener: () => void, signal: AbortSignal): void {
+  channel.addEventListener('message', ({ data }) => data === word && listener(), { signal });
 }

@@ -1,7 +1,7 @@
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useCall } from '../api/use-call.ts';
-import { Failure } from './notice.ts';
+import { useCall } from '../api/hooks.ts';
+import { Failure } from './view.ts';
 
 export interface Act {
   /** The button that opens it, and the heading: a verb and what it acts on, such as `Revoke key_1`. */
@@ -99,11 +99,14 @@ export interface Acts {
 }
 
 /**
- * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its result, stay until they are closed.
- * `onDone` is called after each: the shown data is out of date then.
+ * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its result, stay until they
+ * are closed. `outdated`: the answers that are out of date after each act.
  */
-export function useActs(onDone: () => void = () => {}): Acts {
+export function useActs(...outdated: readonly { readonly refresh: () => Promise<void> }[]): Acts {
   const [act, setAct] = useState<Act | null>(null);
+  const onDone = () => {
+    for (const answer of outdated) void answer.refresh();
+  };
   return {
     button: (one) => {
       const look = one.dangerous ? 'dangerous-quiet' : undefined;

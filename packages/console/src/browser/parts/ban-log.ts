@@ -2,10 +2,7 @@ import { h } from 'preact';
 import type { BanEntry } from '../../admin-api.ts';
 import { clockTime } from '../format.ts';
 import { actionInWords, authorInWords, endInWords } from '../sentences/bans.ts';
-import { ClientLink } from './client-link.ts';
-import { Badge } from './notice.ts';
-import { Table } from './table.ts';
-import { Time } from './time.ts';
+import { Badge, ClientLink, Table, Time } from './data.ts';
 
 interface BanLogProps {
   readonly entries: readonly BanEntry[];
@@ -23,9 +20,11 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
     empty,
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      ...(entries.every(({ target }) => target === of)
-        ? []
-        : [{ title: 'Key or account', names: true, cell: ({ target }: BanEntry) => h(ClientLink, { who: target }) }]),
+      entries.some(({ target }) => target !== of) && {
+        title: 'Key or account',
+        names: true,
+        cell: ({ target }) => h(ClientLink, { who: target }),
+      },
       { title: 'What', cell: ({ action }) => actionInWords(action) },
       { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
       { title: 'Level', figure: true, cell: ({ after }) => after?.level || '–' },

@@ -1,6 +1,7 @@
-import { h } from 'preact';
+import { type ComponentChildren, h } from 'preact';
 import { useId } from 'preact/hooks';
-import { Table } from './table.ts';
+import { orDash, total } from '../format.ts';
+import { type Column, Table } from './data.ts';
 
 /** One kind of what is counted, or one line. */
 export interface Series {
@@ -14,9 +15,8 @@ export interface Series {
 interface ChartProps {
   /** What it shows, with its unit: also the table's caption. */
   readonly title: string;
-  /** A name for each step, such as its time; the title of the first column is `stepTitle`. */
+  /** The time of each step. */
   readonly steps: readonly string[];
-  readonly stepTitle?: string;
   readonly series: readonly Series[];
   /** Bars stand on each other; lines stand alone. */
   readonly kind: 'bars' | 'lines';
@@ -33,16 +33,13 @@ const TOP = 8;
  * Bars or lines over time, as SVG: people who do not see it, or want figures, have the table behind it. Series differ by pattern
  * as well as by colour, so that it can be read in black and white.
  */
-export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }: ChartProps) {
+export function Chart({ title, steps, series, kind, format }: ChartProps) {
   const id = useId();
   const heights = steps.map((_, step) => series.map(({ values }) => values[step] ?? 0));
-  const tops =
-    kind === 'bars' ? heights.map((values) => values.reduce((sum, value) => sum + value, 0)) : heights.flat();
-  const most = roundUp(Math.max(0, ...tops));
+  const most = roundUp(Math.max(0, ...(kind === 'bars' ? heights.map((values) => total(values)) : heights.flat())));
   const y = (value: number) => HEIGHT - BOTTOM - (most === 0 ? 0 : (value / most) * (HEIGHT - BOTTOM - TOP));
   const stepWidth = (WIDTH - LEFT) / Math.max(1, steps.length);
   const x = (step: number) => LEFT + step * stepWidth;
-  const rows = steps.map((name, step) => ({ name, step }));
   return h('figure', { class: 'chart' }, [
     h('figcaption', null, h('span', { id, class: 'chart-title' }, title), h(Legend, { series, kind })),
     h('div', { class: 'plot' }, [
@@ -62,40 +59,32 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
     ]),
     h('details', null, [
       h('summary', null, 'As a table'),
-      h(Table<{ name: string; step: number }>, {
+      h(Table<number>, {
         caption: title,
         empty: 'No data.',
-        rows,
-        keyOf: ({ step }) => step,
+        rows: [...steps.keys()],
+        keyOf: (step) => step,
         columns: [
-          { title: stepTitle, cell: ({ name }) => name, names: true },
-          ...series.map(({ name, values }) => ({
-            title: name,
-            figure: true,
-            cell: ({ step }: { step: number }) => shown(values[step] ?? null, format),
-          })),
+          { title: 'Time', cell: (step) => steps[step], names: true },
+          ...series.map(({ name, values }): Column<number> => {
+            return { title: name, figure: true, cell: (step) => orDash(values[step] ?? null, format) };
+          }),
         ],
       }),
     ]),
   ]);
 
   function bars({ look, name }: Series, index: number) {
-    const below = (step: number) => heights[step]!.slice(0, index).reduce((sum, value) => sum + value, 0);
     return h(
       'g',
       { key: name, class: `bars ${look}`, fill: `url(#${id}-${look})` },
       steps.map((_, step) => {
         const value = heights[step]![index]!;
         if (value === 0) return null;
-        const base = y(below(step));
-        const top = y(below(step) + value);
-        return h('rect', {
-          key: step,
-          x: x(step) + stepWidth * 0.1,
-          width: stepWidth * 0.8,
-          y: top,
-          height: Math.max(0.5, base - top),
-        });
+        const below = total(heights[step]!.slice(0, index));
+        const top = y(below + value);
+        const height = Math.max(0.5, y(below) - top);
+        return h('rect', { key: step, x: x(step) + stepWidth * 0.1, width: stepWidth * 0.8, y: top, height });
       }),
     );
   }
@@ -117,8 +106,6 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
   }
 }
 
-const shown = (value: number | null, format: (value: number) => string) => (value === null ? '–' : format(value));
-
 function Legend({ series, kind }: Pick<ChartProps, 'series' | 'kind'>) {
   return h(
     'ul',
@@ -131,21 +118,17 @@ function Legend({ series, kind }: Pick<ChartProps, 'series' | 'kind'>) {
 
 /** Patterns have ids of their own in each chart: a page has several. */
 function Patterns({ id }: { id: string }) {
-  const box = { width: 6, height: 6, patternUnits: 'userSpaceOnUse' as const };
+  const size = { width: 6, height: 6 };
+  const pattern = (look: Series['look'], mark?: ComponentChildren) =>
+    h('pattern', { id: `${id}-${look}`, ...size, patternUnits: 'userSpaceOnUse' }, [
+      h('rect', { class: `ground ${look}`, ...size }),
+      mark,
+    ]);
   return h('defs', null, [
-    h('pattern', { id: `${id}-good`, ...box }, h('rect', { class: 'ground good', width: 6, height: 6 })),
-    h('pattern', { id: `${id}-warn`, ...box }, [
-      h('rect', { class: 'ground warn', width: 6, height: 6 }),
-      h('path', { class: 'mark', d: 'M0 6L6 0' }),
-    ]),
-    h('pattern', { id: `${id}-bad`, ...box }, [
-      h('rect', { class: 'ground bad', width: 6, height: 6 }),
-      h('path', { class: 'mark', d: 'M0 0L6 6M0 6L6 0' }),
-    ]),
-    h('pattern', { id: `${id}-soft`, ...box }, [
-      h('rect', { class: 'ground soft', width: 6, height: 6 }),
-      h('circle', { class: 'dot', cx: 3, cy: 3, r: 1.2 }),
-    ]),
+    pattern('good'),
+    pattern('warn', h('path', { class: 'mark', d: 'M0 6L6 0' })),
+    pattern('bad', h('path', { class: 'mark', d: 'M0 0L6 6M0 6L6 0' })),
+    pattern('soft', h('circle', { class: 'dot', cx: 3, cy: 3, r: 1.2 })),
   ]);
 }
 

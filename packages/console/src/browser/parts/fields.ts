@@ -1,10 +1,14 @@
 import { type ComponentChildren, h, type JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-type InputProps = JSX.IntrinsicElements['input'];
+type FieldProps = JSX.IntrinsicElements['input'] & {
+  readonly label: string;
+  /** What may be written. */
+  readonly note?: ComponentChildren;
+};
 
-/** A labelled field of a form. `note` says what may be written. */
-export function Field({ label, note, ...input }: { label: string; note?: ComponentChildren } & InputProps) {
+/** A labelled field of a form. */
+export function Field({ label, note, ...input }: FieldProps) {
   return h('label', { class: 'field' }, [
     h('span', null, label),
     h('input', { autoComplete: 'off', ...input }),
@@ -13,7 +17,7 @@ export function Field({ label, note, ...input }: { label: string; note?: Compone
 }
 
 /** `examples`: durations for its title. */
-export function DurationField({ examples, ...input }: { label: string; examples: string; note: string } & InputProps) {
+export function DurationField({ examples, ...input }: FieldProps & { readonly examples: string }) {
   const title = `A number with a unit, for example ${examples}.`;
   return h(Field, { pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)', title, ...input });
 }
@@ -40,43 +44,34 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
   ]);
 }
 
-interface SearchFieldProps {
-  readonly label: string;
-  readonly name: string;
-  /** What is looked for now. */
+type SearchFieldProps = Pick<FieldProps, 'label' | 'name' | 'maxLength' | 'placeholder' | 'required'> & {
   readonly value: string;
-  readonly maxLength: number;
-  readonly placeholder?: string;
-  readonly required?: boolean;
-}
+};
 
 /** A field of a search. It has what is looked for, also after a step back, and keeps the focus when it was changed. */
-export function SearchField({ label, value, ...input }: SearchFieldProps) {
+export function SearchField({ value, ...input }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   // A later effect could replace what has been typed by then.
   useLayoutEffect(() => {
     field.current!.value = value;
   }, [value]);
-  return h('label', { class: 'field' }, [
-    h('span', null, label),
-    h('input', { ref: field, type: 'search', autoComplete: 'off', spellcheck: false, ...input }),
-  ]);
+  return h(Field, { ref: field, type: 'search', spellcheck: false, ...input });
 }
 
 interface FiltersProps {
   /** What it does, for people who do not see where it stands: `Filter keys`. */
   readonly label: string;
   /** The word on its button. */
-  readonly verb: string;
+  readonly verb?: string;
   /** Gets what is written into the fields that have a name, without spaces around it. */
   readonly onSubmit: (fields: Readonly<Record<string, string>>) => void;
-  /** The address of the list without filters, where something is filtered now. */
-  readonly all?: string | undefined;
+  /** The address of the list without filters; empty if nothing is filtered now. */
+  readonly all?: string;
   readonly children?: ComponentChildren;
 }
 
 /** The form that every search and every list with filters has. Choices may act by themselves: those have no name. */
-export function Filters({ label, verb, onSubmit, all, children }: FiltersProps) {
+export function Filters({ label, verb = 'Filter', onSubmit, all = '', children }: FiltersProps) {
   function submit(event: SubmitEvent) {
     event.preventDefault();
     const fields = [...new FormData(event.currentTarget as HTMLFormElement)];
@@ -85,6 +80,6 @@ export function Filters({ label, verb, onSubmit, all, children }: FiltersProps) 
   return h('form', { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit }, [
     children,
     h('button', { type: 'submit' }, verb),
-    all !== undefined && h('a', { href: all }, 'Show all'),
+    all !== '' && h('a', { href: all }, 'Show all'),
   ]);
 }

@@ -2,16 +2,14 @@ import { h } from 'preact';
 import type { Store } from '../../admin-api.ts';
 import { number } from '../format.ts';
 import { isWell, reasonInWords, stateInWords } from '../sentences/gateways.ts';
-import { Badge, type Tone } from './notice.ts';
-import { type Column, Table } from './table.ts';
-import { Time } from './time.ts';
+import { Badge, type Column, Table, Time, type Tone } from './data.ts';
 
 const TONES = { up: 'good', recovering: 'warn', partial: 'warn', down: 'bad' } as const satisfies Record<string, Tone>;
 
 interface StoreTableProps<S extends Store> {
   readonly stores: readonly S[];
   /** Columns behind those that are always there. */
-  readonly more?: readonly Column<S>[];
+  readonly more?: readonly (Column<S> | false)[];
 }
 
 /** Stores, each in a line: how it is, since when and why, and what it has to do. */

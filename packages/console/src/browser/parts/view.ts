@@ -1,8 +1,10 @@
 import { type ComponentChildren, h } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Answer, asOf } from '../api/use-answer.ts';
-import { Failure, Notice } from './notice.ts';
-import { Time } from './time.ts';
+import type { PeerCoverage } from '../../admin-api.ts';
+import type { ApiError } from '../api/client.ts';
+import { type Answer, asOf } from '../api/hooks.ts';
+import { missingGateways } from '../sentences/gateways.ts';
+import { Texts, Time, type Tone } from './data.ts';
 
 interface ViewProps {
   readonly title: string;
@@ -45,3 +47,26 @@ export function answerView<T extends object>(answer: Answer<T>, draw: (value: T)
     value !== null ? draw(value) : loading && h('p', { class: 'loading' }, 'Loading …'),
   ]);
 }
+
+/** A remark with a tone that words say too, not colour alone. */
+export function Notice({ tone = 'plain', children }: { tone?: Tone; children?: ComponentChildren }) {
+  return h('div', { class: `notice ${tone}`, role: tone === 'bad' ? 'alert' : 'note' }, children);
+}
+
+/** What the admin API said of a call that failed. Nothing for `null`. */
+export function Failure({ error }: { error: ApiError | null }) {
+  if (error === null) return null;
+  const details = error.details.filter(({ message }) => !error.message.includes(message));
+  return h(Notice, { tone: 'bad' }, [
+    h('p', null, error.message, ' ', h('code', null, error.code)),
+    details.length > 0 && h(Texts, { texts: details.map(({ pointer, message }) => `${pointer} ${message}`) }),
+  ]);
+}
+
+/** Which gateways an answer lacks. Nothing if it lacks none. */
+export function Missing(answer: PeerCoverage) {
+  const missing = missingGateways(answer).map(asParagraph);
+  return missing.length === 0 ? null : h(Notice, { tone: 'warn' }, missing);
+}
+
+export const asParagraph = (text: string) => h('p', { key: text }, text);

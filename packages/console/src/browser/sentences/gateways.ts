@@ -8,7 +8,15 @@ export type WriteTime = (at: string) => string;
 
 export const NO_GATEWAY = 'No gateway is running.';
 
-/** The gateways that an answer lacks. */
+export const processName = ({ gateway, worker }: { gateway: string; worker: number | null }): string =>
+  worker === null ? gateway : `${gateway}, worker ${worker}`;
+
+/** Milliseconds of the slowest access to the state; `null`: the state is in the gateway itself. */
+export function slowestOf(all: readonly { stateMs: number | null }[]): number | null {
+  const times = all.map(({ stateMs }) => stateMs).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
 export function missingGateways({ unresponsive, isolated }: PeerCoverage): string[] {
   return [
     ...unresponsive.map((gateway) => `${gateway} did not respond.`),
@@ -16,7 +24,6 @@ export function missingGateways({ unresponsive, isolated }: PeerCoverage): strin
   ];
 }
 
-/** The workers that an answer lacks. */
 export function missingWorkers(gateways: readonly CountingGateway[]): string[] {
   return gateways
     .filter(({ missing }) => missing > 0)
@@ -60,8 +67,6 @@ export function configurationProblems(
 
 // Stores in words, for the console and the command line.
 
-const STATES: Readonly<Record<string, string>> = { up: 'up', recovering: 'recovering', down: 'down' };
-
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'connection failed',
   untrusted: 'TLS certificate rejected',
@@ -77,7 +82,7 @@ export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'u
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
 export function stateInWords({ state, down, total }: Pick<Store, 'state' | 'down' | 'total'>): string {
-  return state === 'partial' ? `down for ${down} of ${total} processes` : STATES[state]!;
+  return state === 'partial' ? `down for ${down} of ${total} processes` : state;
 }
 
 /** Why it is or was down; empty without a reason. */

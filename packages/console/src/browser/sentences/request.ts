@@ -4,7 +4,6 @@ import type { WriteTime } from './gateways.ts';
 
 // A request step by step, for the console and the command line.
 
-/** A step of the pipeline, and its decision. */
 export interface ExplainedStep {
   readonly name: string;
   readonly became: 'passed' | 'refused' | 'failed' | 'not reached';
@@ -62,19 +61,19 @@ function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly 
 type InWords = (request: ExplainedRequest, time: WriteTime) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
-  http: ({ step, code, reason }) => (step === 'http' ? `${code}${because(reason)}` : 'accepted'),
+  http: ({ step, code, reason }) => (step === 'http' ? `${code}${given(': ', reason)}` : 'accepted'),
   preflight: () => 'answered by the gateway, no key needed',
   pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway'),
   usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway'),
   authenticate({ step, code, key, times, outage, reason }) {
     const who = key === null ? 'no key' : `${key.id} of ${key.account}, plan ${key.plan}`;
     return step === 'authenticate'
-      ? `${code}${because(reason)}; ${who}${outageInWords(outage)}`
+      ? `${code}${given(': ', reason)}; ${who}${given(', ', outage)}`
       : `${who}${after(times.authenticated, 0)}`;
   },
   admit({ decision, code, outage, times, method }, time) {
     if (decision === null)
-      return code === null || method === 'OPTIONS' ? 'not counted' : `${code}${outageInWords(outage)}`;
+      return code === null || method === 'OPTIONS' ? 'not counted' : `${code}${given(', ', outage)}`;
     return `${decisionInWords(decision, time)}${after(times.admitted, times.authenticated)}`;
   },
   contract({ step, code, operation, times }) {
@@ -89,7 +88,7 @@ const WORDS: Readonly<Record<string, InWords>> = {
     const who = storeInWords(store);
     const result =
       step === 'store' && code !== null
-        ? `${who === '' ? '' : `${who}: `}${code}${outageInWords(outage)}`
+        ? `${who === '' ? '' : `${who}: `}${code}${given(', ', outage)}`
         : `${who === '' ? '' : `${who} `}returned ${status}`;
     return `${tries}${result}${after(times.answered, times.forwarded)}`;
   },
@@ -105,14 +104,8 @@ function after(at: number | null, before: number | null): string {
   return at === null || before === null ? '' : ` (${(at - before).toFixed(3)} ms)`;
 }
 
-/** The reason that only operators see. */
-function because(reason: string | null): string {
-  return reason === null ? '' : `: ${reason}`;
-}
-
-function outageInWords(outage: string | null): string {
-  return outage === null ? '' : `, ${outage}`;
-}
+/** A reason that only operators see, or an outage, behind a mark. */
+const given = (mark: ': ' | ', ', text: string | null): string => (text === null ? '' : `${mark}${text}`);
 
 const BY = {
   state: '',

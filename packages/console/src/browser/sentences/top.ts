@@ -4,7 +4,6 @@ import type { WriteTime } from './gateways.ts';
 
 // The clients with the most requests, for the console and the command line.
 
-/** What is counted. */
 export const COUNTED: Readonly<Record<Top['by'], string>> = {
   requests: 'requests with a valid key',
   refused: 'refused requests with a valid key',

@@ -1,15 +1,11 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Entry } from '../../admin-api.ts';
-import { useAnswer, useHoursAgo } from '../api/use-answer.ts';
+import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { number } from '../format.ts';
-import { ClientLink } from '../parts/client-link.ts';
-import { Facts } from '../parts/facts.ts';
+import { Badge, ClientLink, Facts, planLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { Badge } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
-import { Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
@@ -51,9 +47,8 @@ export function Audit({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter the audit log',
-        verb: 'Filter',
         onSubmit: go,
-        all: actor || action || target || since || below ? linkTo('audit') : undefined,
+        all: (actor || action || target || since || below) && linkTo('audit'),
       },
       h(SearchField, { label: 'Operator', name: 'actor', value: actor, maxLength: 100 }),
       h(SearchField, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
@@ -76,10 +71,10 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
       { title: 'No.', figure: true, cell: (entry) => number(entry.number) },
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'Operator', cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor) },
-      { title: 'Did', names: true, cell: ({ action }) => h(Action, { action }) },
+      { title: 'Did', names: true, cell: actionOf },
       { title: 'To', cell: targetOf },
       { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
-      { title: 'What changed', cell: (entry) => h(Changes, { entry }) },
+      { title: 'What changed', cell: changesOf },
     ],
   });
 }
@@ -87,7 +82,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
 const isFailed = (action: string) => action.endsWith('.failed');
 
 /** An entry `….failed` takes back the one before it. */
-function Action({ action }: { action: string }) {
+function actionOf({ action }: Entry) {
   if (!isFailed(action)) return h('code', null, action);
   return [h('code', null, action.replace(/\.failed$/, '')), ' ', h(Badge, { tone: 'bad' }, 'could not be made')];
 }
@@ -95,26 +90,23 @@ function Action({ action }: { action: string }) {
 /** Where more about a target is. Accounts have no action of their own: bans, usage and keys are about parties. */
 function targetOf({ action, target }: Entry) {
   const [kind] = action.split('.');
-  if (kind === 'plans') return h('a', { href: linkTo('plans', target) }, target);
+  if (kind === 'plans') return planLink(target);
   if (kind === 'config') return h('a', { href: linkTo('configuration') }, target);
   const isParty = (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
   return isParty ? h(ClientLink, { who: target }) : target;
 }
 
 /** The first changes as a line, and all of them, with the id of the request, where one opens it. */
-function Changes({ entry }: { entry: Entry }) {
-  const changes = whatChanged(entry.before, entry.after);
+function changesOf(entry: Entry) {
+  const changes = whatChanged(entry);
   return h('details', { class: 'changes' }, [
-    h('summary', null, inWords(entry, changes)),
-    changes.length > 0 && h(FieldChanges, { changes }),
+    h('summary', null, inWords(entry)),
+    changes.length > 0 && h(Facts, { facts: changes.map(factOf) }),
     h('p', null, 'Request ', h('code', null, entry.requestId)),
   ]);
 }
 
-function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
-  const facts = changes.map(({ name, before, after }) => {
-    const now = after === undefined ? 'gone' : h('ins', null, after);
-    return [name, before === undefined ? now : [h('del', null, before), ' → ', now]] as const;
-  });
-  return h(Facts, { facts });
+function factOf({ name, before, after }: FieldChange) {
+  const now = after === undefined ? 'gone' : h('ins', null, after);
+  return [name, before === undefined ? now : [h('del', null, before), ' → ', now]] as const;
 }

@@ -1,14 +1,12 @@
 import { h } from 'preact';
 import type { Ban } from '../../admin-api.ts';
 import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
-import { useAnswer, useHoursAgo, useRefreshWith } from '../api/use-answer.ts';
+import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
 import { type Acts, useActs } from '../parts/act.ts';
 import { BanLog } from '../parts/ban-log.ts';
-import { ClientLink } from '../parts/client-link.ts';
+import { ClientLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
-import { Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
@@ -17,7 +15,7 @@ import { useMay } from '../session.ts';
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
   const bans = useAnswer('/bans', { every: 5_000 });
-  const acts = useActs(() => void bans.refresh());
+  const acts = useActs(bans);
   const mayAct = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
@@ -34,14 +32,7 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
     keyOf: ({ subject }) => subject,
     empty: 'No bans.',
     columns: [
-      {
-        title: 'Key or account',
-        names: true,
-        cell: ({ key, account, plan }) => [
-          h(ClientLink, { who: key ?? account }),
-          h('small', null, [key === null ? null : account, plan].filter(Boolean).join(', ')),
-        ],
-      },
+      { title: 'Key or account', names: true, cell: subjectOf },
       { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
       {
         title: 'Ends',
@@ -49,21 +40,18 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
       },
       {
         title: 'Level',
-        cell: ({ level, nextDuration }) => [
-          level ?? '–',
-          nextDuration !== null && h('small', null, `next ${nextDuration}`),
-        ],
+        cell: ({ level, nextDuration: next }) => [level ?? '–', next && h('small', null, `next ${next}`)],
       },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
-      {
-        title: 'By',
-        cell: ({ by, level }) => h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')),
-      },
-      ...(acts === null
-        ? []
-        : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)) }]),
+      { title: 'By', cell: ({ by, level }) => h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')) },
+      acts !== null && { title: 'Acts', cell: (ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)) },
     ],
   });
+}
+
+function subjectOf({ key, account, plan }: Ban) {
+  const of = [key === null ? null : account, plan].filter(Boolean).join(', ');
+  return [h(ClientLink, { who: key ?? account }), h('small', null, of)];
 }
 
 /** A ban of a deleted key or plan has no account to name. */
@@ -86,8 +74,7 @@ const SPANS = [
 ] as const;
 
 /** `inForce`: the bans in force, with which the history changes. */
-function History({ place, inForce }: { place: Place; inForce: string | null }) {
-  const { query } = place;
+function History({ place: { query }, inForce }: { place: Place; inForce: string | null }) {
   const { party = '', hours = '', below = '' } = query;
   const since = useHoursAgo(hours);
   const answer = useAnswer('/ban-history', { query: { subject: party, since, below, limit: 50 } });
@@ -98,12 +85,7 @@ function History({ place, inForce }: { place: Place; inForce: string | null }) {
     h('h2', null, 'History'),
     h(
       Filters,
-      {
-        label: 'Filter the history',
-        verb: 'Filter',
-        onSubmit: show,
-        all: party !== '' || hours !== '' ? linkTo('bans') : undefined,
-      },
+      { label: 'Filter the history', onSubmit: show, all: (party || hours) && linkTo('bans') },
       h(SearchField, {
         label: 'Key or account',
         name: 'party',

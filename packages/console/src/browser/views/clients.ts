@@ -1,13 +1,11 @@
 import { h } from 'preact';
 import type { Key } from '../../admin-api.ts';
-import { disableAct, enableAct, labelAct, limitsAct, newKeyAct, planAct, revokeAct, rotateAct } from '../acts/keys.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { keyActs, newKeyAct } from '../acts/keys.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { number } from '../format.ts';
 import { type Acts, useActs } from '../parts/act.ts';
-import { ClientLink, isKeyId } from '../parts/client-link.ts';
-import { Facts } from '../parts/facts.ts';
+import { ClientLink, clientLinks, Facts, isKeyId, planLink, Time } from '../parts/data.ts';
 import { Filters, SearchField } from '../parts/fields.ts';
-import { Time } from '../parts/time.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
@@ -34,11 +32,7 @@ function Found({ find }: { find: string }) {
     const part = find.toLowerCase();
     const accounts = [...new Set(keys.map(({ account }) => account))].filter((one) => one.toLowerCase().includes(part));
     return [
-      accounts.length > 0 &&
-        h('p', null, [
-          accounts.length === 1 ? 'Account: ' : 'Accounts: ',
-          accounts.map((one, i) => [i > 0 && ', ', h(ClientLink, { key: one, who: one })]),
-        ]),
+      accounts.length > 0 && h('p', null, accounts.length === 1 ? 'Account: ' : 'Accounts: ', clientLinks(accounts)),
       h(List, { keys, empty: `No key has “${find}” in its id, account or label.` }),
       next !== null &&
         h('p', null, `The newest ${SHOWN} are shown. `, h('a', { href: linkTo('keys', '', { find }) }, 'Show all')),
@@ -50,11 +44,8 @@ function Found({ find }: { find: string }) {
 function KeyPage({ name }: { name: string }) {
   const key = useAnswer(`/keys/${encodeURIComponent(name)}`, { every: 15_000 });
   const party = useSubject(name);
-  const acts = useActs(() => {
-    void key.refresh();
-    party.refresh();
-  });
-  return h(View, { title: name, about: key.value && h(About, key.value), actions: h(Search, null) }, [
+  const acts = useActs(key, ...Object.values(party));
+  return h(View, { title: name, about: key.value && aboutKey(key.value), actions: h(Search, null) }, [
     answerView(key, (value) => [
       h(Windows, { name, party, acts }),
       h(Record, { value, acts }),
@@ -64,64 +55,48 @@ function KeyPage({ name }: { name: string }) {
   ]);
 }
 
-function About(key: Key) {
-  return [
-    h(StatusOf, { status: key.status }),
-    ' key of ',
-    h(ClientLink, { who: key.account }),
-    `, plan ${key.plan}`,
-    // A label may turn the direction of what is written; what stands around it stays as it is.
-    key.label !== null && [', “', h('bdi', null, key.label), '”'],
-  ];
+function aboutKey({ status, account, plan, label }: Key) {
+  // A label may turn the direction of what is written; what stands around it stays as it is.
+  const named = label !== null && [', “', h('bdi', null, label), '”'];
+  return [h(StatusOf, { status }), ' key of ', h(ClientLink, { who: account }), `, plan ${plan}`, named];
 }
 
 function Record({ value, acts }: { value: Key; acts: Acts }) {
   const { account, plan, label, limits, rotation, addresses, scopes, metadata } = value;
   const mayAct = useMay('operate');
   const time = (at: string | null) => at && h(Time, { at });
+  const ends = rotation?.overlapEnds ?? null;
   return [
     h('h2', null, 'The key'),
     h(Facts, {
       facts: [
         ['Account', h(ClientLink, { who: account })],
-        ['Plan', h('a', { href: linkTo('plans', plan) }, plan)],
+        ['Plan', planLink(plan)],
         ['Label', label],
         ['Own limits', limits],
         [
           'Last used',
-          value.lastUsed === null
-            ? value.asOf
-              ? 'not known'
-              : 'never'
-            : h(Time, { at: value.lastUsed, relative: true }),
+          value.lastUsed ? h(Time, { at: value.lastUsed, relative: true }) : value.asOf ? 'not known' : 'never',
         ],
-        ['Created', [h(Time, { at: value.created }), value.imported && ', imported from another system']],
-        ['Expires', value.expires === null ? 'never' : h(Time, { at: value.expires })],
+        ['Created', [time(value.created), value.imported && ', imported from another system']],
+        ['Expires', time(value.expires) ?? 'never'],
         ['Disabled', time(value.disabled)],
         ['Revoked', time(value.revoked)],
-        ['Rotated', rotation && [h(Time, { at: rotation.at }), overlapOf(rotation.overlapEnds)]],
+        [
+          'Rotated',
+          rotation && [time(rotation.at), ends !== null && ['; the previous secret works until ', time(ends)]],
+        ],
         ['Addresses', addresses === null ? null : addresses.join(', ')],
-        ['Scopes', scopes.length === 0 ? null : scopes.join(', ')],
+        ['Scopes', scopes.join(', ') || null],
         ...Object.entries(metadata).map(([name, text]) => [`Metadata ${name}`, text] as const),
       ],
     }),
     mayAct &&
       h('div', { class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
-        value.status !== 'revoked' && [
-          acts.button(planAct(value)),
-          acts.button(limitsAct(value)),
-          acts.button(labelAct(value)),
-          acts.button(rotateAct(value)),
-          acts.button(value.disabled === null ? disableAct(value) : enableAct(value)),
-          acts.button(revokeAct(value)),
-        ],
+        value.status !== 'revoked' && keyActs(value).map(acts.button),
         acts.button(newKeyAct({ account, plan })),
       ]),
   ];
-}
-
-function overlapOf(ends: string | null) {
-  return ends !== null && ['; the previous secret works until ', h(Time, { at: ends })];
 }
 
 /** All that is known of one account with its keys, and what can be done to it. */
@@ -130,11 +105,7 @@ function AccountPage({ name }: { name: string }) {
   const keys = useAnswer('/keys', { query: { account: name, sort: '-created', limit: SHOWN } });
   const party = useSubject(name);
   const mayAct = useMay('operate');
-  const acts = useActs(() => {
-    void account.refresh();
-    void keys.refresh();
-    party.refresh();
-  });
+  const acts = useActs(account, keys, ...Object.values(party));
   return h(
     View,
     { title: name, about: 'Account', actions: h(Search, null) },
@@ -162,10 +133,8 @@ function AccountPage({ name }: { name: string }) {
 
 /** Leads to the key whose whole id is given, else to all that have it as a part. */
 function Search({ find = '' }: { find?: string }) {
-  function look({ find: text = '' }: Readonly<Record<string, string>>) {
-    if (isKeyId(text)) goUnlessSecret('keys-and-accounts', text);
-    else goUnlessSecret('keys-and-accounts', '', { find: text });
-  }
+  const look = ({ find: text = '' }: Readonly<Record<string, string>>) =>
+    isKeyId(text) ? goUnlessSecret('keys-and-accounts', text) : goUnlessSecret('keys-and-accounts', '', { find: text });
   return h(Filters, { label: 'Find a key or an account', verb: 'Find', onSubmit: look }, [
     h(SearchField, { label: 'Key, account or label', name: 'find', value: find, required: true, maxLength: 200 }),
   ]);

@@ -1,13 +1,11 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Gateway, Setting, Status, WebhookEndpoint } from '../../admin-api.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import type { Gateway, Setting, Status, WebhookEndpoint, Webhooks } from '../../admin-api.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { number } from '../format.ts';
+import { Badge, Table, Texts, Time } from '../parts/data.ts';
 import { Field } from '../parts/fields.ts';
-import { Badge, Missing } from '../parts/notice.ts';
-import { Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
-import { answerView, View } from '../parts/view.ts';
+import { answerView, Missing, View } from '../parts/view.ts';
 import { Files, Source } from './configuration/files.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
@@ -15,20 +13,17 @@ export function Configuration() {
   const settings = useAnswer('/config');
   const status = useAnswer('/status', { every: 10_000 });
   const webhooks = useAnswer('/webhooks', { every: 10_000 });
-  return h(
-    View,
-    { title: 'Configuration', about: 'Settings in force, their sources, and differences from the files' },
-    [
-      h('h2', null, 'Files'),
-      h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
-      h('h2', null, 'Gateways'),
-      answerView(status, (found) => h(GatewayConfigurations, { status: found })),
-      h('h2', null, 'Webhooks'),
-      answerView(webhooks, (found) => h(ReceiversOfEvents, { receivers: found.endpoints })),
-      h('h2', null, 'Settings in force'),
-      answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
-    ],
-  );
+  const about = 'Settings in force, their sources, and differences from the files';
+  return h(View, { title: 'Configuration', about }, [
+    h('h2', null, 'Files'),
+    h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
+    h('h2', null, 'Gateways'),
+    answerView(status, gatewaysTable),
+    h('h2', null, 'Webhooks'),
+    answerView(webhooks, webhooksTable),
+    h('h2', null, 'Settings in force'),
+    answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
+  ]);
 }
 
 function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
@@ -67,7 +62,7 @@ function isAbout({ name, value, source, restart }: Setting, text: string): boole
 }
 
 /** Which gateways decide by another configuration, and what the last reload of each did. */
-export function GatewayConfigurations({ status }: { status: Status }) {
+function gatewaysTable(status: Status) {
   return [
     h(Missing, { ...status }),
     h(Table<Gateway>, {
@@ -82,16 +77,11 @@ export function GatewayConfigurations({ status }: { status: Status }) {
           title: part[0]!.toUpperCase() + part.slice(1),
           cell: ({ configuration }: Gateway) => [
             h('code', null, configuration[part]),
-            part === 'contract' &&
-              configuration.contract === 'none' && [' ', h(Badge, { tone: 'warn' }, 'requests are not validated')],
+            configuration[part] === 'none' && [' ', h(Badge, { tone: 'warn' }, 'requests are not validated')],
             configuration.differs.includes(part) && [' ', h(Badge, { tone: 'warn' }, 'differs')],
           ],
         })),
-        {
-          title: 'Restart required',
-          cell: ({ configuration: { pendingRestart } }) =>
-            pendingRestart.length === 0 ? '–' : pendingRestart.join(', '),
-        },
+        { title: 'Restart required', cell: ({ configuration }) => configuration.pendingRestart.join(', ') || '–' },
         { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
       ],
     }),
@@ -103,19 +93,9 @@ function lastReloadOf({ configuration: { lastReload } }: Gateway) {
   const { at, reason, problems } = lastReload;
   const when = [h(Time, { at }), `, ${reason}`];
   if (problems.length === 0) return when;
-  return [
-    h(Badge, { tone: 'bad' }, 'refused'),
-    ' ',
-    ...when,
-    h(
-      'ul',
-      null,
-      problems.map((problem) => h('li', { key: problem }, problem)),
-    ),
-  ];
+  return [h(Badge, { tone: 'bad' }, 'refused'), ' ', ...when, h(Texts, { texts: problems })];
 }
 
-/** A tone and the words for it. */
 const STATUSES = {
   new: ['plain', 'nothing sent yet'],
   ok: ['good', 'OK'],
@@ -123,11 +103,10 @@ const STATUSES = {
   disabled: ['bad', 'disabled'],
 } as const;
 
-/** The receivers of events, and whether deliveries succeed. */
-export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEndpoint[] }) {
+function webhooksTable({ endpoints }: Webhooks) {
   return h(Table<WebhookEndpoint>, {
     caption: 'Webhook endpoints',
-    rows: receivers,
+    rows: endpoints,
     keyOf: ({ id }) => id,
     empty: 'No webhook endpoints configured.',
     toneOf: ({ status }) => (status === 'failing' || status === 'disabled' ? 'bad' : undefined),

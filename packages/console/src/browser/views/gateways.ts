@@ -1,13 +1,11 @@
 import { h } from 'preact';
 import type { Gateway, StoreWithProcesses } from '../../admin-api.ts';
-import { useAnswer } from '../api/use-answer.ts';
-import { bytes, milliseconds, number, span } from '../format.ts';
-import { Badge, Missing } from '../parts/notice.ts';
+import { useAnswer } from '../api/hooks.ts';
+import { bytes, milliseconds, number, span, total } from '../format.ts';
+import { Badge, Table, Time } from '../parts/data.ts';
 import { StoreTable } from '../parts/store-table.ts';
-import { type Column, Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
-import { answerView, View } from '../parts/view.ts';
-import { connectionsInWords } from '../sentences/gateways.ts';
+import { answerView, Missing, View } from '../parts/view.ts';
+import { connectionsInWords, processName, slowestOf } from '../sentences/gateways.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
@@ -21,7 +19,11 @@ export function Gateways() {
         h(Missing, { ...status }),
         h(StoreTable<StoreWithProcesses>, {
           stores: status.stores,
-          more: status.stores.some((one) => one.state === 'partial') ? [...MORE, AWAY_FOR] : MORE,
+          more: [
+            { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
+            { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
+            status.stores.some((one) => one.state === 'partial') && { title: 'Down for', cell: downFor },
+          ],
         }),
       ]),
     ]),
@@ -57,32 +59,26 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
       { title: 'State', cell: stateOf },
       { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
       { title: 'Processes', cell: processesOf },
-      { title: 'Memory', figure: true, cell: ({ processes }) => bytes(sum(processes.map(({ memory }) => memory))) },
+      { title: 'Memory', figure: true, cell: ({ processes }) => bytes(total(processes, ({ memory }) => memory)) },
       { title: 'Configuration', cell: configurationOf },
     ],
   });
 }
 
-const MORE: readonly Column<StoreWithProcesses>[] = [
-  { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
-  { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
-];
-
-/** Names the processes that see a backend down while others do not. */
-const AWAY_FOR: Column<StoreWithProcesses> = {
-  title: 'Down for',
-  cell: ({ processes }) => {
-    const down = processes.filter((one) => one.state === 'down');
-    if (down.length === 0) return '–';
-    return down.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
-  },
-};
+/** The processes that see a backend down while others do not. */
+function downFor({ processes }: StoreWithProcesses): string {
+  const down = processes.filter(({ state }) => state === 'down').map(processName);
+  return down.join('; ') || '–';
+}
 
 function stateOf({ state, processes }: Gateway) {
-  const since = processes.flatMap(({ localSince }) => (localSince === null ? [] : [localSince])).sort()[0];
+  const [since] = processes
+    .map(({ localSince }) => localSince)
+    .filter((since) => since !== null)
+    .sort();
   if (since !== undefined) return [`${state}, down since `, h(Time, { at: since })];
-  const times = processes.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
-  return times.length === 0 ? state : `${state}, ${milliseconds(Math.max(...times))}`;
+  const slowest = slowestOf(processes);
+  return slowest === null ? state : `${state}, ${milliseconds(slowest)}`;
 }
 
 function processesOf({ workers, processes }: Gateway) {
@@ -95,5 +91,3 @@ function configurationOf({ configuration: { differs, pendingRestart, lastReload 
   if (lastReload && lastReload.problems.length > 0) return h(Badge, { tone: 'bad' }, 'last reload refused');
   return pendingRestart.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';
 }
-
-const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);

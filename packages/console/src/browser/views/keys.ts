@@ -1,14 +1,11 @@
 import { h } from 'preact';
 import type { Key, KeyStatus } from '../../admin-api.ts';
 import { newKeyAct } from '../acts/keys.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
-import { ClientLink } from '../parts/client-link.ts';
+import { Badge, ClientLink, Table, Time, type Tone } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { Badge, type Tone } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
-import { Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
@@ -16,7 +13,6 @@ import { useMay } from '../session.ts';
 
 const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', disabled: 'warn', expired: 'warn', revoked: 'bad' };
 
-/** How a key is, as a word. */
 export function StatusOf({ status }: Pick<Key, 'status'>) {
   return h(Badge, { tone: TONES[status] }, status);
 }
@@ -26,10 +22,10 @@ export function Keys({ place: { query } }: { place: Place }) {
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
   const answer = useAnswer('/keys', { query: { find, account, plan, status, sort, after, limit: 50 } });
   const mayAct = useMay('operate');
-  const acts = useActs(() => void answer.refresh());
+  const acts = useActs(answer);
   const show = (changes: Readonly<Record<string, string>>) =>
     goUnlessSecret('keys', '', { find, account, plan, status, sort, ...changes });
-  const isFiltered = [find, account, plan, status].some((text) => text !== '');
+  const filtered = find || account || plan || status;
 
   return h(
     View,
@@ -38,7 +34,7 @@ export function Keys({ place: { query } }: { place: Place }) {
       about: 'All keys, their owners and last use',
       actions: mayAct && acts.button(newKeyAct({})),
     },
-    h(Filters, { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined }, [
+    h(Filters, { label: 'Filter keys', onSubmit: show, all: filtered && linkTo('keys') }, [
       h(SearchField, {
         label: 'Find',
         name: 'find',
@@ -64,7 +60,7 @@ export function Keys({ place: { query } }: { place: Place }) {
         onChoice: (one) => show({ sort: one }),
       }),
     ]),
-    answerView(answer, ({ keys }) => h(List, { keys, empty: isFiltered ? 'No matching keys.' : 'No keys.' })),
+    answerView(answer, ({ keys }) => h(List, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' })),
     h(Pager, { of: 'keys', at: after, next: answer.value?.next, onGo: (at) => show({ after: at }) }),
     acts.dialog,
   );
@@ -79,7 +75,7 @@ export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string;
     empty,
     columns: [
       { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
-      ...(of === undefined ? [{ title: 'Account', cell: ({ account }: Key) => h(ClientLink, { who: account }) }] : []),
+      of === undefined && { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
       { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
       { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },

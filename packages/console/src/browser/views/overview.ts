@@ -1,8 +1,8 @@
 import { h } from 'preact';
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { LiveNow, Store } from '../../admin-api.ts';
-import { type StreamState, useStream } from '../api/stream.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer } from '../api/hooks.ts';
+import { type StreamState, useLive } from '../api/stream.ts';
 import { clockTime, milliseconds, number, plural } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
 import { LiveSwitch } from '../parts/live.ts';
@@ -10,10 +10,10 @@ import { StoreTable } from '../parts/store-table.ts';
 import { View } from '../parts/view.ts';
 import { linkTo } from '../routing.ts';
 import { isWell } from '../sentences/gateways.ts';
-import { useLinks } from '../session.ts';
-import { HistoryPanel, kindsAsSeries, latencyAsSeries } from './overview/charts.ts';
+import { SessionContext } from '../session.ts';
+import { HistoryPanels, kindsAsSeries, latencyAsSeries } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
-import { type Kinds, kindsOf, ticksOnLine } from './overview/outcomes.ts';
+import { ticksOnLine } from './overview/outcomes.ts';
 import { type Trouble, troublesIn } from './overview/verdict.ts';
 
 /** Ticks that are shown: two minutes. */
@@ -22,31 +22,20 @@ const SHOWN_TICKS = 60;
 /** Whether all is well, and how it goes: live, the last hour, the last day. */
 export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
-  const [paused, setPaused] = useState(false);
-  const stream = useStream(paused ? null : '/live', { event: 'now' }, (_name, data) =>
-    setTicks((before) => withTick(before, data as LiveNow)),
-  );
+  const stream = useLive({ event: 'now' }, (data) => setTicks((before) => withTick(before, data as LiveNow)));
   const status = useAnswer('/status', { every: 10_000 });
   return h(
     View,
     {
       title: 'Overview',
       about: 'System status',
-      actions: [h(Links, null), h(LiveSwitch, { state: stream, paused, onPause: setPaused })],
+      actions: [h(Links, null), h(LiveSwitch, stream)],
     },
-    h(VerdictLine, { troubles: troublesIn(ticks, status.value), known: ticks.length > 0, stream }),
+    verdictOf(troublesIn(ticks, status.value), ticks.length > 0, stream),
     ticks.length > 0 && h(Figures, { ticks }),
     ticks.length > 0 && h(Stores, { stores: ticks.at(-1)!.stores }),
     ticks.length > 0 && h(LastMinutes, { ticks }),
-    h(HistoryPanel, { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'minute' }),
-    h(HistoryPanel, {
-      title: 'Last day',
-      since: '24h',
-      step: '10m',
-      length: 600_000,
-      count: 144,
-      each: '10 minutes',
-    }),
+    h(HistoryPanels, null),
   );
 }
 
@@ -65,23 +54,18 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
         title: 'Requests per second',
         kind: 'bars',
         steps: names,
-        series: kindsAsSeries(line.map((tick) => tick && perSecond(kindsOf(tick), tick.span))),
+        series: kindsAsSeries(line, ({ span }) => 1_000 / span),
         format: (value) => number(Math.round(value * 10) / 10),
       }),
       h(Chart, {
         title: 'Latency of the last ten seconds',
         kind: 'lines',
         steps: names,
-        series: latencyAsSeries(line.map((tick) => (tick === null ? null : tick.latency))),
+        series: latencyAsSeries(line.map((tick) => (tick ? tick.latency : null))),
         format: milliseconds,
       }),
     ]),
   ]);
-}
-
-function perSecond({ answered, limited, refused, failed }: Kinds, span: number): Kinds {
-  const rate = (count: number) => (count * 1_000) / span;
-  return { answered: rate(answered), limited: rate(limited), refused: rate(refused), failed: rate(failed) };
 }
 
 const TITLES: Readonly<Record<Trouble['view'], string>> = {
@@ -91,28 +75,17 @@ const TITLES: Readonly<Record<Trouble['view'], string>> = {
   configuration: 'Configuration',
 };
 
-interface VerdictProps {
-  readonly troubles: readonly Trouble[];
-  /** Whether there is anything to judge by. */
-  readonly known: boolean;
-  readonly stream: StreamState;
-}
-
-/** Whether all is well; if not, each trouble with a link to its view. */
-export function VerdictLine({ troubles, known, stream }: VerdictProps) {
+/** Whether all is well; if not, each trouble with a link to its view. `known`: whether there is anything to judge by. */
+function verdictOf(troubles: readonly Trouble[], known: boolean, stream: StreamState) {
   const tone = !known ? 'plain' : (troubles[0]?.tone ?? (stream.status === 'lost' ? 'warn' : 'good'));
   return h('section', { class: `verdict ${tone}`, 'aria-label': 'Verdict' }, [
     h('p', { class: 'verdict-line', role: 'status' }, headline(troubles, known, stream)),
-    troubles.length > 0 &&
-      h(
-        'ul',
-        null,
-        troubles.map(({ tone, words, view }) =>
-          h('li', { key: words, class: tone }, `${words} `, h('a', { href: linkTo(view) }, TITLES[view])),
-        ),
-      ),
+    troubles.length > 0 && h('ul', null, troubles.map(troubleItem)),
   ]);
 }
+
+const troubleItem = ({ tone, words, view }: Trouble) =>
+  h('li', { key: words, class: tone }, `${words} `, h('a', { href: linkTo(view) }, TITLES[view]));
 
 function headline(troubles: readonly Trouble[], known: boolean, { status }: StreamState): string {
   if (!known) return status === 'lost' ? 'Unknown: the gateway does not respond.' : 'Looking …';
@@ -124,7 +97,7 @@ function headline(troubles: readonly Trouble[], known: boolean, { status }: Stre
 const SHOWN_UP = 5;
 
 /** How every store stands: those first that somebody has to look at. */
-export function Stores({ stores }: { stores: readonly Store[] }) {
+function Stores({ stores }: { stores: readonly Store[] }) {
   const unwell = stores.filter((store) => !isWell(store));
   const well = stores.filter(isWell);
   const left = well.length - SHOWN_UP;
@@ -140,8 +113,8 @@ export function Stores({ stores }: { stores: readonly Store[] }) {
 }
 
 /** Links to pages of other systems, such as dashboards, in tabs of their own. Nothing if `console.links` names none. */
-export function Links() {
-  const links = useLinks();
+function Links() {
+  const { links } = useContext(SessionContext);
   if (links.length === 0) return null;
   return h(
     'ul',

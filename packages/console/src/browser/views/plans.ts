@@ -1,12 +1,10 @@
 import { h } from 'preact';
 import type { BanEscalation, History as HistoryAnswer, Plan } from '../../admin-api.ts';
-import { useAnswer } from '../api/use-answer.ts';
-import { dayTime, number, plural } from '../format.ts';
-import { Chart } from '../parts/chart.ts';
-import { Facts } from '../parts/facts.ts';
-import { Missing } from '../parts/notice.ts';
-import { Table } from '../parts/table.ts';
-import { answerView, View } from '../parts/view.ts';
+import { useAnswer } from '../api/hooks.ts';
+import { dayTime, number, plural, total } from '../format.ts';
+import { Chart, type Series } from '../parts/chart.ts';
+import { Facts, planLink, Table } from '../parts/data.ts';
+import { answerView, Missing, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { addressesInWords, inFlight } from '../sentences/plans.ts';
 import { useMay } from '../session.ts';
@@ -34,10 +32,14 @@ function AllPlans() {
         keyOf: ({ name }) => name,
         empty: 'No plans.',
         columns: [
-          { title: 'Plan', names: true, cell: ({ name }) => h('a', { href: linkTo('plans', name) }, name) },
+          { title: 'Plan', names: true, cell: ({ name }) => planLink(name) },
           { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
           { title: 'Counts', cell: ({ count }) => countInWords(count) },
-          { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
+          {
+            title: 'Keys',
+            figure: true,
+            cell: ({ keys, name }) => keysLink(name, keys === null ? 'unknown' : number(keys)),
+          },
         ],
       }),
       h('h2', null, 'Public'),
@@ -62,9 +64,7 @@ function Public({ plan }: { plan: Plan | undefined }) {
   });
 }
 
-function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
-  return h('a', { href: linkTo('keys', '', { plan }) }, keys === null ? 'unknown' : number(keys));
-}
+const keysLink = (plan: string, words: string) => h('a', { href: linkTo('keys', '', { plan }) }, words);
 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
@@ -81,23 +81,18 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
 }
 
 /** One plan: what it is, what another one would do, and its requests. */
-export function OnePlan({ name }: { name: string }) {
+function OnePlan({ name }: { name: string }) {
   const answer = useAnswer(`/plans/${encodeURIComponent(name)}`);
   return h(View, { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     answerView(answer, (plan) => [
       h(Facts, {
         facts: [
           ['Limits', plan.limits ?? 'set per key or account'],
-          ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
+          ['Counts', countInWords(plan.count)],
           ['In flight', inFlight(plan)],
           ['Weight', `${plan.weight}, if the store is busy`],
           ['Used', addressesInWords(plan.addresses)],
-          [
-            'Keys',
-            h('a', { href: linkTo('keys', '', { plan: name }) }, [
-              plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
-            ]),
-          ],
+          ['Keys', keysLink(name, plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'))],
         ],
       }),
       h('h2', null, 'Simulate other limits'),
@@ -113,7 +108,7 @@ export function OnePlan({ name }: { name: string }) {
   ]);
 }
 
-export function NewPlan() {
+function NewPlan() {
   const answer = useAnswer('/plans');
   return h(View, { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') }, [
     answerView(answer, ({ plans }) =>
@@ -130,32 +125,25 @@ const STEP = 1_800_000;
 const STEPS = 48;
 
 /** How many requests of a plan limits admitted and refused, each half hour. */
-export function PlanHistory({ plan }: { plan: string }) {
+function PlanHistory({ plan }: { plan: string }) {
   const answer = useAnswer('/history', { query: { plan, since: '24h', step: '10m' }, every: 60_000 });
   return answerView(answer, (history) => [h(Missing, { ...history }), h(Steps, { steps: history.steps })]);
 }
 
-type Step = HistoryAnswer['steps'][number];
-
-function Steps({ steps }: { steps: readonly Step[] }) {
+function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
+  const known = Map.groupBy(steps, ({ at }) => startOf(Date.parse(at)));
   // The clock of the gateway may be ahead of that of the reader.
-  const last = startOf(Math.max(Date.now(), ...steps.map(({ at }) => Date.parse(at))));
+  const last = Math.max(startOf(Date.now()), ...known.keys());
   const starts = Array.from({ length: STEPS }, (_, i) => last - (STEPS - 1 - i) * STEP);
-  // Where no gateway ran nothing is known.
-  const sums = starts.map((start) => {
-    const inside = steps.filter(({ at }) => startOf(Date.parse(at)) === start);
-    return inside.length === 0 ? null : inside;
-  });
-  const of = (verdict: 'admitted' | 'limited' | 'banned') =>
-    sums.map((inside) => inside?.reduce((sum, step) => sum + step[verdict], 0) ?? null);
+  const series = (name: 'admitted' | 'limited' | 'banned', look: Series['look']): Series => {
+    // Where no gateway ran nothing is known.
+    const inside = starts.map((start) => known.get(start));
+    return { name, look, values: inside.map((some) => (some ? total(some, (step) => step[name]) : null)) };
+  };
   return h(Chart, {
     title: 'Requests of this plan per half hour',
     steps: starts.map(dayTime),
-    series: [
-      { name: 'admitted', values: of('admitted'), look: 'good' },
-      { name: 'limited', values: of('limited'), look: 'warn' },
-      { name: 'banned', values: of('banned'), look: 'bad' },
-    ],
+    series: [series('admitted', 'good'), series('limited', 'warn'), series('banned', 'bad')],
     kind: 'bars',
     format: number,
   });

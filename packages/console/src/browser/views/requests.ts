@@ -1,16 +1,13 @@
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveRefused, RefusedRequest } from '../../admin-api.ts';
-import { useStream } from '../api/stream.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer } from '../api/hooks.ts';
+import { useLive } from '../api/stream.ts';
 import { number, plural } from '../format.ts';
-import { ClientLink } from '../parts/client-link.ts';
+import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Filters, SearchField } from '../parts/fields.ts';
 import { LiveSwitch } from '../parts/live.ts';
-import { Badge, Missing } from '../parts/notice.ts';
-import { Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
-import { answerView, View } from '../parts/view.ts';
+import { answerView, Missing, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { ExplainedRequest, FindRequest } from './requests/explanation.ts';
@@ -22,54 +19,36 @@ export function Requests({ place }: { place: Place }) {
 }
 
 /** `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or a code. */
-export function Refusals({ place }: { place: Place }) {
+function Refusals({ place }: { place: Place }) {
   const { key = '', account = '', code = '' } = place.query;
+  const filter = { key, account, code };
+  const filtered = key || account || code;
   const [tail, setTail] = useState<Tail>(NO_TAIL);
-  const [paused, setPaused] = useState(false);
-  const answer = useAnswer('/requests', { query: { key, account, code } });
-  const stream = useStream(paused ? null : '/live', { event: 'refused', key, account, code }, (_name, data) =>
+  const answer = useAnswer('/requests', { query: filter });
+  const stream = useLive({ event: 'refused', ...filter }, (data) =>
     setTail((before) => withRefused(before, data as LiveRefused)),
   );
   useEffect(() => setTail(NO_TAIL), [key, account, code]);
   // Loads what came while the stream was closed.
   useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
-  return h(
-    View,
-    {
-      title: 'Requests',
-      about: 'Refused and failed requests',
-      actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
-    },
-    h(FindRequest, null),
-    h(RequestFilters, { filter: { key, account, code } }),
-    answerView(answer, (asked) => [
-      h(Missing, { ...asked }),
-      h(List, {
-        tail: withRefused(tail, { requests: asked.requests, omitted: 0 }),
-        filtered: key !== '' || account !== '' || code !== '',
-      }),
-    ]),
-  );
-}
-
-function RequestFilters({ filter }: { filter: Readonly<Record<'key' | 'account' | 'code', string>> }) {
   const field = (name: keyof typeof filter, label: string, placeholder: string) =>
     h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
-  return h(
-    Filters,
-    {
-      label: 'Filter requests',
-      verb: 'Filter',
-      onSubmit: (fields) => goUnlessSecret('requests', '', fields),
-      all: Object.values(filter).some((value) => value !== '') ? linkTo('requests') : undefined,
-    },
-    field('key', 'Key', 'key_…'),
-    field('account', 'Account', 'acme'),
-    field('code', 'Code', 'rate_limit_exceeded'),
-  );
+  const search = (fields: Readonly<Record<string, string>>) => goUnlessSecret('requests', '', fields);
+  return h(View, { title: 'Requests', about: 'Refused and failed requests', actions: h(LiveSwitch, stream) }, [
+    h(FindRequest, null),
+    h(Filters, { label: 'Filter requests', onSubmit: search, all: filtered && linkTo('requests') }, [
+      field('key', 'Key', 'key_…'),
+      field('account', 'Account', 'acme'),
+      field('code', 'Code', 'rate_limit_exceeded'),
+    ]),
+    answerView(answer, (asked) => [
+      h(Missing, { ...asked }),
+      listOf(withRefused(tail, { requests: asked.requests, omitted: 0 }), filtered !== ''),
+    ]),
+  ]);
 }
 
-function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: boolean }) {
+function listOf({ requests, left }: Tail, filtered: boolean) {
   return [
     left > 0 &&
       h('p', { class: 'about' }, [

@@ -1,13 +1,10 @@
 import { h } from 'preact';
 import type { Top as TopAnswer, TopItem } from '../../admin-api.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { clockTime, number, percent } from '../format.ts';
-import { ClientLink } from '../parts/client-link.ts';
+import { ClientLink, planLink, Table, Time } from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
-import { Missing } from '../parts/notice.ts';
-import { type Column, Table } from '../parts/table.ts';
-import { Time } from '../parts/time.ts';
-import { answerView, View } from '../parts/view.ts';
+import { answerView, Missing, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { missingWorkers } from '../sentences/gateways.ts';
 import { COUNTED, overcount, topError, topTotal } from '../sentences/top.ts';
@@ -46,12 +43,7 @@ export function Top({ place: { query } }: { place: Place }) {
       title: 'Top clients',
       about: 'Clients by requests and refusals',
       actions: [
-        h(Choice, {
-          label: 'In the',
-          options: WINDOWS,
-          value: window,
-          onChoice: (one) => go({ window: one }),
-        }),
+        h(Choice, { label: 'In the', options: WINDOWS, value: window, onChoice: (one) => go({ window: one }) }),
         h(Choice, { label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
       ],
     },
@@ -65,33 +57,31 @@ function Basis({ top }: { top: TopAnswer }) {
   return h('p', { class: 'top-summary' }, sentences.filter((sentence) => sentence !== null).join(' '));
 }
 
-/** Shown if not all clients could be counted separately. */
-const TOO_HIGH: Column<TopItem> = {
-  title: 'Error up to',
-  figure: true,
-  cell: ({ error }) => overcount(error),
-};
-
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
   const most = items[0]?.count ?? 0;
-  const key: Column<TopItem> = { title: 'Key', names: true, cell: (item) => h(ClientLink, { who: item.key }) };
-  const party: Column<TopItem>[] = [
-    { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
-    { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : h('a', { href: linkTo('plans', plan) }, plan)) },
-  ];
-  const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };
-  const first = by === 'operations' ? [{ ...operation, names: true }] : by === 'deprecated' ? [key, operation] : [key];
+  const byKey = by !== 'operations';
   return h(Table<TopItem>, {
     caption: `Top clients, last ${window}`,
     rows: items,
     keyOf: ({ key, operation }) => `${key} ${operation}`,
     empty: `No ${COUNTED[by]} in the last ${window}.`,
     columns: [
-      ...first,
+      byKey && { title: 'Key', names: true, cell: ({ key }) => h(ClientLink, { who: key }) },
+      (by === 'operations' || by === 'deprecated') && {
+        title: 'Operation',
+        names: !byKey,
+        cell: (item) => item.operation,
+      },
       { title: 'Count', figure: true, cell: ({ count }) => number(count) },
       { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },
-      ...(items.some(({ error }) => error > 0) ? [TOO_HIGH] : []),
-      ...(by === 'operations' ? [] : party),
+      // Shown if not all clients could be counted separately.
+      items.some(({ error }) => error > 0) && {
+        title: 'Error up to',
+        figure: true,
+        cell: ({ error }) => overcount(error),
+      },
+      byKey && { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
+      byKey && { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : planLink(plan)) },
       { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
     ],
   });

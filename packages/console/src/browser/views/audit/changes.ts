@@ -8,35 +8,30 @@ export interface FieldChange {
   readonly after: string | undefined;
 }
 
-type Changed = Pick<Entry, 'target' | 'before' | 'after'>;
-type Fields = Entry['before'];
-
 /** The fields of an entry that differ before and after, without fields that were empty and stay empty. */
-export function whatChanged(before: Fields, after: Fields): FieldChange[] {
-  const [old, now] = [before ?? {}, after ?? {}];
-  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .map((name) => ({ name, before: textOf(old[name]), after: textOf(now[name]) }))
-    .filter(({ before, after }) => before !== after);
+export function whatChanged({ before, after }: Pick<Entry, 'before' | 'after'>): FieldChange[] {
+  return Object.keys({ ...before, ...after })
+    .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
+    .filter((change) => change.before !== change.after);
 }
 
 /** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
-export function inWords({ target, before, after }: Changed, changes: readonly FieldChange[]): string {
-  if (changes.length === 0) return 'no visible fields';
-  if (before === null) {
-    const changed = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
-    return `new: ${changed.map(({ name, after: now }) => `${name} ${shortened(now ?? 'none')}`).join(', ')}`;
+export function inWords(entry: Pick<Entry, 'target' | 'before' | 'after'>): string {
+  const [change, ...rest] = whatChanged(entry);
+  if (change === undefined) return 'no visible fields';
+  if (entry.before === null) {
+    const fields = [change, ...rest].filter(({ after }) => after !== entry.target).slice(0, MOST_OF_NEW);
+    return `new: ${fields.map(({ name, after }) => `${name} ${shortened(after)}`).join(', ')}`;
   }
-  if (after === null) return 'gone';
-  const [{ name, before: old, after: now }, ...rest] = changes as [FieldChange, ...FieldChange[]];
-  const first = `${name}: ${shortened(old ?? 'none')} → ${shortened(now ?? 'none')}`;
+  if (entry.after === null) return 'gone';
+  const first = `${change.name}: ${shortened(change.before)} → ${shortened(change.after)}`;
   return rest.length === 0 ? first : `${first}, and ${rest.length} more`;
 }
 
 const LONGEST = 40;
-/** Fields of something new that the line shows. */
 const MOST_OF_NEW = 2;
 
-const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+const shortened = (text = 'none') => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
 /** Times as the admin API writes them. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

@@ -1,28 +1,19 @@
 import { h } from 'preact';
-import type { Audit, BanHistory, RefusedRequest, Requests, UsageList } from '../../../admin-api.ts';
-import { type Answer, useAnswer, useRefreshWith } from '../../api/use-answer.ts';
+import type { Audit, Entry, RefusedRequest, Requests } from '../../../admin-api.ts';
+import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
 import { number } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
-import { isKeyId } from '../../parts/client-link.ts';
-import { Missing } from '../../parts/notice.ts';
-import { Table } from '../../parts/table.ts';
-import { Time } from '../../parts/time.ts';
-import { answerView } from '../../parts/view.ts';
+import { isKeyId, Table, Time } from '../../parts/data.ts';
+import { answerView, Missing } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
-import { inWords, whatChanged } from '../audit/changes.ts';
+import { inWords } from '../audit/changes.ts';
 
 const SHOWN = 20;
 
 /** What a key or an account has left behind. */
-export interface SubjectRecords {
-  readonly usage: Answer<UsageList>;
-  readonly bans: Answer<BanHistory>;
-  readonly refusals: Answer<Requests>;
-  readonly changes: Answer<Audit>;
-  readonly refresh: () => void;
-}
+export type SubjectRecords = ReturnType<typeof useSubject>;
 
-export function useSubject(name: string): SubjectRecords {
+export function useSubject(name: string) {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
   const usage = useAnswer(`/usage/${encodeURIComponent(name)}`, { every: isKey ? 5_000 : 15_000 });
@@ -33,13 +24,8 @@ export function useSubject(name: string): SubjectRecords {
   });
   const changes = useAnswer('/audit', { query: { target: name, limit: SHOWN } });
   useRefreshWith(bans, usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)));
-  const refresh = () => {
-    for (const answer of [usage, bans, refusals, changes]) void answer.refresh();
-  };
-  return { usage, bans, refusals, changes, refresh };
+  return { usage, bans, refusals, changes };
 }
-
-type Change = Audit['entries'][number];
 
 /** What a party was refused, its bans, and what people changed of it, newest first. */
 export function Activity({ name, party }: { name: string; party: SubjectRecords }) {
@@ -75,26 +61,20 @@ function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests
     empty: 'None in memory. Gateways keep the latest ones until they stop.',
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      {
-        title: 'Request',
-        names: true,
-        cell: ({ id, method, operation }) =>
-          h('a', { href: linkTo('requests', id), title: 'Reason' }, `${method} ${operation}`),
-      },
-      { title: 'Answer', cell: ({ status, code }) => `${status}${code === null ? '' : ` ${code}`}` },
+      { title: 'Request', names: true, cell: requestLink },
+      { title: 'Answer', cell: ({ status, code }) => (code === null ? status : `${status} ${code}`) },
       { title: 'Response sent', cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–') },
-      ...(requests.some(({ key }) => key !== null && key.id !== name)
-        ? [{ title: 'Key', cell: ({ key }: Alike) => key?.id ?? '–' }]
-        : []),
+      requests.some(({ key }) => key && key.id !== name) && { title: 'Key', cell: ({ key }) => key?.id ?? '–' },
       { title: 'From', cell: ({ address }) => address },
-      {
-        title: 'Times',
-        figure: true,
-        cell: ({ times, since }) => (times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })]),
-      },
+      { title: 'Times', figure: true, cell: timesOf },
     ],
   });
 }
+
+const requestLink = ({ id, method, operation }: Alike) =>
+  h('a', { href: linkTo('requests', id), title: 'Reason' }, `${method} ${operation}`);
+
+const timesOf = ({ times, since }: Alike) => (times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })]);
 
 /** The newest of some refusals that are alike, and how many there were. */
 type Alike = RefusedRequest & { readonly times: number; readonly since: string };
@@ -114,7 +94,7 @@ function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
 }
 
 function Changed({ entries }: Pick<Audit, 'entries'>) {
-  return h(Table<Change>, {
+  return h(Table<Entry>, {
     caption: 'Admin changes',
     rows: entries,
     keyOf: ({ number: one }) => one,
@@ -122,10 +102,7 @@ function Changed({ entries }: Pick<Audit, 'entries'>) {
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'What', names: true, cell: ({ action }) => action },
-      {
-        title: 'Change',
-        cell: (entry) => h('span', { class: 'reason' }, inWords(entry, whatChanged(entry.before, entry.after))),
-      },
+      { title: 'Change', cell: (entry) => h('span', { class: 'reason' }, inWords(entry)) },
       { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
       { title: 'By', cell: ({ actor }) => actor },
     ],

@@ -11,11 +11,8 @@ import {
 } from '../../acts/bans-and-usage.ts';
 import { clockTime, number, plural } from '../../format.ts';
 import type { Acts } from '../../parts/act.ts';
-import { ClientLink } from '../../parts/client-link.ts';
-import { Badge, Notice } from '../../parts/notice.ts';
-import { Table } from '../../parts/table.ts';
-import { Time } from '../../parts/time.ts';
-import { answerView } from '../../parts/view.ts';
+import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
+import { answerView, Notice } from '../../parts/view.ts';
 import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
 import type { SubjectRecords } from './activity.ts';
@@ -39,7 +36,7 @@ export function Windows({ name, party, acts }: { name: string; party: SubjectRec
           ban: banOf(entry, party.bans.value?.entries ?? []),
         }),
       ),
-      h(LeftOut, { usage }),
+      leftOut(usage),
       mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts }),
     ]),
   ];
@@ -64,7 +61,7 @@ function Buttons({ usage, target, acts }: { usage: readonly Usage[]; target: Ban
 }
 
 function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntry | null }) {
-  const { key, account, plan, windows, banned, strikes, level, history } = entry;
+  const { key, account, plan, windows, banned } = entry;
   return h('section', { class: 'subject-usage' }, [
     named &&
       h('h3', null, [
@@ -77,26 +74,24 @@ function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntr
       ? h(Notice, { tone: 'bad' }, [
           'No limits are set: every request is refused with 403. Set own limits, or another plan.',
         ])
-      : h(Table<Usage['windows'][number]>, {
+      : h(Table<Window>, {
           caption: `Windows of ${key ?? `${account} on plan ${plan}`}`,
           rows: windows,
-          keyOf: (window) => window.name,
-          empty: '',
+          keyOf: ({ name }) => name,
           columns: [
-            {
-              title: 'Window',
-              names: true,
-              cell: (window) => [window.name, h('small', null, window.kind)],
-            },
-            { title: 'Used', cell: ({ name, used, limit }) => h(Meter, { label: `Used of ${name}`, used, limit }) },
-            { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },
+            { title: 'Window', names: true, cell: ({ name, kind }) => [name, h('small', null, kind)] },
+            { title: 'Used', cell: meterOf },
+            { title: 'Resets', cell: resetOf },
           ],
         }),
-    h('p', { class: 'strikes' }, strikeText(strikes, level, history)),
+    h('p', { class: 'strikes' }, strikeText(entry)),
   ]);
 }
 
-const resetOf = (resets: string) => [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
+type Window = Usage['windows'][number];
+
+const resetOf = ({ resets }: Window) =>
+  resets === null ? 'nothing is used' : [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
 
 function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   return h(Notice, { tone: 'bad' }, [
@@ -115,7 +110,7 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   ]);
 }
 
-function strikeText(strikes: number, level: number, history: Usage['history']): string {
+function strikeText({ strikes, level, history }: Usage): string {
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
     `ban level ${level}`,
@@ -143,7 +138,7 @@ function shownOf(usage: readonly Usage[]): readonly Usage[] {
     .slice(0, SHOWN);
 }
 
-function LeftOut({ usage }: { usage: readonly Usage[] }) {
+function leftOut(usage: readonly Usage[]) {
   const shown = shownOf(usage).length;
   const others = usage.length - shown;
   if (others === 0) return null;
@@ -155,19 +150,12 @@ function LeftOut({ usage }: { usage: readonly Usage[] }) {
   return h('p', { class: 'strikes' }, words);
 }
 
-/** How much of a limit is used, as a bar and in figures. `label`: for people who do not see its row. */
-function Meter({ label, used, limit }: { label: string; used: number; limit: number }) {
-  const full = used >= limit;
+/** How much of a limit is used, as a bar and in figures. */
+function meterOf({ name, used, limit }: Window) {
+  // Beyond `high` browsers draw it in another colour; the figures say the same.
+  const range = { min: 0, max: limit, high: limit * 0.8, optimum: 0, value: Math.min(used, limit) };
   return h('div', { class: 'meter' }, [
-    // Beyond `high` browsers draw it in another colour; the figures say the same.
-    h('meter', {
-      'aria-label': label,
-      min: 0,
-      max: limit,
-      high: limit * 0.8,
-      optimum: 0,
-      value: Math.min(used, limit),
-    }),
-    h('span', null, `${number(used)} of ${number(limit)}${full ? ' · used up' : ''}`),
+    h('meter', { 'aria-label': `Used of ${name}`, ...range }),
+    h('span', null, `${number(used)} of ${number(limit)}${used >= limit ? ' · used up' : ''}`),
   ]);
 }

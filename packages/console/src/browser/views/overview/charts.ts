@@ -1,30 +1,28 @@
 import { h } from 'preact';
-import type { HistoryStep, Latency } from '../../../admin-api.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import type { HistoryStep, Latency, Outcomes } from '../../../admin-api.ts';
+import { useAnswer } from '../../api/hooks.ts';
 import { dayTime, milliseconds, number } from '../../format.ts';
 import { Chart, type Series } from '../../parts/chart.ts';
-import { Missing } from '../../parts/notice.ts';
-import { answerView } from '../../parts/view.ts';
+import { answerView, Missing } from '../../parts/view.ts';
 import { type Kinds, kindsOf, onLine } from './outcomes.ts';
 
-interface HistoryPanelProps {
-  readonly title: string;
-  readonly since: string;
-  readonly step: string;
-  /** Milliseconds of a step, how many there are, and how they are called. */
-  readonly length: number;
-  readonly count: number;
-  readonly each: string;
-}
+/** `length`: milliseconds of a step; `count`: the number of steps. */
+const PANELS = [
+  { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'minute' },
+  { title: 'Last day', since: '24h', step: '10m', length: 600_000, count: 144, each: '10 minutes' },
+];
 
-/** What happened in the last hour or day: requests and latency, step by step. */
-export function HistoryPanel({ title, since, step, length, count, each }: HistoryPanelProps) {
+export const HistoryPanels = () => PANELS.map((panel) => h(HistoryPanel, { key: panel.title, ...panel }));
+
+/** Requests and latency, step by step. */
+function HistoryPanel({ title, since, step, length, count, each }: (typeof PANELS)[number]) {
   const answer = useAnswer('/history', { query: { since, step }, every: 60_000 });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
     answerView(answer, ({ steps, unresponsive, isolated }) => {
       const line = onLine(steps, length, count);
       const names = line.map(({ at }) => dayTime(at));
+      const counted = line.map(({ step }) => step);
       return [
         h(Missing, { unresponsive, isolated }),
         h('div', { class: 'charts' }, [
@@ -32,14 +30,14 @@ export function HistoryPanel({ title, since, step, length, count, each }: Histor
             title: `Requests per ${each}`,
             kind: 'bars',
             steps: names,
-            series: kindsAsSeries(line.map(({ step }) => step && kindsOf(step))),
+            series: kindsAsSeries(counted),
             format: number,
           }),
           h(Chart, {
             title: `Latency per ${each}`,
             kind: 'lines',
             steps: names,
-            series: latencyAsSeries(line.map(({ step }) => step)),
+            series: latencyAsSeries(counted),
             format: milliseconds,
           }),
         ]),
@@ -58,28 +56,27 @@ function Alone({ steps }: { steps: readonly HistoryStep[] }) {
   return h('p', { class: 'about' }, `The shared state was down ${when}; the outage policy ${policies} applied.`);
 }
 
-const WORDS: readonly (readonly [kind: keyof Kinds, name: string, look: Series['look']])[] = [
+const KINDS = [
   ['answered', 'answered', 'good'],
   ['limited', 'refused by limits', 'warn'],
   ['refused', 'refused otherwise', 'soft'],
   ['failed', 'failed', 'bad'],
-];
+] as const;
 
-/** Bars of what became of requests, one step for each; `null`: nothing is known of it. */
-export function kindsAsSeries(steps: readonly (Kinds | null)[]): Series[] {
-  return WORDS.map(([kind, name, look]) => ({
-    name,
-    look,
-    values: steps.map((step) => (step === null ? null : step[kind])),
-  }));
+/** Bars of what became of requests, one step for each; `null`: nothing is known of it. `factorOf`: for a rate. */
+export function kindsAsSeries<Step extends Outcomes>(
+  steps: readonly (Step | null)[],
+  factorOf: (step: Step) => number = () => 1,
+): Series[] {
+  const counts = (kind: keyof Kinds) => steps.map((step) => step && kindsOf(step)[kind] * factorOf(step));
+  return KINDS.map(([kind, name, look]) => ({ name, look, values: counts(kind) }));
 }
 
-/** Lines of latencies. */
 export function latencyAsSeries(steps: readonly (Latency | null)[]): Series[] {
-  const line = (name: keyof Latency, look: Series['look']): Series => ({
+  const line = (name: keyof Latency, look: Series['look']) => ({
     name,
     look,
-    values: steps.map((step) => (step === null ? null : step[name])),
+    values: steps.map((step) => (step ? step[name] : null)),
   });
   return [line('p50', 'good'), line('p95', 'warn'), line('p99', 'bad')];
 }

@@ -1,16 +1,18 @@
-import { type ComponentChildren, h } from 'preact';
+import { h } from 'preact';
 import type { LiveGateway, LiveNow } from '../../../admin-api.ts';
-import { milliseconds, number, percent, plural } from '../../format.ts';
+import { milliseconds, number, orDash, percent, plural, total } from '../../format.ts';
+import { slowestOf } from '../../sentences/gateways.ts';
 import { sumOf } from './outcomes.ts';
 
 /** Milliseconds that rates are of: those of one tick jump. */
 const LATELY = 10_000;
 
-/** How it goes, in figures. */
 export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
   const { latency, inFlight, gateways } = ticks.at(-1)!;
   const sum = sumOf(ticks, LATELY);
   const store = gateways.map((gateway) => gateway.store);
+  // Gateways that share a state name it alike; the newer of two versions may not.
+  const states = new Set(gateways.map(({ state }) => state));
   return h('dl', { class: 'tiles' }, [
     tile('Requests', rate(sum.requests, sum.span), 'in the last 10 seconds'),
     tile('Refused by limits', share(sum.limited, sum.requests), rate(sum.limited, sum.span)),
@@ -19,12 +21,12 @@ export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
     tile('Latency, p50', shown(latency.p50), `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`),
     tile('In flight', number(inFlight), 'requests'),
     tile('Store connections', number(total(store, ({ open, idle }) => open - idle)), storeNote(store)),
-    tile('State', stateOf(gateways), stateNote(gateways)),
+    tile('State', [...states].join(', '), stateNote(gateways)),
     tile('Gateways', number(gateways.length), workersOf(gateways)),
   ]);
 }
 
-function tile(name: string, value: ComponentChildren, note: ComponentChildren) {
+function tile(name: string, value: string, note: string) {
   return h('div', { key: name }, [
     h('dt', null, name),
     h('dd', { class: 'value' }, value),
@@ -40,30 +42,22 @@ function rate(count: number, span: number): string {
 }
 
 const share = (part: number, all: number) => (all === 0 ? '–' : percent(part / all));
-const shown = (duration: number | null) => (duration === null ? '–' : milliseconds(duration));
+const shown = (duration: number | null) => orDash(duration, milliseconds);
 
 function storeNote(store: readonly LiveGateway['store'][]): string {
   const waiting = total(store, (one) => one.waiting);
   return `in use of ${number(total(store, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }
 
-/** Gateways that share a state name it alike; the newer of two versions may not. */
-const stateOf = (gateways: readonly LiveGateway[]) => [...new Set(gateways.map(({ state }) => state))].join(', ');
-
 function stateNote(gateways: readonly LiveGateway[]): string {
   if (gateways.some(({ localSince }) => localSince !== null)) return 'down';
-  const times = gateways.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
-  return times.length === 0 ? 'in the gateway itself' : `responds in ${milliseconds(Math.max(...times))}`;
+  const slowest = slowestOf(gateways);
+  return slowest === null ? 'in the gateway itself' : `responds in ${milliseconds(slowest)}`;
 }
 
 function workersOf(gateways: readonly LiveGateway[]): string {
   const wanted = total(gateways, ({ workers }) => workers);
   if (wanted === 0) return gateways.length === 1 ? 'one process' : 'of one process each';
-  const there = total(
-    gateways.filter(({ workers }) => workers > 0),
-    ({ processes }) => processes,
-  );
+  const there = total(gateways, ({ workers, processes }) => (workers > 0 ? processes : 0));
   return `${number(there)} of ${plural(wanted, 'worker')}`;
 }
-
-const total = <T>(all: readonly T[], of: (one: T) => number) => all.reduce((sum, one) => sum + of(one), 0);

@@ -22,39 +22,22 @@ export function kindsOf({ limited, banned, classes }: Outcomes): Kinds {
 }
 
 /** Milliseconds of the ticks together, and the requests in them. */
-export interface Sum extends Kinds {
-  readonly span: number;
-  readonly requests: number;
-}
+export type Sum = Kinds & Pick<LiveNow, 'span' | 'requests'>;
 
 /** The sum of the ticks of the last milliseconds before the newest. What was heard before a gap is of another time. */
 export function sumOf(ticks: readonly LiveNow[], lately: number): Sum {
   const end = Date.parse(ticks.at(-1)?.at ?? '');
-  let sum: Sum = { span: 0, requests: 0, answered: 0, limited: 0, refused: 0, failed: 0 };
+  const sum = { span: 0, requests: 0, answered: 0, limited: 0, refused: 0, failed: 0 };
   for (const tick of ticks.toReversed()) {
     if (sum.span >= lately || end - Date.parse(tick.at) >= lately) break;
-    const { answered, limited, refused, failed } = kindsOf(tick);
-    sum = {
-      span: sum.span + tick.span,
-      requests: sum.requests + tick.requests,
-      answered: sum.answered + answered,
-      limited: sum.limited + limited,
-      refused: sum.refused + refused,
-      failed: sum.failed + failed,
-    };
+    const { span, requests } = tick;
+    for (const [name, count] of Object.entries({ span, requests, ...kindsOf(tick) })) sum[name as keyof Sum] += count;
   }
   return sum;
 }
 
-export interface OnLine {
-  /** Its begin, Unix milliseconds. */
-  readonly at: number;
-  /** `null`: not counted. */
-  readonly step: HistoryStep | null;
-}
-
-/** The steps in their places on a line that ends with the newest. */
-export function onLine(steps: readonly HistoryStep[], length: number, count: number, now = Date.now()): OnLine[] {
+/** The steps in their places on a line that ends with the newest. `at`: Unix milliseconds; `null`: not counted. */
+export function onLine(steps: readonly HistoryStep[], length: number, count: number, now = Date.now()) {
   const known = new Map(steps.map((step) => [Date.parse(step.at), step]));
   const last = Math.max(Math.floor(now / length) * length - length, ...known.keys());
   return Array.from({ length: count }, (_, i) => {

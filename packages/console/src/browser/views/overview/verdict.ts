@@ -11,11 +11,9 @@ import {
 } from '../../sentences/gateways.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 
-/** Something that is not as it should be. */
 export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly words: string;
-  /** The view with the details. */
   readonly view: 'gateways' | 'requests' | 'top-clients' | 'configuration';
 }
 
@@ -31,18 +29,10 @@ const REFUSING = 0.5;
 export function troublesIn(ticks: readonly LiveNow[], status: Status | null): readonly Trouble[] {
   const now = ticks.at(-1);
   const troubles = [
-    ...(now === undefined
-      ? []
-      : [
-          ...ofGateways(now),
-          ...ofStores(now.stores),
-          ...now.gateways.flatMap(ofGateway),
-          ...ofRequests(sumOf(ticks, LATELY)),
-        ]),
+    ...(now ? [...ofGateways(now), ...ofStores(now.stores), ...now.gateways.flatMap(ofGateway)] : []),
+    ...ofRequests(sumOf(ticks, LATELY)),
     ...(status?.lost ?? []).map((lost) => bad('gateways', lostGateway(lost, clockTime))),
-    ...(status?.gateways ?? [])
-      .flatMap((gateway) => configurationProblems(gateway, clockTime))
-      .map(({ kind, words }) => CONFIGURATION[kind](words)),
+    ...(status?.gateways ?? []).flatMap((gateway) => configurationProblems(gateway, clockTime)).map(ofConfiguration),
   ];
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));
 }
@@ -57,23 +47,19 @@ function ofGateway({ gateway, readiness, localSince, workers, processes, store }
   const missing = workers - processes;
   if (readiness === 'stopping') troubles.push(warn('gateways', `${gateway} is stopping.`));
   if (readiness === 'no_workers') troubles.push(bad('gateways', `${gateway} has no worker and serves no requests.`));
-  else if (workers > 0 && missing > 0)
-    troubles.push(
-      bad(
-        'gateways',
-        `${gateway}: ${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not respond.`,
-      ),
-    );
+  else if (workers > 0 && missing > 0) {
+    const words = `${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not respond.`;
+    troubles.push(bad('gateways', `${gateway}: ${words}`));
+  }
   if (localSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, localSince, clockTime)));
   else if (readiness === 'state_down')
     troubles.push(bad('gateways', `${gateway} accepts no requests: the shared state is down.`));
   if (readiness === 'upstreams_down')
     troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are down.`));
   if (store.waiting > 0) {
-    const use = `${number(store.open - store.idle)} of ${number(store.limit)} are in use`;
-    troubles.push(
-      warn('gateways', `${gateway}: ${plural(store.waiting, 'request')} waiting for a store connection, ${use}.`),
-    );
+    const use = `${of(store.open - store.idle, store.limit)} are in use`;
+    const words = `${plural(store.waiting, 'request')} waiting for a store connection, ${use}.`;
+    troubles.push(warn('gateways', `${gateway}: ${words}`));
   }
   return troubles;
 }
@@ -100,22 +86,18 @@ function ofRequests({ requests, failed, limited }: Sum): Trouble[] {
     const words = `${percent(failed / requests)} of requests failed in the last minute (5xx): ${of(failed, requests)}.`;
     troubles.push(failed / requests >= FAILING ? bad('requests', words) : warn('requests', words));
   }
-  if (limited / requests >= REFUSING)
-    troubles.push(
-      warn(
-        'top-clients',
-        `Limits refused ${percent(limited / requests)} of requests in the last minute: ${of(limited, requests)}.`,
-      ),
-    );
+  if (limited / requests >= REFUSING) {
+    const words = `Limits refused ${percent(limited / requests)} of requests in the last minute: ${of(limited, requests)}.`;
+    troubles.push(warn('top-clients', words));
+  }
   return troubles;
 }
 
 const bad = (view: Trouble['view'], words: string): Trouble => ({ tone: 'bad', view, words });
 const warn = (view: Trouble['view'], words: string): Trouble => ({ tone: 'warn', view, words });
-const CONFIGURATION: Readonly<Record<ConfigurationProblem['kind'], (words: string) => Trouble>> = {
-  reload: (words) => bad('configuration', words),
-  copy: (words) => warn('configuration', words),
-  difference: (words) => warn('gateways', words),
-  restart: (words) => warn('configuration', words),
-};
+const ofConfiguration = ({ kind, words }: ConfigurationProblem): Trouble => ({
+  tone: kind === 'reload' ? 'bad' : 'warn',
+  words,
+  view: kind === 'difference' ? 'gateways' : 'configuration',
+});
 const of = (part: number, all: number) => `${number(part)} of ${number(all)}`;

@@ -1,11 +1,9 @@
 import { h } from 'preact';
 import type { LastDay, PlanSimulation, RefusedSubject, SimulatedWindow } from '../../../admin-api.ts';
 import { clockTime, number, plural } from '../../format.ts';
-import { ClientLink } from '../../parts/client-link.ts';
-import { Badge, Missing, Notice } from '../../parts/notice.ts';
-import { Table } from '../../parts/table.ts';
-import { Time } from '../../parts/time.ts';
-import { missingWorkers } from '../../sentences/gateways.ts';
+import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
+import { asParagraph, Missing, Notice } from '../../parts/view.ts';
+import { missingGateways, missingWorkers } from '../../sentences/gateways.ts';
 import {
   limitedInWords,
   NO_LAST_DAY,
@@ -14,7 +12,6 @@ import {
   unitsInWords,
 } from '../../sentences/last-day.ts';
 
-/** What the limits would have done in the last day. */
 export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) {
   if (!lastDay) return null;
   return [
@@ -30,38 +27,29 @@ function Day({ day }: { day: LastDay }) {
     h(Verdict, { day }),
     h('p', { class: 'soft' }, [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' ')),
     h(Windows, { windows }),
-    subjects.length > 0 && h(Parties, { parties: subjects, windows }),
+    subjects.length > 0 && h(Subjects, { subjects, windows }),
   ];
 }
 
 /** The answer in a sentence, as far as there is one. */
 function Verdict({ day }: { day: LastDay }) {
-  const { windows, subjects, unresponsive, gateways, isolated } = day;
-  const limited = Math.max(0, ...windows.map((window) => window.limited));
-  const remarks = simulationGaps(day, clockTime);
-  const isWhole =
-    remarks.length + unresponsive.length === 0 && isolated === null && gateways.every(({ missing }) => missing === 0);
-  if (subjects.length > 0) {
-    return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(subjects, limited)), remarks.map(asParagraph));
-  }
-  const verdict = isWhole
-    ? 'No client would have been limited.'
-    : 'No client would have been limited, as far as known.';
-  return h(Notice, { tone: isWhole ? 'good' : 'plain' }, h('p', null, verdict), remarks.map(asParagraph));
+  const gaps = simulationGaps(day, clockTime);
+  const isWhole = [...gaps, ...missingGateways(day), ...missingWorkers(day.gateways)].length === 0;
+  const none = `No client would have been limited${isWhole ? '' : ', as far as known'}.`;
+  const isLimited = day.subjects.length > 0;
+  const tone = isLimited ? 'warn' : isWhole ? 'good' : 'plain';
+  return h(Notice, { tone }, [isLimited ? wouldHave(day) : none, ...gaps].map(asParagraph));
 }
 
-const asParagraph = (text: string) => h('p', { key: text }, text);
-
 /** At most 100 are named; windows count all. */
-function wouldHave(subjects: readonly RefusedSubject[], limited: number): string {
-  const count = plural(
-    Math.max(subjects.length, limited),
-    subjects.some(({ key }) => key === null) ? 'account' : 'key',
-  );
+function wouldHave({ subjects, windows }: LastDay): string {
+  const limited = Math.max(0, ...windows.map((window) => window.limited));
+  const noun = subjects.some(({ key }) => key === null) ? 'account' : 'key';
+  const count = plural(Math.max(subjects.length, limited), noun);
   return `${limited > subjects.length ? 'At least ' : ''}${count} would have been limited.`;
 }
 
-function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
+function Windows({ windows }: Pick<LastDay, 'windows'>) {
   return h(Table<SimulatedWindow>, {
     caption: 'Refusals by window',
     rows: windows,
@@ -71,11 +59,7 @@ function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
       { title: 'Window', names: true, cell: ({ name }) => name },
       { title: 'Kind', cell: ({ kind }) => kind },
       { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
-      {
-        title: 'Would have limited',
-        figure: true,
-        cell: limitedInWords,
-      },
+      { title: 'Would have limited', figure: true, cell: limitedInWords },
       { title: 'Would have refused', figure: true, cell: ({ refused }) => (refused ? unitsInWords(refused) : '–') },
     ],
   });
@@ -83,23 +67,18 @@ function Windows({ windows }: { windows: readonly SimulatedWindow[] }) {
 
 type Row = RefusedSubject['windows'][number] & Pick<RefusedSubject, 'key' | 'account'>;
 
-function Parties({
-  parties: subjects,
-  windows,
-}: {
-  parties: readonly RefusedSubject[];
-  windows: readonly SimulatedWindow[];
-}) {
+function Subjects({ subjects, windows }: Pick<LastDay, 'subjects' | 'windows'>) {
   const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
     caption: 'Limited clients',
     rows: subjects.flatMap(({ key, account, windows: each }) => each.map((window) => ({ ...window, key, account }))),
     keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
-    empty: 'No client would have been limited.',
     columns: [
-      ...(subjects.some(({ key }) => key !== null)
-        ? [{ title: 'Key', names: true, cell: ({ key }: Row) => h(ClientLink, { who: key }) }]
-        : []),
+      subjects.some(({ key }) => key !== null) && {
+        title: 'Key',
+        names: true,
+        cell: ({ key }) => h(ClientLink, { who: key }),
+      },
       { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
       { title: 'By', cell: ({ window }) => h(Badge, null, window) },
       {

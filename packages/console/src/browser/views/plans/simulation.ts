@@ -2,12 +2,12 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Plan, PlanSimulation } from '../../../admin-api.ts';
 import { ApiError, call } from '../../api/client.ts';
-import { useCall } from '../../api/use-call.ts';
+import { useCall } from '../../api/hooks.ts';
 import { plural } from '../../format.ts';
 import { type Act, useActs } from '../../parts/act.ts';
-import { ClientLink } from '../../parts/client-link.ts';
+import { clientLinks } from '../../parts/data.ts';
 import { Choice, Field } from '../../parts/fields.ts';
-import { Failure, Notice } from '../../parts/notice.ts';
+import { Failure, Notice } from '../../parts/view.ts';
 import { inFlight } from '../../sentences/plans.ts';
 import { useMay } from '../../session.ts';
 import { draftOf, type SimulatedDraft } from './draft.ts';
@@ -21,7 +21,6 @@ interface SimulationProps {
   readonly onPut: (name: string) => Promise<void>;
 }
 
-/** The form of a plan, the effect of the simulated draft, and the button that applies it. */
 export function Simulation({ plan, taken, onPut }: SimulationProps) {
   const [simulated, setSimulated] = useState<SimulatedDraft | null>(null);
   return [
@@ -39,9 +38,9 @@ const COUNTS = [
   ['account', 'all keys of an account'],
 ] as const;
 
-interface SimulationFormProps extends Pick<SimulationProps, 'plan' | 'taken'> {
+type SimulationFormProps = Omit<SimulationProps, 'onPut'> & {
   readonly onTried: (tried: SimulatedDraft | null) => void;
-}
+};
 
 /** The plan as it would be. All of its limits are in one field; those that are taken out of it are dropped. */
 function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
@@ -96,7 +95,6 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
 /** Of many only the first are named. */
 const MOST_NAMED = 20;
 
-/** What the change would do to keys as they stand now. */
 function SimulatedChange({ trial }: { trial: PlanSimulation }) {
   const { before, after, keys, overLimit, unusable } = trial;
   return [
@@ -110,12 +108,12 @@ function SimulatedChange({ trial }: { trial: PlanSimulation }) {
     overLimit.length > 0 &&
       h(Notice, { tone: 'warn' }, [
         `${plural(overLimit.length, isAccount(overLimit[0]!) ? 'account' : 'key')} would be refused at once: `,
-        h(Named, { subjects: overLimit }),
+        named(overLimit),
       ]),
     unusable.length > 0 &&
       h(Notice, { tone: 'bad' }, [
         `${plural(unusable.length, 'key')} would have no limits at all and be refused: `,
-        h(Named, { subjects: unusable }),
+        named(unusable),
       ]),
     keys > 0 && overLimit.length + unusable.length === 0 && h('p', null, 'No client would be refused at once.'),
   ];
@@ -126,22 +124,12 @@ const isAccount = (subject: string) => subject.startsWith('account:');
 /** A key, or an account where the plan counts accounts: `account:<plan>:<account>`. */
 const whoIs = (subject: string) => subject.replace(/^key:|^account:[^:]*:/, '');
 
-function Named({ subjects }: { subjects: readonly string[] }) {
+function named(subjects: readonly string[]) {
   const more = subjects.length - MOST_NAMED;
-  return [
-    subjects
-      .slice(0, MOST_NAMED)
-      .map((subject, i) => [i > 0 && ', ', h(ClientLink, { key: subject, who: whoIs(subject) })]),
-    more > 0 && ` and ${more} more`,
-  ];
+  return [clientLinks(subjects.slice(0, MOST_NAMED).map(whoIs)), more > 0 && ` and ${more} more`];
 }
 
-interface SetPlanProps extends Pick<SimulationProps, 'onPut'> {
-  readonly tried: SimulatedDraft;
-}
-
-/** Puts in force what was tried. */
-function SetPlan({ tried: { draft, trial }, onPut }: SetPlanProps) {
+function SetPlan({ tried: { draft, trial }, onPut }: { tried: SimulatedDraft } & Pick<SimulationProps, 'onPut'>) {
   const acts = useActs();
   if (!useMay('admin')) return null;
   const { plan, after, keys } = trial;

@@ -1,15 +1,12 @@
-import { type ComponentChildren, h } from 'preact';
+import { h } from 'preact';
 import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { useAnswer } from '../../api/hooks.ts';
 import { clockTime, milliseconds, number, plural } from '../../format.ts';
-import { ClientLink } from '../../parts/client-link.ts';
-import { Facts } from '../../parts/facts.ts';
+import { Badge, ClientLink, Facts, planLink, Table, Texts, Time } from '../../parts/data.ts';
 import { Field, Filters } from '../../parts/fields.ts';
-import { Badge, Notice } from '../../parts/notice.ts';
-import { Table } from '../../parts/table.ts';
-import { Time } from '../../parts/time.ts';
-import { answerView, View } from '../../parts/view.ts';
+import { answerView, Notice, View } from '../../parts/view.ts';
 import { goTo, linkTo } from '../../routing.ts';
+import { processName } from '../../sentences/gateways.ts';
 import {
   answerInWords,
   askedInWords,
@@ -53,7 +50,6 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
   ];
 }
 
-/** What the caller got. */
 function Outcome({ request }: { request: Explained }) {
   const { status, code, message, step, times, repeated: more, key } = request;
   const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
@@ -87,7 +83,6 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
       caption: 'Windows that counted the request',
       rows: windows,
       keyOf: ({ name }) => name,
-      empty: '',
       toneOf: ({ before }) => (before === 0 ? 'warn' : undefined),
       columns: [
         { title: 'Window', names: true, cell: ({ name }) => name },
@@ -103,14 +98,7 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
 
 function FaultList({ faults }: { faults: Faults }) {
   const { head, lines } = faultsInWords(faults);
-  return [
-    h('h2', null, head),
-    h(
-      'ul',
-      { class: 'faults' },
-      lines.map((line) => h('li', { key: line }, line)),
-    ),
-  ];
+  return [h('h2', null, head), h(Texts, { class: 'faults', texts: lines })];
 }
 
 function storeFact(store: NonNullable<Explained['store']>): string {
@@ -122,25 +110,25 @@ function storeFact(store: NonNullable<Explained['store']>): string {
 }
 
 function WhatElse({ request }: { request: Explained }) {
-  const { at, gateway, worker, address, key, body, traceparent, store } = request;
-  const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
-    ['Began', h(Time, { at })],
-    ['Handled by', worker === null ? gateway : `${gateway}, worker ${worker}`],
-    ['From', address],
-    ['Key', key && h(ClientLink, { who: key.id })],
-    ['Account', key && h(ClientLink, { who: key.account })],
-    ['Plan', key && h('a', { href: linkTo('plans', key.plan) }, key.plan)],
-    ['Counted for', key?.subject ?? null],
-    ['Body', bodyInWords(body)],
-    ['Store', store && storeFact(store)],
-    ['traceparent', traceparent],
-  ];
-  return h(Facts, { facts });
+  const { at, address, key, body, traceparent, store } = request;
+  return h(Facts, {
+    facts: [
+      ['Began', h(Time, { at })],
+      ['Handled by', processName(request)],
+      ['From', address],
+      ['Key', key && h(ClientLink, { who: key.id })],
+      ['Account', key && h(ClientLink, { who: key.account })],
+      ['Plan', key && planLink(key.plan)],
+      ['Counted for', key?.subject ?? null],
+      ['Body', bodyInWords(body)],
+      ['Store', store && storeFact(store)],
+      ['traceparent', traceparent],
+    ],
+  });
 }
 
 const REQUEST_ID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** Takes the id of a request, and opens its view. */
 export function FindRequest({ id = '' }: { id?: string }) {
   return h(
     Filters,

@@ -1,4 +1,5 @@
 import type { LiveRefused, RefusedRequest } from '../../../admin-api.ts';
+import { total } from '../../format.ts';
 
 /** What is shown of refusals as they come. */
 export interface Tail {
@@ -30,5 +31,4 @@ export function groupsOf(requests: Tail['requests']): readonly Tail['requests'][
 }
 
 /** The gateway keeps only some identical refusals: each stands for those before it too. */
-export const timesOf = (requests: Tail['requests']): number =>
-  requests.reduce((sum, { repeated }) => sum + repeated + 1, 0);
+export const timesOf = (requests: Tail['requests']): number => total(requests, ({ repeated }) => repeated + 1);

@@ -16,6 +16,9 @@ export interface Answer<T> {
   readonly refresh: () => Promise<void>;
 }
 
+type State = Omit<Answer<unknown>, 'refresh'> & { readonly of: string };
+const NOTHING = { value: null, error: null, loading: true } as const;
+
 interface Polling {
   /** Milliseconds after which to ask again, while the page can be seen. */
   readonly every?: number | undefined;
@@ -30,23 +33,15 @@ export function useAnswer<Path extends string>(
   ...[options]: SentTo<'GET', Path, Polling>
 ): Answer<AnswerTo<'GET', Path>> {
   const { query, every }: Pick<CallOptions, 'query'> & Polling = options ?? {};
-  const [state, setState] = useState<{ of: string; value: unknown; error: ApiError | null; loading: boolean }>({
-    of: '',
-    value: null,
-    error: null,
-    loading: true,
-  });
   const asked = JSON.stringify([path, query]);
+  const [state, setState] = useState<State>({ of: asked, ...NOTHING });
   const running = useRef<AbortController | null>(null);
 
   const refresh = useCallback(async () => {
     running.current?.abort();
     const aborting = new AbortController();
     running.current = aborting;
-    setState((before) => ({
-      ...(before.of === asked ? before : { of: asked, value: null, error: null }),
-      loading: true,
-    }));
+    setState((before) => (before.of === asked ? { ...before, loading: true } : { of: asked, ...NOTHING }));
     try {
       const value = await request('GET', path, { query, signal: aborting.signal });
       setState({ of: asked, value, error: null, loading: false });
@@ -64,8 +59,7 @@ export function useAnswer<Path extends string>(
     return () => running.current?.abort();
   }, [refresh]);
 
-  const isDown =
-    asOf(state.value) !== null || (state.error !== null && (state.error.status === 0 || state.error.status === 503));
+  const isDown = asOf(state.value) !== null || state.error?.status === 0 || state.error?.status === 503;
   const each = every ?? (isDown ? AGAIN : null);
   useEffect(() => {
     if (each === null) return;
@@ -76,9 +70,8 @@ export function useAnswer<Path extends string>(
     return () => clearInterval(timer);
   }, [refresh, each]);
 
-  const { of, error, loading } = state;
-  const value = state.value as AnswerTo<'GET', Path> | null;
-  return of === asked ? { value, error, loading, refresh } : { value: null, error: null, loading: true, refresh };
+  const { value, error, loading } = state.of === asked ? state : NOTHING;
+  return { value: value as AnswerTo<'GET', Path> | null, error, loading, refresh };
 }
 
 /** The time of what the gateway knew, in an answer that it gave without the state; `null`: the state answered. */
@@ -102,4 +95,27 @@ export function useHoursAgo(hours: string): string {
     () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
     [hours],
   );
+}
+
+/** Runs calls of one form or button. `error`: why the last one failed; the promise has whether it succeeded. */
+export function useCall() {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function run(work: () => Promise<void>): Promise<boolean> {
+    setBusy(true);
+    setError(null);
+    try {
+      await work();
+      return true;
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return { error, busy, run };
 }

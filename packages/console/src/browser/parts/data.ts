@@ -1,0 +1,106 @@
+import { type ComponentChildren, h } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { clockTime, fromNow } from '../format.ts';
+import { linkTo } from '../routing.ts';
+
+// How data is shown: tables, facts, and what stands in their cells.
+
+export type Tone = 'good' | 'warn' | 'bad' | 'plain';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Figures stand at the right, under each other. */
+  readonly figure?: boolean;
+  /** The column that says what the row is about. */
+  readonly names?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table has, for people who do not see where it stands. */
+  readonly caption: string;
+  /** Those that are false are left out. */
+  readonly columns: readonly (Column<Row> | false)[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  /** Shown without rows. */
+  readonly empty?: ComponentChildren;
+  /** Marks a row. */
+  readonly toneOf?: (row: Row) => Tone | undefined;
+}
+
+/** Scrolls sideways by itself where it is wider than the screen, with the keyboard too. */
+export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: TableProps<Row>) {
+  if (rows.length === 0) return h('p', { class: 'empty' }, empty);
+  const shown = columns.filter((column) => column !== false);
+  const head = shown.map(({ title, figure }) =>
+    h('th', { key: title, scope: 'col', class: figure ? 'figure' : undefined }, title),
+  );
+  const cellsOf = (row: Row) =>
+    shown.map(({ title, cell, figure, names }) => {
+      const look = { key: title, class: figure ? 'figure' : undefined, 'data-title': title };
+      return names ? h('th', { scope: 'row', ...look }, cell(row)) : h('td', look, cell(row));
+    });
+  const lines = rows.map((row) => h('tr', { key: keyOf(row), class: toneOf?.(row) }, cellsOf(row)));
+  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
+    h('table', null, [
+      h('caption', { class: 'unseen' }, caption),
+      h('thead', null, h('tr', null, head)),
+      h('tbody', null, lines),
+    ]),
+  ]);
+}
+
+/** Names with their values, under each other. Those whose value is null are left out. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  const given = facts.filter(([, value]) => value !== null);
+  const lines = given.flatMap(([name, value]) => [
+    h('dt', { key: `${name} name` }, name),
+    h('dd', { key: name }, value),
+  ]);
+  return h('dl', { class: 'facts' }, lines);
+}
+
+/** Texts under each other. */
+export function Texts({ texts, ...look }: { texts: readonly string[]; class?: string }) {
+  const lines = texts.map((text) => h('li', { key: text }, text));
+  return h('ul', look, lines);
+}
+
+/** A word for how something is, in its tone: `ready`, `banned`. */
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children?: ComponentChildren }) {
+  return h('span', { class: `badge ${tone}` }, children);
+}
+
+/** Milliseconds after which relative times are updated. */
+const REFRESH_INTERVAL = 10_000;
+
+/** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */
+export function Time({ at, relative = false }: { at: string | null; relative?: boolean }) {
+  const [, setText] = useState(0);
+  const moves = relative && at !== null;
+  useEffect(() => {
+    if (!moves) return;
+    const timer = setInterval(() => setText((times) => times + 1), REFRESH_INTERVAL);
+    return () => clearInterval(timer);
+  }, [moves]);
+  if (at === null) return h('span', null, '–');
+  return h('time', { dateTime: at, title: at }, relative ? fromNow(at) : clockTime(at));
+}
+
+const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
+
+/** Whether the text is the whole id of a key; no account is called so. */
+export const isKeyId = (text: string): boolean => KEY_ID.test(text);
+
+/** The id of a key or the name of an account, which leads to all that is known of it. `null` is a dash. */
+export function ClientLink({ who }: { who: string | null }) {
+  if (who === null) return h('span', null, '–');
+  return h('a', { href: linkTo('keys-and-accounts', who), class: isKeyId(who) ? 'whole' : undefined }, who);
+}
+
+export const planLink = (plan: string) => h('a', { href: linkTo('plans', plan) }, plan);
+
+/** Links to several keys or accounts, separated by commas. */
+export const clientLinks = (all: readonly string[]) =>
+  all.map((who, i) => [i > 0 && ', ', h(ClientLink, { key: who, who })]);

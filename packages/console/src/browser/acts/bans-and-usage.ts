@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Bans, UsageList } from '../../admin-api.ts';
+import type { Bans, NewBan, UsageList } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
 import { clockTime, number } from '../format.ts';
 import { type Act, textIn } from '../parts/act.ts';
@@ -30,16 +30,6 @@ export function banTargetOf(party: string, counted: readonly Counted[]): BanTarg
   return { party, words: more.length === 0 ? words : `all keys of ${party} (${counted.length} counters)` };
 }
 
-const durationField = (label: string) =>
-  h(DurationField, {
-    label,
-    name: 'length',
-    required: true,
-    examples: '30m, 2h or 30d',
-    placeholder: '2h',
-    note: 'For example 30m, 2h or 30d.',
-  });
-
 function endText({ bans }: Bans): string {
   const [ban] = bans;
   if (bans.length !== 1 || !ban) return `${bans.length} keys or accounts are banned.`;
@@ -47,30 +37,37 @@ function endText({ bans }: Bans): string {
   return `${ban.key ?? ban.account} is banned until ${clockTime(ban.until)}.${next}`;
 }
 
+/** What bans and extensions share: a duration and a reason. */
+const durationAct = (label: string, send: (body: NewBan, reason: string) => Promise<Bans>) => ({
+  dangerous: true,
+  needsReason: true,
+  fields: h(DurationField, {
+    label,
+    name: 'length',
+    required: true,
+    examples: '30m, 2h or 30d',
+    placeholder: '2h',
+    note: 'For example 30m, 2h or 30d.',
+  }),
+  async run(form: FormData, reason: string) {
+    return endText(await send({ duration: textIn(form, 'length'), reason }, reason));
+  },
+});
+
 export const banAct = ({ party, words }: BanTarget): Act => ({
   title: `Ban ${party}`,
   verb: 'Ban',
-  dangerous: true,
-  needsReason: true,
   effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
-  fields: durationField('Duration'),
-  async run(form, reason) {
-    const body = { duration: textIn(form, 'length'), reason };
-    return endText(await call('PUT', `/bans/${encodeURIComponent(party)}`, { body, reason }));
-  },
+  ...durationAct('Duration', (body, reason) => call('PUT', `/bans/${encodeURIComponent(party)}`, { body, reason })),
 });
 
 export const extendAct = ({ party, words }: BanTarget, until: string | null): Act => ({
   title: `Extend the ban of ${party}`,
   verb: 'Extend',
-  dangerous: true,
-  needsReason: true,
   effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level rises by one.`,
-  fields: durationField('Extension'),
-  async run(form, reason) {
-    const body = { duration: textIn(form, 'length'), reason };
-    return endText(await call('POST', `/bans/${encodeURIComponent(party)}/extend`, { body, reason }));
-  },
+  ...durationAct('Extension', (body, reason) =>
+    call('POST', `/bans/${encodeURIComponent(party)}/extend`, { body, reason }),
+  ),
 });
 
 export const liftAct = ({ party, words }: BanTarget): Act => ({

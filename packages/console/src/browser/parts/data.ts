@@ -88,6 +88,9 @@ export function Time({ at, relative = false }: { at: string | null; relative?: b
   return h('time', { dateTime: at, title: at }, relative ? fromNow(at) : clockTime(at));
 }
 
+/** `10:20:30 (in 5m)`. */
+export const bothTimes = (at: string) => [h(Time, { at }), ' (', h(Time, { at, relative: true }), ')'];
+
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
 /** Whether the text is the whole id of a key; no account is called so. */

@@ -4,7 +4,7 @@ import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
 import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
 import { type Acts, useActs } from '../parts/act.ts';
 import { BanLog } from '../parts/ban-log.ts';
-import { ClientLink, Table, Time } from '../parts/data.ts';
+import { bothTimes, ClientLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
 import { answerView, View } from '../parts/view.ts';
@@ -34,10 +34,7 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
     columns: [
       { title: 'Key or account', names: true, cell: subjectOf },
       { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
-      {
-        title: 'Ends',
-        cell: ({ until }) => [h(Time, { at: until }), ' (', h(Time, { at: until, relative: true }), ')'],
-      },
+      { title: 'Ends', cell: ({ until }) => bothTimes(until) },
       {
         title: 'Level',
         cell: ({ level, nextDuration: next }) => [level ?? '–', next && h('small', null, `next ${next}`)],

@@ -11,7 +11,7 @@ import {
 } from '../../acts/bans-and-usage.ts';
 import { clockTime, number, plural } from '../../format.ts';
 import type { Acts } from '../../parts/act.ts';
-import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
+import { Badge, bothTimes, ClientLink, Table, Time } from '../../parts/data.ts';
 import { answerView, Notice } from '../../parts/view.ts';
 import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
@@ -97,10 +97,7 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   return h(Notice, { tone: 'bad' }, [
     h(Badge, { tone: 'bad' }, 'banned'),
     ' until ',
-    h(Time, { at: until }),
-    ' (',
-    h(Time, { at: until, relative: true }),
-    ')',
+    bothTimes(until),
     ban !== null && [
       ', since ',
       h(Time, { at: ban.at }),

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/console';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
 import { replaceFile } from '../common/folder.ts';
-import { isLocked, lockFile } from '../common/lock.ts';
+import { tryLock } from '../common/lock.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { parseWindows } from '../config/windows.ts';
@@ -130,11 +130,8 @@ async function lockOf(file: string): Promise<{ release(): void }> {
   try {
     makeLock(name, file);
     for (;;) {
-      try {
-        return lockFile(name);
-      } catch (error) {
-        if (!isLocked(error)) throw error;
-      }
+      const lock = tryLock(name);
+      if (lock) return lock;
       if (performance.now() > giveUpAt)
         throw new AdminError('conflict', `Another process is changing the plans file ${file}: try again.`);
       await setTimeout(RETRY);

@@ -1,24 +1,25 @@
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from './open-database.ts';
 
 /** SQLITE_BUSY. */
 const BUSY = 5;
 
 /**
  * An exclusive lock among all processes of the machine. The system releases it when the process ends, so it never
- * becomes stale. Uses SQLite because Node has no file locks; the empty file stays. Throws SQLite errors: see
- * `isLocked`.
+ * becomes stale. Uses SQLite because Node has no file locks; the empty file stays. Throws SQLite errors.
  */
 export function lockFile(file: string): { release(): void } {
-  const lock = new DatabaseSync(file);
-  try {
+  return openDatabase(file, {}, (lock) => {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
-  return { release: () => lock.close() };
+    return { release: () => lock.close() };
+  });
 }
 
-export function isLocked(error: unknown): boolean {
-  return (error as { errcode?: unknown }).errcode === BUSY;
+/** As `lockFile`, but returns `null` if another process holds the lock. */
+export function tryLock(file: string): { release(): void } | null {
+  try {
+    return lockFile(file);
+  } catch (error) {
+    if ((error as { errcode?: unknown }).errcode === BUSY) return null;
+    throw error;
+  }
 }

@@ -47,6 +47,11 @@ export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
   return { ...EARLIER, ...record } as KeyRecord;
 }
 
+/** Of the current secret, and of the previous one. */
+export function hashesOf({ hash, previous }: Pick<KeyRecord, 'hash' | 'previous'>): string[] {
+  return previous ? [hash, previous.hash] : [hash];
+}
+
 export interface Client {
   /** Without a key: the subject. */
   readonly keyId: string;

@@ -236,22 +236,18 @@ describe('a folder with counters', () => {
       cells: [clock.now, used],
       strikeState: null,
     });
-    replaceCounters(folder, [
+    const replaced = new Map([
       ['key:a', counters(1)],
       ['key:b', counters(2)],
     ]);
-    expect(kept()).toEqual(
-      new Map([
-        ['key:a', counters(1)],
-        ['key:b', counters(2)],
-      ]),
-    );
+    replaceCounters(folder, replaced);
+    expect(kept()).toEqual(replaced);
     replaceCounters(folder, new Map([['key:c', counters(3)]]));
     const { state, close } = open();
     expect(state.size).toBe(1);
     expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({ readings: [{ remaining: 2 }] });
     await close();
-    replaceCounters(folder, []);
+    replaceCounters(folder, new Map());
     expect(kept().size).toBe(0);
   });
 });

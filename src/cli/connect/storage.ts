@@ -8,7 +8,6 @@ import { openStateFile, StateFileError } from '../../state/embedded/file.ts';
 import { type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
 import { openOutbox } from '../../state/embedded/outbox.ts';
 import { recordsInFile } from '../../state/embedded/records.ts';
-import { type Damage, formatDamage } from '../../state/journal/read.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
 import type { Outbox } from '../../webhooks/outbox.ts';
@@ -81,7 +80,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
   function count() {
     const lock = lockCounters();
     try {
-      const damaged = (damage: Damage) => process.emitWarning(formatDamage(damage));
+      const damaged = (damage: string) => process.emitWarning(damage);
       return { state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }), lock };
     } catch (error) {
       lock.release();

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Counters } from '../../limits/counters.ts';
 import { Compactor, type CurrentEntries } from '../journal/compactor.ts';
 import { Journal, type JournalOptions } from '../journal/journal.ts';
-import { type Damage, readJournal } from '../journal/read.ts';
+import { readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { syncsCommitsOf } from './commits.ts';
 import { COUNTER_FILES as NAME, nameGenerations, refuseMissingCounterFiles } from './inventory.ts';
@@ -19,7 +19,7 @@ export interface StoredCounters extends Counters {
 export type CounterStore = ReturnType<typeof countersInFolder>;
 
 export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'saved'> {
-  readonly damaged?: (damage: Damage) => void;
+  readonly damaged?: (damage: string) => void;
 }
 
 /**
@@ -41,17 +41,14 @@ export function countersInFolder(
       nameGenerations(db, generations);
       await sync();
     },
-    ...(unsaved && { unsaved }),
-    ...(saved && { saved }),
+    ...{ unsaved, saved },
   });
-  let loaded: Map<string, Counters> | null = reader.bySubject;
   let compactor: Compactor<StoredCounters>;
   return {
     /** Returns the stored counters. Call it once; then `begin` sets the source of the counters to store. */
-    load() {
-      const bySubject = loaded ?? new Map<string, Counters>();
-      loaded = null;
-      return bySubject;
+    *load() {
+      yield* reader.bySubject;
+      reader.bySubject.clear();
     },
     begin: (bySubject: CurrentEntries<StoredCounters>) => {
       compactor = new Compactor<StoredCounters>(journal, bySubject, packer);
@@ -75,21 +72,18 @@ export function readCounters(folder: string): Map<string, Counters> {
 }
 
 /** Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file. */
-export function replaceCounters(
-  folder: string,
-  bySubject: Iterable<readonly [subject: string, counters: Counters]>,
-): void {
+export function replaceCounters(folder: string, bySubject: ReadonlyMap<string, Counters>): void {
   replaceJournal(folder, NAME, packed(bySubject));
 }
 
-function counterReader(damaged: (damage: Damage) => void = () => {}) {
+function counterReader(damaged: (damage: string) => void = () => {}) {
   const bySubject = new Map<string, Counters>();
   const unpacker = new CounterUnpacker();
   const put = (subject: string, counters: Counters) => bySubject.set(subject, counters);
   return { bySubject, damaged, batch: (payload: Buffer, file: string) => unpacker.read(payload, file, put) };
 }
 
-function* packed(bySubject: Iterable<readonly [subject: string, counters: Counters]>): Iterable<Buffer> {
+function* packed(bySubject: ReadonlyMap<string, Counters>): Iterable<Buffer> {
   const packer = new CounterPacker();
   for (const [subject, counters] of bySubject) {
     packer.add(subject, counters);

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
-import { formatDamage } from '../journal/read.ts';
 import type { Storage } from '../storage.ts';
 import { type CounterStoreEvents, countersInFolder } from './counter-store.ts';
 import { EmbeddedState } from './counters.ts';
@@ -63,6 +62,6 @@ function counterStoreEvents(observe: Observe): CounterStoreEvents & Pick<Storage
       since = null;
       observe({ type: 'state.write_recovered' });
     },
-    damaged: (damage) => observe({ type: 'state.warning', warning: formatDamage(damage) }),
+    damaged: (warning) => observe({ type: 'state.warning', warning }),
   };
 }

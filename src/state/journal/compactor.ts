@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { DelayedRun } from '../../common/delayed-run.ts';
-import { type Journal, JournalWriteError } from './journal.ts';
+import { ignoreWriteError, type Journal } from './journal.ts';
 
 /** The entries in memory. Names and entries may change at any time. */
 export interface CurrentEntries<V> {
@@ -122,7 +122,10 @@ export class Compactor<V> {
     this.#changed = new Set();
     this.#entries = [];
     this.#beat += 1;
-    if (this.#others === null && this.#isLarge) this.#beginFile();
+    if (this.#others === null && this.#isLarge) {
+      this.#journal.begin();
+      this.#others = this.#read(this.#living.names());
+    }
     const count = changed.size + entries.length;
     await this.#pack(this.#read(changed), count);
     await this.#pack(this.#readEntries(entries), count);
@@ -146,11 +149,6 @@ export class Compactor<V> {
     return this.#journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
   }
 
-  #beginFile(): void {
-    this.#journal.begin();
-    this.#others = this.#read(this.#living.names());
-  }
-
   /** Packs up to `most` entries, yielding to other work. Returns whether none remain. */
   async #pack(entries: Unread<V>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
@@ -162,10 +160,7 @@ export class Compactor<V> {
     return false;
   }
 
-  #packSome(entries: Unread<V>): {
-    readonly packed: number;
-    readonly isLast: boolean;
-  } {
+  #packSome(entries: Unread<V>): { readonly packed: number; readonly isLast: boolean } {
     const end = performance.now() + PACK_TIME;
     const packed: string[] = [];
     for (;;) {
@@ -177,7 +172,12 @@ export class Compactor<V> {
         packed.push(name);
       }
       if (!isLast && this.#packer.size < BATCH && performance.now() < end) continue;
-      if (packed.length > 0) this.#push(packed);
+      if (packed.length > 0) {
+        const payload = this.#packer.take();
+        this.#packed.entries += packed.length;
+        this.#packed.bytes += payload.length;
+        this.#journal.push(payload, () => this.#lost(packed));
+      }
       return { packed: packed.length, isLast };
     }
   }
@@ -189,13 +189,6 @@ export class Compactor<V> {
   *#readEntries(entries: Entries<V>): Generator<readonly [string, V | undefined]> {
     const living = this.#living;
     for (const each of entries) yield living.readEntry ? [each[0], living.readEntry(each[0], each[1])] : each;
-  }
-
-  #push(packed: readonly string[]): void {
-    const payload = this.#packer.take();
-    this.#packed.entries += packed.length;
-    this.#packed.bytes += payload.length;
-    this.#journal.push(payload, () => this.#lost(packed));
   }
 
   /** The new file of the journal lacks the content of the failed one. */
@@ -215,9 +208,4 @@ function gather<V>(entries: Unread<V>, group: (readonly [string, V])[]): boolean
     if (entry !== undefined) group.push([name, entry]);
   }
   return false;
-}
-
-/** The journal has reported it, and lost entries are marked again. Any other error is a bug. */
-function ignoreWriteError(error: unknown): void {
-  if (!(error instanceof JournalWriteError)) throw error;
 }

@@ -39,13 +39,18 @@ export interface JournalOptions {
   /** Called after a file is created, and before others are removed. */
   readonly holds?: (generations: readonly number[]) => Promise<void>;
   /** Called when writes begin to fail, and when they recover. */
-  readonly unsaved?: (error: unknown) => void;
-  readonly saved?: () => void;
+  readonly unsaved?: ((error: unknown) => void) | undefined;
+  readonly saved?: (() => void) | undefined;
 }
 
 /** Batches could not be written. Later batches go to a new file. */
 export class JournalWriteError extends Error {
   override name = 'JournalWriteError';
+}
+
+/** The journal has reported a JournalWriteError. Any other error is a bug. */
+export function ignoreWriteError(error: unknown): void {
+  if (!(error instanceof JournalWriteError)) throw error;
 }
 
 interface Batch {

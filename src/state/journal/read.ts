@@ -11,18 +11,6 @@ import {
   lengthIn,
 } from './format.ts';
 
-/** A file with a torn or damaged end. Everything before `at` was read. */
-export interface Damage {
-  readonly file: string;
-  /** Offset of the first damaged batch, and the file size, in bytes. */
-  readonly at: number;
-  readonly size: number;
-}
-
-export function formatDamage({ file, at, size }: Damage): string {
-  return `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`;
-}
-
 export interface Generation {
   readonly number: number;
   readonly size: number;
@@ -31,7 +19,8 @@ export interface Generation {
 export interface JournalReader {
   /** Called for each intact batch, oldest first. */
   batch(payload: Buffer, file: string): void;
-  damaged?(damage: Damage): void;
+  /** Called with a sentence for operators if the end of a file is torn or damaged. */
+  damaged?(damage: string): void;
 }
 
 /** Maximum restarts because the writer removed files during the read. */
@@ -83,7 +72,8 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
     const header = headerOf(name);
     const isTorn = !checkHeader(read(0, header.length), name, file);
     const at = isTorn ? 0 : readBatches(read, header.length, (payload) => reader.batch(payload, file));
-    if (at < size) reader.damaged?.({ file, at, size });
+    if (at < size)
+      reader.damaged?.(`${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`);
     return { number, size };
   } finally {
     closeSync(fd);
@@ -91,12 +81,8 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
 }
 
 /** Returns the end of the last intact batch. */
-function readBatches(
-  read: (at: number, length: number) => Buffer,
-  from: number,
-  each: (payload: Buffer) => void,
-): number {
-  for (let at = from; ; ) {
+function readBatches(read: (at: number, size: number) => Buffer, start: number, each: (payload: Buffer) => void) {
+  for (let at = start; ; ) {
     const head = read(at, HEAD_SIZE);
     const length = head.length === HEAD_SIZE ? lengthIn(head) : null;
     if (length === null) return at;

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLocked, lockFile } from '../../common/lock.ts';
-import { Journal, JournalWriteError } from './journal.ts';
-import { type Damage, formatDamage, type JournalReader, readJournal } from './read.ts';
+import { tryLock } from '../../common/lock.ts';
+import { ignoreWriteError, Journal } from './journal.ts';
+import { type JournalReader, readJournal } from './read.ts';
 
 export interface SlotOptions {
   readonly folder: string;
@@ -20,7 +20,7 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   begin: () => R,
 ) {
   let slot: ReturnType<typeof takeSlot> = null;
-  const damaged = (damage: Damage) => failed(new Error(formatDamage(damage)));
+  const damaged = (damage: string) => failed(new Error(damage));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     slot = takeSlot(folder, kind, numbers);
@@ -28,7 +28,11 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
     const { name, release } = slot;
     const { reader, generations } = readJournal(folder, name, () => ({ ...begin(), damaged }));
     const journal = new Journal({ folder, name, older: generations, unsaved: failed });
-    return { name, reader, journal, close: (compactor: Closing | null) => close(compactor).finally(release) };
+    return {
+      ...{ name, reader, journal },
+      close: (compactor: { close(): Promise<void> } | null) =>
+        (compactor?.close() ?? Promise.resolve()).catch(ignoreWriteError).finally(release),
+    };
   } catch (error) {
     slot?.release();
     failed(error);
@@ -36,26 +40,12 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
   }
 }
 
-type Closing = { close(): Promise<void> };
-
-async function close(compactor: Closing | null): Promise<void> {
-  try {
-    await compactor?.close();
-  } catch (error) {
-    // The journal has reported it.
-    if (!(error instanceof JournalWriteError)) throw error;
-  }
-}
-
 /** `null`: all slots are in use. Throws if the folder is not writable. */
 function takeSlot(folder: string, kind: string, { first, step, most }: SlotOptions['numbers']) {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;
-    try {
-      return { name, ...lockFile(join(folder, `${name}.lock`)) };
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-    }
+    const lock = tryLock(join(folder, `${name}.lock`));
+    if (lock) return { name, ...lock };
   }
   return null;
 }

@@ -1,10 +1,11 @@
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { syncFile } from '../../../common/folder.ts';
-import { isLocked, lockFile } from '../../../common/lock.ts';
+import { tryLock } from '../../../common/lock.ts';
+import { openDatabase } from '../../../common/open-database.ts';
 import { transaction } from '../../../common/transaction.ts';
-import { type KeyRecord, wholeRecord } from '../../../keys/key.ts';
+import { hashesOf, type KeyRecord, wholeRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
 export const KEY_CACHE_FILE = 'keys-copy.db';
@@ -40,24 +41,22 @@ export interface Freshness {
   readonly tokens: readonly TokenRecord[];
 }
 
-export interface KeyCacheFileOptions {
-  readonly folder: string;
-  /** See `KeySource.name`. */
-  readonly source: string;
-  readonly failed: (error: unknown) => void;
-}
-
 /** The key cache file for its single writer, the process that holds the lock. Throws SQLite errors. */
 export class KeyCacheFile {
-  readonly #options: KeyCacheFileOptions;
+  readonly #folder: string;
   readonly #path: string;
+  readonly #source: string;
+  readonly #failed: (error: unknown) => void;
   #lock: { release(): void } | null = null;
   #opened: DatabaseSync | null = null;
   #changed: string[] = [];
 
-  constructor(options: KeyCacheFileOptions) {
-    this.#options = options;
-    this.#path = join(options.folder, KEY_CACHE_FILE);
+  /** `source`: `KeySource.name`. */
+  constructor(folder: string, source: string, failed: (error: unknown) => void) {
+    this.#folder = folder;
+    this.#path = join(folder, KEY_CACHE_FILE);
+    this.#source = source;
+    this.#failed = failed;
   }
 
   get isOpen(): boolean {
@@ -66,9 +65,9 @@ export class KeyCacheFile {
 
   /** Recreates the file after a change of format or source. `false`: another process owns it. */
   open(): boolean {
-    const { folder, source } = this.#options;
+    const [folder, source] = [this.#folder, this.#source];
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#lock ??= lockIn(folder);
+    this.#lock ??= tryLock(join(folder, KEY_CACHE_LOCK));
     if (!this.#lock) return false;
     this.#opened = openAt(this.#path);
     if (freshnessIn(this.#db)?.source !== source) {
@@ -109,7 +108,7 @@ export class KeyCacheFile {
         if (row?.record === text) {
           see.run(row.number!);
         } else {
-          this.#forget(previous ? [hash, previous.hash] : [hash]);
+          this.#forget(hashesOf(record));
           see.run(insert.run(hash, previous?.hash ?? null, at, text).lastInsertRowid);
         }
       }
@@ -135,12 +134,12 @@ export class KeyCacheFile {
 
   /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
   discard(error: unknown): void {
-    this.#options.failed(error);
+    this.#failed(error);
     this.#changed = [];
     try {
       this.#delete();
     } catch (undeleted) {
-      this.#options.failed(undeleted);
+      this.#failed(undeleted);
     }
   }
 
@@ -181,16 +180,6 @@ export class KeyCacheFile {
   }
 }
 
-/** `null`: another process owns the cache. */
-function lockIn(folder: string): { release(): void } | null {
-  try {
-    return lockFile(join(folder, KEY_CACHE_LOCK));
-  } catch (error) {
-    if (isLocked(error)) return null;
-    throw error;
-  }
-}
-
 /** Readable for its owner only, because it shows plans. SQLite copies the mode to its other files. */
 function openAt(file: string): DatabaseSync {
   try {
@@ -201,14 +190,10 @@ function openAt(file: string): DatabaseSync {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     chmodSync(file, 0o600);
   }
-  const db = new DatabaseSync(file, { timeout: 1_000 });
-  try {
+  return openDatabase(file, { timeout: 1_000 }, (db) => {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
     return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  });
 }
 
 /** `null`: a file of another format, or an incomplete one. */

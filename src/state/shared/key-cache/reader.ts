@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { openDatabase } from '../../../common/open-database.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
 import { type Freshness, freshnessIn, KEY_CACHE_FILE, unpackKey } from './file.ts';
@@ -106,17 +106,11 @@ export class KeyCacheReader {
 }
 
 function openAt(file: string, inode: number) {
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 100 });
-  try {
-    const byHash = db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1');
-    const page = db.prepare(
-      `SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`,
-    );
-    return { db, inode, byHash, page };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  return openDatabase(file, { readOnly: true, timeout: 100 }, (db) => ({
+    ...{ db, inode },
+    byHash: db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1'),
+    page: db.prepare(`SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`),
+  }));
 }
 
 function byAge(one: KeyPosition, other: KeyPosition): number {

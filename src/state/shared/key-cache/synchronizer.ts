@@ -1,6 +1,6 @@
 import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
-import type { KeyRecord } from '../../../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Bus } from '../backend.ts';
 import { KeyCacheFile } from './file.ts';
@@ -65,7 +65,7 @@ export class KeyCacheSynchronizer {
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
     const { folder, source, failed } = options;
-    this.#file = new KeyCacheFile({ folder, source: source.name, failed });
+    this.#file = new KeyCacheFile(folder, source.name, failed);
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.refresh(message.hash);
       else if (message.type === 'anything') this.#broken();
@@ -163,10 +163,10 @@ export class KeyCacheSynchronizer {
 
   /** Skips records of keys changed meanwhile, which may be outdated; they are read again. */
   #keep(records: readonly (KeyRecord | null)[], at: number): void {
-    const isOld = (hash: string | undefined) => hash !== undefined && this.#heard.has(hash);
+    if (!this.#file.isOpen) return;
     const known = records.filter((record) => record !== null);
-    const current = known.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
-    if (this.#file.isOpen) this.#file.put(current, at);
+    const current = known.filter((record) => !hashesOf(record).some((hash) => this.#heard.has(hash)));
+    this.#file.put(current, at);
   }
 
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */

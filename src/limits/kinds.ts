@@ -73,7 +73,9 @@ export function placeOf(window: Window, resetAt: number, now: number): number {
   return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
 }
 
+type LimitFields = Omit<Window, 'name' | 'scope'> & { readonly scope?: string | undefined };
+
 /** A limit without its name. */
-export function unknownKind({ kind, span, limit, scope }: Omit<Window, 'name'>): Omit<Window, 'name'> {
+export function unknownKind({ kind, span, limit, scope }: LimitFields): Omit<Window, 'name'> {
   return scope === undefined ? { kind, span, limit } : { kind, span, limit, scope };
 }

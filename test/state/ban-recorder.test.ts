@@ -28,7 +28,7 @@ class TestLog {
     if (this.isDown) throw new Outage('state_unavailable', { cause: 'down' });
     if (this.broken) throw new Error('broken');
     const { name } = note.idempotent!;
-    if (this.#names.has(name)) throw new IdempotencyConflict('twice');
+    if (this.#names.has(name)) throw new IdempotencyConflict();
     this.#names.add(name);
     this.notes.push(note);
   }

@@ -36,6 +36,10 @@ export interface AuditNote {
 /** The call has been answered or is in progress. Nothing was changed. */
 export class IdempotencyConflict extends Error {
   override name = 'IdempotencyConflict';
+
+  constructor() {
+    super('this call was answered before');
+  }
 }
 
 export interface AuditQuery {

@@ -31,22 +31,16 @@ const DROP_BATCH = 1_000;
 export type MakeChange = (note: AuditNote, work?: () => unknown, committed?: () => void) => Promise<boolean>;
 
 /** Makes changes with entries in `log`. Entries of the audit log that are about bans are also in the ban log. */
-export function auditedChangesIn(
-  db: DatabaseSync,
-  log: LogName,
-  settings: AuditSettings,
-  sync: SyncCommits,
-): MakeChange {
-  const toAudit = log === 'audit' ? appenderIn(db, 'audit', settings) : null;
-  const toBans = appenderIn(db, 'bans', settings.bans);
+export function auditedChangesIn(db: DatabaseSync, log: LogName, audit: AuditSettings, sync: SyncCommits): MakeChange {
+  const toAudit = log === 'audit' ? appenderIn(db, 'audit', audit) : null;
+  const toBans = appenderIn(db, 'bans', audit.bans);
   const forget = db.prepare('DELETE FROM answers WHERE at < ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
   const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
   return async ({ entry, idempotent }, work, committed) => {
     const hasChanged = inChange(db, () => {
       forget.run(entry.at - IDEMPOTENCY_LIFETIME);
-      if (idempotent && answered.get(idempotent.name) !== undefined)
-        throw new IdempotencyConflict('this call was answered before');
+      if (idempotent && answered.get(idempotent.name) !== undefined) throw new IdempotencyConflict();
       if (work?.() === false) return false;
       if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
       toAudit?.(entry);
@@ -69,12 +63,10 @@ function appenderIn(
   const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
   const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
-  const append = db.prepare(
-    `INSERT INTO ${log} (at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insert = insertInto(db, log);
   return (entry) => {
     const { at } = entry;
-    const newest = Number(append.run(...valuesOf(entry)).lastInsertRowid);
+    const newest = insert(entry);
     const { number: first } = oldest.get() as { number: number };
     const firstYoung = maxAge === undefined ? first : (young.get(at - maxAge) as { number: number }).number;
     const wanted = Math.max(newest - maxEntries + 1, firstYoung);
@@ -112,8 +104,16 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, change: MakeChang
   };
 }
 
-export function valuesOf({ at, actor, action, target, requestId, before, after, reason }: AuditDraft) {
-  return [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after), reason ?? null];
+/** The returned function inserts an entry, without a number as the newest, and returns its number. */
+export function insertInto(db: DatabaseSync, log: LogName) {
+  const insert = db.prepare(
+    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (entry: AuditDraft, number: number | null = null): number => {
+    const { at, actor, action, target, requestId, reason = null } = entry;
+    const [before, after] = [JSON.stringify(entry.before), JSON.stringify(entry.after)];
+    return Number(insert.run(number, at, actor, action, target, requestId, before, after, reason).lastInsertRowid);
+  };
 }
 
 export function auditEntryOf(row: unknown): AuditEntry {

@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { syncFolderNow } from '../../common/folder.ts';
+import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { expectedIn, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
 
@@ -78,16 +79,12 @@ export function openStateFile(folder: string): DatabaseSync {
   try {
     const expected = expectedIn(folder);
     if (!existsSync(file)) refuseMissingChanges(expected, 0);
-    const db = new DatabaseSync(file, { timeout: 5_000 });
-    try {
+    return openDatabase(file, { timeout: 5_000 }, (db) => {
       refuseMissingChanges(expected, lastChangeIn(db));
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    createTables(db);
-    return db;
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+      createTables(db);
+      return db;
+    });
   } catch (error) {
     if (error instanceof StateFileError || error instanceof IncompleteFolder) throw error;
     throw unusable(folder, error);
@@ -130,7 +127,7 @@ export function fileVersion(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EROFS') return 'it is not writable';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'it is not a folder';

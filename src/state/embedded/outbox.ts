@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../../common/open-database.ts';
 import { DAY } from '../../common/time.ts';
 import {
   type Added,
@@ -13,7 +14,7 @@ import {
   type Outbox,
 } from '../../webhooks/outbox.ts';
 import { inChange } from './commits.ts';
-import { makeFolder, StateFileError } from './file.ts';
+import { makeFolder, reasonOf, StateFileError } from './file.ts';
 
 /** A separate file: deleting it loses only pending deliveries. */
 const FILE = 'webhooks.db';
@@ -67,12 +68,12 @@ const ENDPOINT_STATE = `SELECT waiting, (SELECT at FROM jobs WHERE jobs.endpoint
 export function openOutbox(folder: string | null): Outbox {
   if (folder !== null) makeFolder(folder);
   try {
-    const db = new DatabaseSync(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 });
-    db.exec(TABLES);
-    return outboxIn(db);
+    return openDatabase(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 }, (db) => {
+      db.exec(TABLES);
+      return outboxIn(db);
+    });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StateFileError(`cannot use ${FILE} in the data folder ${folder}: ${reason}`, { cause: error });
+    throw new StateFileError(`cannot use ${FILE} in the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -107,7 +108,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_BATCH})`,
   );
   const one = db.prepare('SELECT failures, paused, gone, late, waiting FROM endpoints WHERE endpoint = ?');
-  const rowOf = (endpoint: string) => one.get(endpoint) as EndpointRow | undefined;
+  const rowOf = (endpoint: string) => (one.get(endpoint) ?? NEVER_TRIED) as EndpointRow;
   const well = db.prepare(
     `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
      DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0, late = $late`,
@@ -136,7 +137,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     for (const endpoint of endpoints) {
       insert.run(endpoint, id, type, body, now, now);
       came.run(endpoint);
-      const over = rowOf(endpoint)!.waiting - most;
+      const over = rowOf(endpoint).waiting - most;
       if (over <= 0) continue;
       drop.run(endpoint, over);
       went.run(over, over, endpoint);
@@ -146,7 +147,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   }
 
   function take(endpoint: string, now: number): Job | null {
-    const { paused, gone, failures } = rowOf(endpoint) ?? NEVER_TRIED;
+    const { paused, gone, failures } = rowOf(endpoint);
     if (gone || paused > now) return null;
     const row = first.get(endpoint, now) as Row | undefined;
     if (row === undefined) return null;
@@ -156,9 +157,9 @@ function outboxIn(db: DatabaseSync): Outbox {
 
   /** Leaves jobs held by other processes untouched. */
   function isWell(endpoint: string, now: number): void {
-    const { failures, late } = rowOf(endpoint) ?? NEVER_TRIED;
+    const { failures, late } = rowOf(endpoint);
     const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
-    well.run({ $endpoint: endpoint, $now: now, $late: Number(moved === DUE_BATCH) });
+    well.run({ endpoint, now, late: Number(moved === DUE_BATCH) });
   }
 
   function stateOf(endpoint: string): EndpointState {
@@ -176,16 +177,10 @@ function outboxIn(db: DatabaseSync): Outbox {
         went.run(Number(remove.run(Number(job.number)).changes), 0, job.endpoint);
         isWell(job.endpoint, now);
       }),
-    failed: ({ endpoint, number }, failure) =>
+    failed: ({ endpoint, number }, { again: due, now, error, pausedUntil: paused, isGone }) =>
       change(() => {
-        again.run(failure.again, Number(number));
-        fail.run({
-          $endpoint: endpoint,
-          $now: failure.now,
-          $error: failure.error,
-          $paused: failure.pausedUntil,
-          $gone: Number(failure.isGone),
-        });
+        again.run(due, Number(number));
+        fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
       }),
     giveUp: ({ endpoint, number }) =>
       change(() => {

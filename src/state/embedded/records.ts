@@ -34,8 +34,8 @@ function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
   };
 }
 
-function usesInFile(db: DatabaseSync): LastUseStore {
-  const one = db.prepare('SELECT at FROM uses WHERE id = ?');
+export function usesInFile(db: DatabaseSync): LastUseStore {
+  const many = db.prepare('SELECT id, at FROM uses WHERE id IN (SELECT value FROM json_each(?))');
   const put = db.prepare(
     'INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)',
   );
@@ -45,13 +45,6 @@ function usesInFile(db: DatabaseSync): LastUseStore {
         for (const [id, at] of uses) put.run(id, at);
       });
     },
-    load(ids) {
-      const found = new Map<string, number>();
-      for (const id of ids) {
-        const row = one.get(id) as { at: number } | undefined;
-        if (row) found.set(id, row.at);
-      }
-      return found;
-    },
+    load: (ids) => new Map(many.all(JSON.stringify(ids)).map(({ id, at }) => [id as string, at as number])),
   };
 }

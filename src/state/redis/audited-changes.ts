@@ -11,7 +11,7 @@ import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { withLocks } from './lock.ts';
-import { allWithTimeout, withTimeout } from './timeouts.ts';
+import { withTimeout } from './timeouts.ts';
 
 export interface AuditedChange<C> {
   readonly note: AuditNote;
@@ -51,43 +51,31 @@ export function auditedChangesIn<C>(
   /** `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was stored. */
   async function store(answer: StoredAnswer<C>, condition: 'NX' | 'XX'): Promise<boolean> {
     const name = keyOf.idempotentAnswer(answer.name);
-    const command = ['set', name, JSON.stringify(answer), 'PX', `${IDEMPOTENCY_LIFETIME}`, condition] as const;
-    const [done] = await allWithTimeout(redis, [command]);
-    return done !== null;
+    const text = JSON.stringify(answer);
+    return (await withTimeout(redis.call('set', name, text, 'PX', IDEMPOTENCY_LIFETIME, condition))) !== null;
   }
 
   async function forget(name: string): Promise<void> {
     await withTimeout(redis.del(keyOf.idempotentAnswer(name)));
   }
 
-  async function takeBack({ entry, idempotent }: AuditNote): Promise<void> {
-    await entries.append(failedEntry(entry));
-    if (idempotent) await forget(idempotent.name);
-  }
-
-  async function finish({ pending, entry, locks: _, ...idempotent }: StoredAnswer<C>): Promise<IdempotentAnswer> {
-    await apply(pending!);
-    if (entry) await entries.appendOnce(entry);
-    await store(idempotent, 'XX');
-    return idempotent;
-  }
-
   return {
     /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
-    async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
-      const { entry, idempotent } = note;
+    async make({ note: { entry, idempotent }, locks, plan }: AuditedChange<C>): Promise<void> {
       const all = idempotent ? [...locks, idempotent.name] : locks;
       await withLocks(redis, all, async () => {
-        if (idempotent && (await read(idempotent.name))) throw idempotencyConflict();
+        if (idempotent && (await read(idempotent.name))) throw new IdempotencyConflict();
         const change = await plan();
         if (idempotent && !(await store({ ...idempotent, pending: change, entry, locks: all }, 'NX')))
-          throw idempotencyConflict();
+          throw new IdempotencyConflict();
         try {
           await entries.append(entry);
           await apply(change);
         } catch (error) {
           // The result is unknown. The change stays pending until the next call completes it.
-          if (!(error instanceof Outage)) await takeBack(note);
+          if (error instanceof Outage) throw error;
+          await entries.append(failedEntry(entry));
+          if (idempotent) await forget(idempotent.name);
           throw error;
         }
         if (idempotent) await store(idempotent, 'XX');
@@ -100,13 +88,14 @@ export function auditedChangesIn<C>(
       return withLocks(redis, kept.locks ?? [name], async () => {
         // The previous holder of the locks has finished or died.
         const still = await read(name);
-        return still?.pending === undefined ? still : finish(still);
+        if (still?.pending === undefined) return still;
+        const { pending, entry, locks: _, ...idempotent } = still;
+        await apply(pending);
+        if (entry) await entries.appendOnce(entry);
+        await store(idempotent, 'XX');
+        return idempotent;
       });
     },
     forget,
   };
-}
-
-function idempotencyConflict(): IdempotencyConflict {
-  return new IdempotencyConflict('this call was answered before');
 }

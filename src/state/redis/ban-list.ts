@@ -1,4 +1,5 @@
 import { Cache } from '../../common/cache.ts';
+import { DelayedRun } from '../../common/delayed-run.ts';
 import type { Ban } from '../state.ts';
 import { countedSubjects, mastersOf } from './bulk.ts';
 import type { Connection } from './client.ts';
@@ -14,11 +15,10 @@ const MAX_RECORDED = 20_000;
 /** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
-export interface BanListOptions {
-  /** `''`: the clock of Redis. */
-  readonly clock: () => number | string;
-  readonly banOf: (subject: string) => Promise<Ban | null>;
-}
+/** Unix milliseconds; `''`: the clock of Redis. */
+type Clock = () => number | string;
+
+export type EndOfBan = Pick<Ban, 'subject' | 'until'>;
 
 export type BanList = ReturnType<typeof banListIn>;
 
@@ -26,14 +26,12 @@ export type BanList = ReturnType<typeof banListIn>;
  * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are authoritative, so each
  * indexed ban is checked there.
  */
-export function banListIn(redis: Connection, { clock, banOf }: BanListOptions) {
+export function banListIn(redis: Connection, clock: Clock, banOf: (subject: string) => Promise<Ban | null>) {
   const noted = new Cache<number>(MAX_RECORDED);
   let open = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+  const next = new DelayedRun(() => void flush(), RETRY_DELAY);
 
   async function flush(): Promise<void> {
-    clearTimeout(timer);
     const taken = open;
     open = new Map();
     try {
@@ -44,17 +42,11 @@ export function banListIn(redis: Connection, { clock, banOf }: BanListOptions) {
         if (open.size >= MAX_RECORDED) noted.delete(subject);
         else if (!open.has(subject)) open.set(subject, until);
       }
-      if (!isClosed) timer = setTimeout(() => void flush(), RETRY_DELAY).unref();
+      next.plan();
     }
   }
 
-  /** Rejects if Redis does not respond. */
-  async function add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
-    for (let at = 0; at < bans.length; at += BATCH) {
-      const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
-      await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);
-    }
-  }
+  const add = (bans: readonly EndOfBan[]) => indexBans(redis, bans, clock);
 
   async function* indexed(): AsyncGenerator<string[]> {
     const subjects = await redis.zrange(keyOf.bans, '0', '-1');
@@ -94,8 +86,16 @@ export function banListIn(redis: Connection, { clock, banOf }: BanListOptions) {
       if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await list();
     },
     close(): Promise<void> {
-      isClosed = true;
+      next.close();
       return flush();
     },
   };
+}
+
+/** Rejects if Redis does not respond. */
+export async function indexBans(redis: Connection, bans: readonly EndOfBan[], clock: Clock = () => ''): Promise<void> {
+  for (let at = 0; at < bans.length; at += BATCH) {
+    const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
+    await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);
+  }
 }

@@ -45,11 +45,12 @@ export function openConnection(settings: RedisSettings): Connection {
   return redis;
 }
 
-/** Throws RedisError after closing the connection. */
-export async function connect(settings: RedisSettings): Promise<Connection> {
+/** Throws RedisError, or an error of `check`, after closing the connection. */
+export async function connect(settings: RedisSettings, check?: (redis: Connection) => Promise<void>) {
   const redis = openConnection(settings);
   try {
     await untilReady(redis, settings, START_TIMEOUT);
+    await check?.(redis);
     return redis;
   } catch (error) {
     disconnect(redis);
@@ -130,7 +131,7 @@ function create(settings: RedisSettings): Connection {
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
     ...(url.protocol === 'rediss:' ? { tls: tlsOptions(settings, host) } : {}),
   };
-  const first = { host, port: Number(url.port || defaultPort(settings)) };
+  const first = { host, port: Number(url.port || (settings.topology === 'sentinel' ? 26379 : 6379)) };
   const nodes = [first, ...settings.nodes.map((node) => address(node, first.port))];
   const db = Number(url.pathname.slice(1) || 0);
   if (settings.topology === 'cluster') return new Cluster(nodes, clusterOptions(credentials));
@@ -182,10 +183,6 @@ function clusterOptions(credentials: Credentials) {
     retryDelayOnClusterDown: 0,
     maxRedirections: 4,
   } satisfies ClusterOptions;
-}
-
-function defaultPort({ topology }: RedisSettings): number {
-  return topology === 'sentinel' ? 26379 : 6379;
 }
 
 /** Reads `host:port`, `[v6]:port` or a host. */

@@ -3,7 +3,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
-import { DeadlineError, type OutageGrace } from '../shared/deadline.ts';
+import { DeadlineError, OutageGrace } from '../shared/deadline.ts';
 import type { Strikes } from '../shared/refusal-cache.ts';
 import type { Ban } from '../state.ts';
 import { type BanList, banListIn } from './ban-list.ts';
@@ -21,8 +21,8 @@ import {
   unexpectedReply,
 } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { shardsOf } from './shards.ts';
 import { subjectBanned, subjectChanged } from './subscriber.ts';
-import { graceWith } from './timeouts.ts';
 
 const SCRIPTS = {
   admit: loadScript('admit-n.lua'),
@@ -36,6 +36,7 @@ const SCRIPTS = {
   banLevel: loadScript('level-1.lua'),
 };
 
+type ScriptName = keyof typeof SCRIPTS;
 type Arguments = readonly (string | number)[];
 
 export interface RedisStateOptions {
@@ -58,11 +59,11 @@ export class RedisState implements SharedBackend {
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
-    this.#patience = graceWith(redis, deadline);
+    this.#patience = new OutageGrace(deadline, shardsOf(redis).shardOf);
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of a script must share a slot.
     this.#batches = createBatches(redis.isCluster, (batch) => this.#admit(batch));
-    this.#banned = banListIn(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
+    this.#banned = banListIn(redis, this.#clock, (subject) => this.#banOf(subject));
   }
 
   reportInDoubt(charges: InDoubtCharges): void {
@@ -191,12 +192,7 @@ export class RedisState implements SharedBackend {
     return [keys, args];
   }
 
-  #readAdmission(
-    name: 'look' | 'strike',
-    subject: string,
-    limits: Limits,
-    times: readonly number[],
-  ): Promise<Admission> {
+  #readAdmission(name: 'look' | 'strike', subject: string, limits: Limits, times: Arguments): Promise<Admission> {
     const args = [this.#clock(), ...packLimits(limits), ...times];
     return this.#run(name, subject, args, (answer) => {
       const reader = new ReplyReader(answer);
@@ -210,12 +206,7 @@ export class RedisState implements SharedBackend {
     return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
   }
 
-  async #run<T>(
-    name: keyof typeof SCRIPTS,
-    subject: string,
-    args: Arguments,
-    read: (answer: unknown) => T,
-  ): Promise<T> {
+  async #run<T>(name: ScriptName, subject: string, args: Arguments, read: (answer: unknown) => T): Promise<T> {
     try {
       const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.counters(subject)], args);
       return await this.#patience.wait(subject, this.#read(asked, read));

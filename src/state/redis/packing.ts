@@ -10,11 +10,8 @@ const packed = new WeakMap<Limits, PackedLimits>();
 export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {
-    result = [
-      limits.windows.map(idOf).join(','),
-      JSON.stringify(limits.windows.flatMap(numbersOf)),
-      escalationOf(limits),
-    ];
+    const { windows } = limits;
+    result = [windows.map(idOf).join(','), JSON.stringify(windows.flatMap(numbersOf)), escalationOf(limits)];
     packed.set(limits, result);
   }
   return result;
@@ -41,18 +38,14 @@ export function idOf(window: Window): string {
   return window.scope === undefined ? id : `${id}@${window.scope}`;
 }
 
-function numbersOf(window: Window): (number | string)[] {
+/** The code of the kind, the span, the limit, and a scope. */
+export function numbersOf(window: Window): (number | string)[] {
   const numbers = [kindOf(window).code, window.span, window.limit];
   return window.scope === undefined ? numbers : [...numbers, window.scope];
 }
 
 function escalationOf({ escalation }: Limits): string {
   if (!escalation) return '';
-  return JSON.stringify([
-    escalation.strikes,
-    escalation.window,
-    escalation.grace,
-    escalation.decay,
-    ...escalation.durations,
-  ]);
+  const { strikes, window, grace, decay, durations } = escalation;
+  return JSON.stringify([strikes, window, grace, decay, ...durations]);
 }

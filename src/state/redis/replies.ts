@@ -1,6 +1,6 @@
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admitted, type Reading } from '../../limits/admission.ts';
-import { kindWithCode } from '../../limits/kinds.ts';
+import { kindWithCode, unknownKind } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, CountersError } from '../state.ts';
 import { type Connection, reconnect } from './client.ts';
@@ -108,7 +108,7 @@ export function readBan(subject: string, answer: unknown): Ban | null {
   const [until, , level, since = null, code, span = 0, limit = 0, scope] = readStrikes(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
-  return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, level };
+  return { subject, until, since, limit: kind && unknownKind({ kind, span, limit, scope }), level };
 }
 
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;

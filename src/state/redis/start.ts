@@ -5,9 +5,10 @@ import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Shards } from '../shared/backend.ts';
 import type { KeyCache } from '../shared/key-cache/key-cache.ts';
+import { mastersOf } from './bulk.ts';
 import { type Connection, disconnect, onDisconnect, openConnection, START_TIMEOUT, untilReady } from './client.ts';
-import { clusterData, type DataCheck, dataMark } from './data-checks.ts';
-import { messages, RedisError } from './error.ts';
+import { clusterData, dataMark } from './data-checks.ts';
+import { isPermissionError, messages, RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { joinGateways } from './peers.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -23,9 +24,6 @@ const FIRST_CHECK_TIMEOUT = 2_000;
 /** Milliseconds: timeout of a repeated check, and delay between checks. */
 const CHECK_INTERVAL = 200;
 
-/** `absence` `null`: Redis was available at startup; otherwise it is checked when it is up. */
-export type Started = ReturnType<typeof open> & { readonly absence: RedisError | null };
-
 export interface StartOptions {
   readonly observe: Observe;
   /** `null`: not counted as a gateway, because its workers are. */
@@ -40,9 +38,9 @@ export interface StartOptions {
 
 /**
  * Waits for the first check. If Redis is down and the key copy is usable, startup completes and the checks continue.
- * Any other failure throws RedisError after closing all connections.
+ * Any other failure throws RedisError after closing all connections. `absence` `null`: Redis was available.
  */
-export async function startRedis(settings: RedisSettings, options: StartOptions): Promise<Started> {
+export async function startRedis(settings: RedisSettings, options: StartOptions) {
   const { copy, isWorker, observe } = options;
   const missing = copy ? copy.unusable : '';
   const started = open(settings, options);
@@ -70,7 +68,8 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
   const subscriber = new Subscriber(redis);
   const bus = createBus(subscriber, observe);
-  const data = dataIn(redis, observe);
+  const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
+  const data = redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);
   const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
   async function check(patience: number): Promise<void> {
@@ -97,13 +96,6 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
 
 const DATA_LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
 
-function dataIn(redis: Connection, observe: Observe): DataCheck {
-  const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
-  return redis instanceof Cluster ? clusterData(redis, { lost }) : dataMark(redis, { lost });
-}
-
-type StartChecks = ReturnType<typeof startChecks>;
-
 /** `check` waits at most `patience` milliseconds. */
 function startChecks(check: (patience: number) => Promise<void>, observe: Observe) {
   let reported: string | null = null;
@@ -117,7 +109,7 @@ function startChecks(check: (patience: number) => Promise<void>, observe: Observ
         await check(patience);
         checks.passed = !checks.isStopped;
       } catch (error) {
-        throw error instanceof RedisError ? error : unusable(error);
+        throw unusable(error);
       }
     },
     /** Reports each new reason why a responding Redis cannot be used. */
@@ -143,7 +135,7 @@ function startChecks(check: (patience: number) => Promise<void>, observe: Observ
 }
 
 /** Until Redis has passed the checks, it is one shard that is down. */
-export function shardsAfter(checks: Pick<StartChecks, 'passed'>, shards: Shards): Shards {
+export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards): Shards {
   return {
     shardOf: (name) => (checks.passed ? shards.shardOf(name) : ''),
     async probe(name) {
@@ -154,7 +146,7 @@ export function shardsAfter(checks: Pick<StartChecks, 'passed'>, shards: Shards)
   };
 }
 
-/** Returns warnings. Throws RedisError if Redis lacks what the gateway needs. */
+/** Returns warnings. Throws an error for `unusable` if Redis lacks what the gateway needs. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
@@ -163,12 +155,7 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
 }
 
 /** Reports `warnings`, and each new one. Returns a function that stops it. */
-function reportWarnings(
-  redis: Connection,
-  warnings: readonly string[],
-  observe: Observe,
-  every = WARNING_INTERVAL,
-): () => void {
+function reportWarnings(redis: Connection, warnings: readonly string[], observe: Observe, every = WARNING_INTERVAL) {
   let known: readonly string[] = [];
   const report = (found: readonly string[]) => {
     for (const warning of found) if (!known.includes(warning)) observe({ type: 'state.warning', warning });
@@ -182,8 +169,7 @@ function reportWarnings(
 }
 
 function infosOf(redis: Connection): Promise<string[]> {
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  return Promise.all(nodes.map((node) => node.info().catch(unavailableInfo)));
+  return Promise.all(mastersOf(redis).map((node) => node.info().catch(unavailableInfo)));
 }
 
 function warningsIn(infos: readonly string[]): string[] {
@@ -192,18 +178,15 @@ function warningsIn(infos: readonly string[]): string[] {
 
 /** A user without the right to INFO gets no warnings. `tryScript` still checks permissions. */
 function unavailableInfo(error: unknown): string {
-  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
+  if (isPermissionError(error)) return '';
   throw error;
 }
 
 function checkVersion(info: string): void {
   const version = /^redis_version:(\S+)/m.exec(info)?.[1];
   if (version === undefined) return;
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor = 0, oldestMinor = 0] = MIN_VERSION.split('.').map(Number);
-  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+  if (version.localeCompare(MIN_VERSION, 'en', { numeric: true }) < 0)
     throw new RedisError(`Redis ${version} is too old: the gateway needs ${MIN_VERSION} or later`);
-  }
 }
 
 function evictionWarning(info: string): string[] {
@@ -218,15 +201,13 @@ function evictionWarning(info: string): string[] {
 /** Uses the permissions and key names that requests need. */
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
-  try {
-    await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, '']);
-    await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
-  } catch (error) {
-    throw unusable(error);
-  }
+  await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, '']);
+  await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
 }
 
+/** The reason why a check failed. */
 export function unusable(error: unknown): RedisError {
+  if (error instanceof RedisError) return error;
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
     return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });

@@ -18,18 +18,15 @@ type Check = (value: unknown) => string | null;
 const LAST_MOMENT = 8.64e15;
 const moment = integer(0, LAST_MOMENT);
 
-const ID = /^key_[0-9A-Za-z]{1,64}$/;
-const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
 const SUBJECT =
   /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63}|address:[\w.:/-]{1,64})$/;
-const HASH = /^[A-Za-z0-9_-]{43}$/;
 /** Maximum windows with counters of one subject: those of a plan and a contract, and of others during a merge. */
 const MAX_WINDOWS = 64;
 const MAX_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
 
-const id = text(68, ID, 'the id of a key, such as key_7Fh2…');
-const digest = text(43, HASH, 'a SHA-256 in 43 characters of base64url');
+const id = text(68, /^key_[0-9A-Za-z]{1,64}$/, 'the id of a key, such as key_7Fh2…');
+const digest = text(43, /^[A-Za-z0-9_-]{43}$/, 'a SHA-256 in 43 characters of base64url');
 const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
 /** Keys without scopes omit the field, as do older files. */
@@ -39,7 +36,7 @@ const KEY = fields(
     version: integer(1),
     hash: digest,
     account: text(64),
-    plan: text(32, PLAN, 'the name of a plan'),
+    plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
     label: orNull(text(200)),
     windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: integer(1), span: integer(1) }))),
     addresses: orNull(list(100, text(64))),
@@ -81,12 +78,7 @@ const AUDIT = fields(
 
 const scope: Check = (value) =>
   typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';
-const LIMIT = {
-  kind: KINDS,
-  limit: integer(1),
-  span: integer(1, YEAR),
-  scope,
-};
+const LIMIT = { kind: KINDS, limit: integer(1), span: integer(1, YEAR), scope };
 const STRIKE_STATE = fields({
   refusedAt: moment,
   refusedUntil: moment,

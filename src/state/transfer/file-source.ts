@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
-import type { KeyRecord } from '../../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../../keys/key.ts';
 import { faultIn } from './check.ts';
 import { FORMAT, FORMAT_VERSION } from './file-target.ts';
 import { Fingerprints } from './fingerprints.ts';
@@ -57,15 +57,13 @@ export function fileSource(file: string, { header, counts, sha256 }: CheckedFile
     isChecked: true,
     counts: () => counts,
     async *read() {
-      let found: string;
       try {
-        ({ sha256: found } = yield* readFile(file));
+        const found = yield* readFile(file);
+        if (found.sha256 !== sha256) throw new TransferError('it has another SHA-256');
       } catch (error) {
-        if (error instanceof TransferError)
-          throw new TransferError(`${file} was changed while it was read`, { cause: error });
-        throw error;
+        if (!(error instanceof TransferError)) throw error;
+        throw new TransferError(`${file} was changed while it was read`, { cause: error });
       }
-      if (found !== sha256) throw new TransferError(`${file} was changed while it was read`);
     },
     close() {},
   };
@@ -150,9 +148,10 @@ class RecordsOfType {
     }
     if (!this.#names.add(nameIn(type, value as ValueOf[typeof type]))) fail(`the same ${type} came before`);
     if (type !== 'key' && type !== 'token') return;
-    const { hash, previous } = value as Partial<KeyRecord>;
-    for (const one of [hash, previous?.hash])
-      if (one !== undefined && !this.#names.add(`hash ${one}`)) fail(`another ${type} before it has the same secret`);
+    // A token has one secret.
+    const { hash, previous = null } = value as Pick<KeyRecord, 'hash' | 'previous'>;
+    for (const one of hashesOf({ hash, previous }))
+      if (!this.#names.add(`hash ${one}`)) fail(`another ${type} before it has the same secret`);
   }
 }
 

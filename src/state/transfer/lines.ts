@@ -72,6 +72,6 @@ export function countersIn({ windows, cells, conduct: state }: CounterLine): Cou
   };
 }
 
-export function windowOf(limit: Limit): Window {
+export function windowOf(limit: Parameters<typeof unknownKind>[0]): Window {
   return { name: formatDuration(limit.span), ...unknownKind(limit) };
 }

@@ -43,18 +43,11 @@ export function noCounts(): Record<RecordType, number> {
   return { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
 }
 
-const NAMES: { readonly [T in RecordType]: (value: ValueOf[T]) => string } = {
-  key: ({ id }) => id,
-  token: ({ name }) => name,
-  audit: ({ number }) => String(number),
-  ban: ({ number }) => String(number),
-  ledger: ({ subject }) => subject,
-  use: ({ id }) => id,
-};
+const NAMES = { key: 'id', token: 'name', audit: 'number', ban: 'number', ledger: 'subject', use: 'id' } as const;
 
 /** Unique among records of the same type. */
 export function nameIn<T extends RecordType>(type: T, value: ValueOf[T]): string {
-  return NAMES[type](value);
+  return String((Object(value) as Record<string, unknown>)[NAMES[type]]);
 }
 
 export interface Source {
@@ -81,6 +74,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface Target {
   readonly name: string;
   isUsed(): MaybePromise<boolean>;
+  /** Keys, tokens and entries. */
   held(): AsyncIterable<Batch> | Iterable<Batch>;
   /**
    * Returns the result for each record, also in a dry run. Throws TransferError for a stored key or token that cannot

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyRecord } from '../../keys/key.ts';
+import type { LastUseStore } from '../../keys/last-use-tracker.ts';
 import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import { type Counters, eachWindow, staleAt } from '../../limits/counters.ts';
@@ -7,7 +8,7 @@ import { isSameCounter } from '../../limits/kinds.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { counterLine } from './lines.ts';
-import { type Outcome, TransferError } from './records.ts';
+import { type LastUse, type Outcome, TransferError } from './records.ts';
 
 export const SOMETHING_ELSE =
   'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
@@ -52,18 +53,12 @@ export function entryPrint({ at, actor, action, target, requestId }: AuditDraft)
   return JSON.stringify([at, actor, action, target, requestId]);
 }
 
-export interface CounterDecision {
-  readonly taken: Outcome;
-  /** `null`: nothing. */
-  readonly write: Counters | null;
-}
-
-/** The action for counters. Newer stored counters stay, so that no unit is granted twice. */
+/** The action for counters, and what to write. Newer stored counters stay, so that no unit is granted twice. */
 export function decideCounters(
   given: Counters,
   stored: Counters | null,
   { escalation, now }: { escalation: BanEscalation | null; now: number },
-): CounterDecision {
+): { readonly taken: Outcome; readonly write: Counters | null } {
   if (staleAt(given, escalation) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
   if (isAhead(stored, given)) return { taken: 'kept', write: null };
@@ -71,7 +66,8 @@ export function decideCounters(
   const left =
     given.strikeState === null && stored.strikeState ? { ...stored.strikeState, refusedAt: 0, refusedUntil: 0 } : null;
   const write = left ? { ...given, strikeState: left } : given;
-  return isSameCounters(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
+  const isSame = JSON.stringify(counterLine(write)) === JSON.stringify(counterLine(stored));
+  return isSame ? { taken: 'same', write: null } : { taken: 'changed', write };
 }
 
 /**
@@ -97,12 +93,15 @@ function cellsOf(counters: Counters, wanted: Window): number[] | null {
   return found;
 }
 
-function isSameCounters(one: Counters, other: Counters): boolean {
-  return JSON.stringify(counterLine(one)) === JSON.stringify(counterLine(other));
-}
-
-export function isBanned({ strikeState }: Counters, now: number): boolean {
-  return strikeState !== null && strikeState.bannedUntil > now;
+/** Imports last uses into a store, which keeps the latest time. */
+export async function takeUses(uses: LastUseStore, given: readonly LastUse[], dryRun: boolean): Promise<Outcome[]> {
+  const known = await uses.load(given.map(({ id }) => id));
+  if (!dryRun) await uses.save(new Map(given.map(({ id, at }) => [id, at])));
+  return given.map(({ id, at }) => {
+    const before = known.get(id);
+    if (before === undefined) return 'added';
+    return before === at ? 'same' : before > at ? 'kept' : 'changed';
+  });
 }
 
 export class KnownEntries {

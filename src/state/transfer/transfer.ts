@@ -57,13 +57,7 @@ export async function writeFile(
   pass: TransferOptions['pass'],
 ): Promise<{ readonly has: Counts; readonly leftOut: ReportLines }> {
   const leftOut = new ReportCollector();
-  let through = 0;
-  for await (const batch of prefetch(source.read())) {
-    file.take(source.isChecked ? batch : leftOut.validIn(batch));
-    through += batch.values.length;
-    pass(through);
-    await setImmediate();
-  }
+  for await (const batch of validBatches(source, leftOut, pass)) file.take(batch);
   return { has: await file.finish(), leftOut };
 }
 
@@ -93,17 +87,11 @@ export async function transferState(source: Source, target: Target, options: Tra
   const given = noCounts();
   const outcomes = noOutcomes();
   const leftOut = new ReportCollector();
-  let through = 0;
-  for await (const batch of prefetch(source.read())) {
-    const valid = source.isChecked ? batch : leftOut.validIn(batch);
-    const { type, values } = valid;
-    for (const outcome of await target.take(valid)) outcomes[type][outcome] += 1;
+  for await (const batch of validBatches(source, leftOut, pass)) {
+    const { type, values } = batch;
+    for (const outcome of await target.take(batch)) outcomes[type][outcome] += 1;
     if (type === 'key') for (const key of values) missing.note(key);
     given[type] += values.length;
-    through += values.length;
-    pass(through);
-    // File and folder access is synchronous, and signals are handled only between turns.
-    await setImmediate();
   }
   const [added, changed] = (['added', 'changed'] as const).map((outcome) =>
     Object.fromEntries(TYPES.map((type) => [type, outcomes[type][outcome]])),
@@ -123,6 +111,18 @@ export function missingRecords({ outcomes, has }: TransferResult): Partial<Count
     if (missing > 0) short[type] = missing;
   }
   return short;
+}
+
+/** Reports to `pass` how many records were read. */
+async function* validBatches(source: Source, leftOut: ReportCollector, pass: TransferOptions['pass']) {
+  let through = 0;
+  for await (const batch of prefetch(source.read())) {
+    yield source.isChecked ? batch : leftOut.validIn(batch);
+    through += batch.values.length;
+    pass(through);
+    // File and folder access is synchronous, and signals are handled only between turns.
+    await setImmediate();
+  }
 }
 
 /** The skipped records. */
@@ -149,41 +149,42 @@ function noOutcomes(): Record<RecordType, Record<Outcome, number>> {
   return Object.fromEntries(TYPES.map((type) => [type, { ...none }])) as ReturnType<typeof noOutcomes>;
 }
 
-const KIND_NAMES = { key: 'keys', token: 'tokens', audit: 'audit entries', ban: 'entries about bans' } as const;
-type RecordKind = keyof typeof KIND_NAMES;
+/** The compared types. */
+const KIND_NAMES: Partial<Record<RecordType, string>> = {
+  key: 'keys',
+  token: 'tokens',
+  audit: 'audit entries',
+  ban: 'entries about bans',
+};
 
 /** Throws TransferError if the target holds keys, tokens or entries that the source lacks: states are never merged. */
 async function rejectMerge(source: Source, target: Target): Promise<void> {
   if (!(await target.isUsed())) return;
   const known = new Fingerprints();
-  const oldest: Partial<Record<RecordKind, number>> = {};
+  const oldest: Partial<Record<RecordType, number>> = {};
   for await (const { type, values } of prefetch(source.read())) {
-    if (!isCompared(type)) continue;
-    for (const value of values) known.add(printOf(type, value));
-    const [first] = values;
-    if (first && isLog(type)) oldest[type] ??= (first as AuditEntry).at;
+    if (!(type in KIND_NAMES)) continue;
+    for (const value of values) {
+      known.add(printOf(type, value));
+      if (isEntry(value)) oldest[type] ??= value.at;
+    }
   }
   const extra = noCounts();
   for await (const { type, values } of target.held()) {
-    if (!isCompared(type)) continue;
-    const isOther = (value: Batch['values'][number]) =>
-      !known.has(printOf(type, value)) && !(isLog(type) && isDropped(value as AuditEntry, oldest[type]));
-    extra[type] += (values as Batch['values'][number][]).filter(isOther).length;
+    for (const value of values) {
+      if (!known.has(printOf(type, value)) && !(isEntry(value) && isDropped(value, oldest[type]))) extra[type] += 1;
+    }
   }
-  const counts = (Object.keys(KIND_NAMES) as RecordKind[]).filter((type) => extra[type] > 0);
-  if (counts.length === 0) return;
-  const held = counts.map((type) => `${extra[type]} ${KIND_NAMES[type]}`).join(', ');
+  const types = TYPES.filter((type) => extra[type] > 0);
+  if (types.length === 0) return;
+  const held = types.map((type) => `${extra[type]} ${KIND_NAMES[type]}`).join(', ');
   throw new TransferError(
     `${target.name} has ${held} that ${source.name} does not have: nothing was changed. ${SOMETHING_ELSE}`,
   );
 }
 
-function isCompared(type: Batch['type']): type is RecordKind {
-  return type in KIND_NAMES;
-}
-
-function isLog(type: RecordKind): type is 'audit' | 'ban' {
-  return type === 'audit' || type === 'ban';
+function isEntry(value: ValueOf[RecordType]): value is AuditEntry {
+  return 'action' in value;
 }
 
 /** Whether an entry is of a transfer, or may have been dropped from the log of the source. */
@@ -191,10 +192,8 @@ function isDropped({ action, at }: AuditEntry, oldest: number | undefined): bool
   return action === 'state.import' || (oldest !== undefined && at < oldest);
 }
 
-function printOf(type: RecordKind, value: Batch['values'][number]): string {
-  return isLog(type)
-    ? `${type} ${entryPrint(value as AuditEntry)}`
-    : `${type} ${nameIn(type, value as ValueOf[typeof type])}`;
+function printOf(type: RecordType, value: ValueOf[RecordType]): string {
+  return `${type} ${isEntry(value) ? entryPrint(value) : nameIn(type, value)}`;
 }
 
 /** Requests each value while the previous one is in use, so that reads and writes overlap. */

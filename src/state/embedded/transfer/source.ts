@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../../../common/open-database.ts';
 import { readRecord } from '../../../keys/key.ts';
 import type { AuditEntry } from '../../../keys/operators/audit-log.ts';
-import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import { BATCH, type Batch, type Counts, type RecordType, type Source, type ValueOf } from '../../transfer/records.ts';
 import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { readCounters } from '../counter-store.ts';
-import { FILE_VERSION, fileVersion, otherVersion, StateFileError } from '../file.ts';
+import { FILE_VERSION, fileVersion, otherVersion, reasonOf, StateFileError } from '../file.ts';
 
 /**
  * A consistent read-only snapshot of a data folder, even while a gateway uses it. Throws StateFileError if the state is
@@ -27,15 +27,9 @@ export function folderSource(folder: string, clock: () => number = Date.now): So
       counts: () => counts,
       async *read() {
         yield* rowsIn(db);
-        yield* batches(
-          'ledger',
-          bySubject.entries().map(([subject, counters]) => ({ subject, counters })),
-        );
-        const uses = db.prepare('SELECT id, at FROM uses ORDER BY rowid').iterate();
-        yield* batches(
-          'use',
-          uses.map((row) => ({ ...row }) as unknown as ValueOf['use']),
-        );
+        const counted = bySubject.entries().map(([subject, counters]) => ({ subject, counters }));
+        yield* batches('ledger', counted);
+        yield* batches('use', rows<ValueOf['use']>(db, 'SELECT id, at FROM uses ORDER BY rowid'));
       },
       close: () => db.close(),
     };
@@ -48,17 +42,15 @@ export function folderSource(folder: string, clock: () => number = Date.now): So
 function openToRead(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
   if (!existsSync(file)) throw new StateFileError(`${folder} does not contain a state: state.db is missing`);
-  let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-    const version = fileVersion(db);
-    if (version !== FILE_VERSION) throw otherVersion(`the data folder ${folder}`, version);
-    return db;
+    return openDatabase(file, { readOnly: true, timeout: 5_000 }, (db) => {
+      const version = fileVersion(db);
+      if (version !== FILE_VERSION) throw otherVersion(`the data folder ${folder}`, version);
+      return db;
+    });
   } catch (error) {
-    db?.close();
     if (error instanceof StateFileError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StateFileError(`cannot read the data folder ${folder}: ${reason}`, { cause: error });
+    throw new StateFileError(`cannot read the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -90,13 +82,18 @@ export function* rowsIn(db: DatabaseSync): Generator<Batch> {
   const keys = db.prepare('SELECT record FROM keys ORDER BY rowid').iterate();
   const keyRecords = keys.map(({ record }) => readRecord(String(record)));
   yield* batches('key', keyRecords);
-  const tokens = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name').all();
-  yield* batches(
-    'token',
-    tokens.map((row) => ({ ...row }) as unknown as TokenRecord),
-  );
+  const tokens = rows<ValueOf['token']>(db, 'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
+  yield* batches('token', tokens);
   yield* batches('audit', entriesIn(db, 'audit'));
   yield* batches('ban', entriesIn(db, 'bans'));
+}
+
+/** As plain objects. */
+function rows<T>(db: DatabaseSync, query: string): Iterable<T> {
+  return db
+    .prepare(query)
+    .iterate()
+    .map((row) => ({ ...row }) as T);
 }
 
 export function entriesIn(db: DatabaseSync, log: LogName): Iterable<AuditEntry> {

@@ -2,20 +2,21 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyRecord } from '../../../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Counters } from '../../../limits/counters.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { generationsIn } from '../../journal/read.ts';
-import type { LastUse, Outcome, SubjectCounters, Target, TargetOptions } from '../../transfer/records.ts';
-import { decideCounters, decideKey, decideToken, KnownEntries } from '../../transfer/rules.ts';
-import { type LogName, valuesOf } from '../audit-log.ts';
+import type { Outcome, SubjectCounters, Target, TargetOptions } from '../../transfer/records.ts';
+import { decideCounters, decideKey, decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
+import { insertInto, type LogName } from '../audit-log.ts';
 import { replaceCounters } from '../counter-store.ts';
 import { makeFolder, openStateFile, StateFileError } from '../file.ts';
 import { COUNTER_FILES, nameGenerations, refuseMissingCounterFiles } from '../inventory.ts';
 import { parse } from '../keystore.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
+import { usesInFile } from '../records.ts';
 import { countersOf, countsIn, entriesIn, rowCount, rowsIn } from './source.ts';
 
 /**
@@ -65,13 +66,15 @@ function targetIn(
     audit: audit.take,
     ban: bans.take,
     ledger: counters.take,
-    use: useTaking(db),
   };
   return {
     name: folder,
     isUsed: () => ['keys', 'tokens', 'audit'].some((table) => rowCount(db, table) > 0),
     held: () => rowsIn(db),
-    take: ({ type, values }) => values.map((value) => (taking[type] as Take<typeof value>)(value)),
+    take({ type, values }) {
+      if (type === 'use') return takeUses(usesInFile(db), values, false);
+      return values.map((value) => (taking[type] as Take<typeof value>)(value));
+    },
     finish(entry) {
       audit.finish(entry);
       bans.finish(null);
@@ -109,10 +112,10 @@ function keyTaking(db: DatabaseSync): Take<KeyRecord> {
   );
   const insert = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
-  const owner = (hash: string | undefined) => (hash === undefined ? null : parse(bySecret.get({ hash })));
   return (key) => {
     const { id, hash, previous } = key;
-    const taken = decideKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
+    const owners = hashesOf(key).map((one) => parse(bySecret.get({ hash: one })));
+    const taken = decideKey(key, parse(byId.get(id)), owners);
     if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
     else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
     return taken;
@@ -129,29 +132,12 @@ function tokenTaking(db: DatabaseSync): Take<TokenRecord> {
   };
 }
 
-function useTaking(db: DatabaseSync): Take<LastUse> {
-  const one = db.prepare('SELECT at FROM uses WHERE id = ?');
-  const put = db.prepare('INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at');
-  return ({ id, at }) => {
-    const known = one.get(id) as { at: number } | undefined;
-    if (known && known.at >= at) return known.at === at ? 'same' : 'kept';
-    put.run(id, at);
-    return known ? 'changed' : 'added';
-  };
-}
-
 /**
  * Imports entries into a log of the file; an empty log keeps their numbers. `keep`: maximum number of entries; the
  * oldest are dropped.
  */
-function auditTaking(
-  db: DatabaseSync,
-  log: LogName,
-  keep: number,
-): { readonly take: Take<AuditEntry>; finish(entry: AuditDraft | null): void } {
-  const insert = db.prepare(
-    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+function auditTaking(db: DatabaseSync, log: LogName, keep: number) {
+  const insert = insertInto(db, log);
   const newest = db.prepare(`SELECT coalesce(max(number), 0) AS number FROM ${log}`);
   let known: KnownEntries | null = null;
 
@@ -162,14 +148,14 @@ function auditTaking(
   }
 
   return {
-    take(entry) {
+    take(entry: AuditEntry): Outcome {
       known ??= read();
       const taken = known.decide(entry);
-      if (taken === 'added') insert.run(known.isEmpty ? entry.number : null, ...valuesOf(entry));
+      if (taken === 'added') insert(entry, known.isEmpty ? entry.number : null);
       return taken;
     },
-    finish(entry) {
-      if (entry) insert.run(null, ...valuesOf(entry));
+    finish(entry: AuditDraft | null): void {
+      if (entry) insert(entry);
       const first = (newest.get() as { number: number }).number - keep + 1;
       db.prepare(`UPDATE ${log}_kept SET first = max(first, ?)`).run(first);
       db.exec(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);

@@ -1,6 +1,7 @@
 import { type Counters, staleAt } from '../../../limits/counters.ts';
 import { type Outcome, type SubjectCounters, type TargetOptions, TransferError } from '../../transfer/records.ts';
-import { decideCounters, isBanned } from '../../transfer/rules.ts';
+import { decideCounters } from '../../transfer/rules.ts';
+import { type EndOfBan, indexBans } from '../ban-list.ts';
 import { scriptOnAll } from '../bulk.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
@@ -13,23 +14,19 @@ const DONE = '1';
 /** See `parseStoredCounters`. */
 const MISSING = '';
 
-export interface CounterImportOptions extends Pick<TargetOptions, 'escalation' | 'clock' | 'dryRun'> {
-  readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
-}
-
 /**
  * Gateways may charge counters meanwhile: counters that changed since they were read are not written, but judged again.
  */
 export async function importCounters(
   redis: Connection,
   given: readonly SubjectCounters[],
-  { escalation, clock, dryRun, note }: CounterImportOptions,
+  { escalation, clock, dryRun }: TargetOptions,
 ): Promise<Outcome[]> {
   const now = clock();
   const outcomes: Outcome[] = [];
-  const bans: { readonly subject: string; readonly until: number }[] = [];
-  const noteBan = (subject: string, counters: Counters) => {
-    if (isBanned(counters, now)) bans.push({ subject, until: counters.strikeState!.bannedUntil });
+  const bans: EndOfBan[] = [];
+  const noteBan = (subject: string, { strikeState }: Counters) => {
+    if (strikeState && strikeState.bannedUntil > now) bans.push({ subject, until: strikeState.bannedUntil });
   };
   let open = given.map((one, place) => ({ ...one, place }));
   // The first write shows which counters exist.
@@ -54,7 +51,7 @@ export async function importCounters(
     open = puts.filter((_, i) => answers[i] !== DONE).map(({ one }) => one);
     answers = answers.filter((answer) => answer !== DONE);
   }
-  if (!dryRun) await note(bans);
+  if (!dryRun) await indexBans(redis, bans);
   return outcomes;
 }
 

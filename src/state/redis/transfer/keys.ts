@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../../../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../../../keys/key.ts';
 import type { Outcome } from '../../transfer/records.ts';
 import { decideKey, somethingElse } from '../../transfer/rules.ts';
 import { getAll, scriptOnAll } from '../bulk.ts';
@@ -43,14 +43,14 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<KeyDecision[]> {
   const ids = keys.map(({ id }) => keyOf.apiKeyId(id));
   const leads = await getAll(redis, ids);
-  const hashes = [...new Set([...keys.flatMap(places), ...leads.filter((hash) => hash !== null)])];
+  const hashes = [...new Set([...keys.flatMap(hashesOf), ...leads.filter((hash) => hash !== null)])];
   const found = await recordsAt(redis, hashes);
   const records = new Map(hashes.map((hash, i) => [hash, found[i]!]));
   return keys.map((key, i) => {
     const at = leads[i]!;
     const record = at === null ? null : records.get(at)!;
     const stored = record?.id === key.id ? record : null;
-    const owners = places(key).map((hash) => {
+    const owners = hashesOf(key).map((hash) => {
       const owner = records.get(hash)!;
       return owner && ownsHash(owner, hash) ? owner : null;
     });
@@ -95,10 +95,10 @@ async function change(redis: Connection, { key, at }: KeyDecision): Promise<void
     const text = JSON.stringify(key);
     const replace = (hash: string) => withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
     if (key.imported) await withTimeout(redis.set(keyOf.imported, '1'));
-    for (const hash of places(key).filter((one) => one !== at)) {
+    for (const hash of hashesOf(key).filter((one) => one !== at)) {
       if ((await withTimeout(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
     }
-    const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
+    const forgotten = hashesOf(there).filter((hash) => hash !== at && !hashesOf(key).includes(hash));
     for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
     if (!isChanged(await replace(at!))) throw newer(key);
     await lead(redis, key, at!);
@@ -112,9 +112,5 @@ function newer({ id }: KeyRecord): Error {
 /** Points the id to the key's hash instead of `at`. */
 async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void> {
   await withTimeout(redis.set(keyOf.apiKeyId(key.id), key.hash));
-  if (!places(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
-}
-
-function places({ hash, previous }: KeyRecord): string[] {
-  return previous ? [hash, previous.hash] : [hash];
+  if (!hashesOf(key).includes(at)) await withTimeout(redis.del(keyOf.apiKey(at)));
 }

@@ -6,7 +6,6 @@ import { BATCH, type Batch, type Counts, type Source, type SubjectCounters } fro
 import { type LogName, readEntries } from '../audit-entries.ts';
 import { countedSubjects, scriptOnAll, walk } from '../bulk.ts';
 import { type Connection, connect, disconnect } from '../client.ts';
-import { RedisError } from '../error.ts';
 import { keyOf } from '../key-names.ts';
 import { keysOf, readWith } from '../key-records.ts';
 import { kindOf, redisName } from '../open.ts';
@@ -37,16 +36,14 @@ export async function openRedisSource(settings: RedisSettings): Promise<Source> 
   };
 }
 
-/** Throws RedisError after closing the connection. */
-export async function openToCopy(settings: RedisSettings): Promise<Connection> {
-  const redis = await connect(settings);
-  try {
-    await checkRedis(redis);
-    return redis;
-  } catch (error) {
-    disconnect(redis);
-    throw error instanceof RedisError ? error : unusable(error);
-  }
+/** Throws RedisError, or an error of `prepare`, after closing the connection. */
+export function openToCopy(settings: RedisSettings, prepare?: (redis: Connection) => Promise<void>) {
+  return connect(settings, async (redis) => {
+    await checkRedis(redis).catch((error: unknown) => {
+      throw unusable(error);
+    });
+    await prepare?.(redis);
+  });
 }
 
 /** Scans all names. */

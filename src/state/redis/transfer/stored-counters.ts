@@ -1,8 +1,8 @@
-import { type Counters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
-import { kindOf, kindWithCode, meterOf, WINDOW_KINDS } from '../../../limits/kinds.ts';
+import { type Counters, newCounters, newStrikeState, type StrikeState } from '../../../limits/counters.ts';
+import { kindWithCode, WINDOW_KINDS } from '../../../limits/kinds.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
-import { idOf, packLimits } from '../packing.ts';
+import { idOf, numbersOf, packLimits } from '../packing.ts';
 
 /** The digest of the stored data lets a write detect changes. */
 export interface StoredCounters {
@@ -20,8 +20,7 @@ export function parseStoredCounters(answer: unknown): StoredCounters | null | 'f
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
-  const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
-  const counted = ids === '' ? new Array<number>(size).fill(0) : numbersIn(cells);
+  const counted = ids === '' ? newCounters(windows).cells : numbersIn(cells);
   if (strikeState === null) return { digest, counters: { windows, cells: counted, strikeState } };
   const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   if (isSame) return { digest, counters: { windows: refusedUnder, cells: counted, strikeState } };
@@ -41,9 +40,7 @@ export function formatCounters({ windows, cells, strikeState }: Counters): strin
 
 function formatBan({ bannedUntil, bannedSince, bannedFor }: StrikeState): string {
   if (bannedSince === 0) return '';
-  const cause = bannedFor ? [kindOf(bannedFor).code, bannedFor.span, bannedFor.limit] : [];
-  const scope = bannedFor?.scope === undefined ? [] : [bannedFor.scope];
-  return JSON.stringify([bannedUntil, bannedSince, ...cause, ...scope]);
+  return JSON.stringify([bannedUntil, bannedSince, ...(bannedFor ? numbersOf(bannedFor) : [])]);
 }
 
 function readStrikeState(numbers: readonly number[], ban: string): StrikeState {
@@ -54,11 +51,7 @@ function readStrikeState(numbers: readonly number[], ban: string): StrikeState {
   // Older gateways do not update the ban's cause.
   if (until !== bannedUntil) return strikeState;
   const kind = code === undefined ? null : kindWithCode(code);
-  return {
-    ...strikeState,
-    bannedSince,
-    bannedFor: kind && windowOf({ kind, span, limit, ...(scope !== undefined && { scope }) }),
-  };
+  return { ...strikeState, bannedSince, bannedFor: kind && windowOf({ kind, span, limit, scope }) };
 }
 
 /** For example `60000,s3600000,60000@login`; `null`: a kind from a newer version. */
@@ -67,7 +60,7 @@ function idWindows(ids: string): Window[] | null {
     const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
     const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as Window['kind'] | undefined;
     if (!kind || span === undefined) return null;
-    return windowOf({ kind, span: Number(span), limit: 1, ...(scope !== undefined && { scope }) });
+    return windowOf({ kind, span: Number(span), limit: 1, scope });
   });
   return windows.every((window) => window !== null) ? windows : null;
 }
@@ -82,7 +75,7 @@ function windowsIn(limits: string): Window[] | null {
     const kind = kindWithCode(code);
     if (kind === null) return null;
     const isScoped = typeof scope === 'string';
-    windows.push(windowOf({ kind, span, limit, ...(isScoped && { scope }) }));
+    windows.push(windowOf({ kind, span, limit, scope: isScoped ? scope : undefined }));
     i += isScoped ? 4 : 3;
   }
   return windows;

@@ -1,10 +1,9 @@
 import type { AuditSettings, RedisSettings } from '../../../config/config.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Batch, LastUse, Outcome, RecordType, Target, TargetOptions, ValueOf } from '../../transfer/records.ts';
-import { decideToken, KnownEntries } from '../../transfer/rules.ts';
+import type { Batch, Outcome, RecordType, Target, TargetOptions, ValueOf } from '../../transfer/records.ts';
+import { decideToken, KnownEntries, takeUses } from '../../transfer/rules.ts';
 import { auditEntriesIn, LOGS, type LogName } from '../audit-entries.ts';
-import { type BanList, banListIn } from '../ban-list.ts';
 import { type Connection, disconnect } from '../client.ts';
 import { RedisState } from '../counters.ts';
 import { CHANNEL, keyOf } from '../key-names.ts';
@@ -24,20 +23,13 @@ const NUMBER = loadScript('number-2.lua');
  * Throws RedisError after closing the connection.
  */
 export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
-  const redis = await openToCopy(settings);
   const { dryRun } = options;
+  const redis = await openToCopy(settings, async (redis) => {
+    // While there is little data, if the index is missing.
+    if (!dryRun) await new RedisState(redis).bans();
+  });
   const audit = auditTaking(redis, options.audit, 'audit');
   const bans = auditTaking(redis, options.audit, 'bans');
-  // While there is little data, if the index is missing.
-  try {
-    if (!dryRun) await new RedisState(redis).bans();
-  } catch (error) {
-    disconnect(redis);
-    throw error;
-  }
-  // Only adds bans.
-  const index = banListIn(redis, { clock: () => '', banOf: async () => null });
-  const note = (bans: Parameters<BanList['add']>[0]) => index.add(bans);
   let hasChanged = false;
 
   const taking: { [T in RecordType]: (values: readonly ValueOf[T][]) => Promise<Outcome[]> } = {
@@ -45,8 +37,8 @@ export async function openRedisTarget(settings: RedisSettings, options: TargetOp
     token: (tokens) => takeTokens(redis, tokens, dryRun),
     audit: (entries) => audit.take(entries, dryRun),
     ban: (entries) => bans.take(entries, dryRun),
-    ledger: (counters) => importCounters(redis, counters, { ...options, note }),
-    use: (uses) => takeUses(redis, uses, dryRun),
+    ledger: (counters) => importCounters(redis, counters, options),
+    use: (uses) => takeUses(usesInRedis(redis), uses, dryRun),
   };
 
   async function notify(): Promise<void> {
@@ -57,11 +49,10 @@ export async function openRedisTarget(settings: RedisSettings, options: TargetOp
 
   return {
     name: redisName(settings),
-    isUsed: async () =>
-      (await withTimeout(redis.exists(keyOf.apiKeys))) +
-        (await withTimeout(redis.exists(keyOf.tokens))) +
-        (await withTimeout(redis.exists(keyOf.audit))) >
-      0,
+    async isUsed() {
+      const names = [keyOf.apiKeys, keyOf.tokens, keyOf.audit];
+      return (await withTimeout(Promise.all(names.map((name) => redis.exists(name))))).includes(1);
+    },
     held: () => recordsIn(redis),
     take({ type, values }) {
       // A failed batch may have changed data too.
@@ -90,18 +81,6 @@ async function takeTokens(redis: Connection, given: readonly TokenRecord[], dryR
     if (taken === 'added') stored.push(token);
     outcomes.push(taken);
   }
-  return outcomes;
-}
-
-async function takeUses(redis: Connection, given: readonly LastUse[], dryRun: boolean): Promise<Outcome[]> {
-  const uses = usesInRedis(redis);
-  const known = await uses.load(given.map(({ id }) => id));
-  const outcomes = given.map(({ id, at }): Outcome => {
-    const before = known.get(id);
-    if (before === undefined) return 'added';
-    return before === at ? 'same' : before > at ? 'kept' : 'changed';
-  });
-  if (!dryRun) await uses.save(new Map(given.map(({ id, at }) => [id, at])));
   return outcomes;
 }
 

@@ -10,7 +10,7 @@ export interface Ban {
   /** Start or last extension; `null`: written by a gateway of an older version. */
   readonly since: number | null;
   /** The limit whose refusals the client ignored; `null`: a ban by an operator, or unknown. */
-  readonly limit: BanLimit | null;
+  readonly limit: Omit<Window, 'name'> | null;
   /** Number of bans that are not expired from the history, including this one. */
   readonly level: number;
 }
@@ -43,8 +43,6 @@ export function startedBan(
     ? { subject, limits, until: bannedUntil, level: banLevel, violated }
     : null;
 }
-
-export type BanLimit = Omit<Window, 'name'>;
 
 /**
  * The state holds a wrong type of data in place of one subject's counters; other subjects are unaffected. The message

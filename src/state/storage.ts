@@ -40,15 +40,15 @@ export interface Storage extends Records {
   readonly lastKnown?: LastKnown;
   /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
-  /** Joins the peers that share the state. Close the result before the storage. */
-  readonly join: Join;
+  /**
+   * Joins the peers that share the state. Close the result before the storage. `failed` is called if a response of this
+   * gateway to a peer failed.
+   */
+  readonly join: (self: Self, failed: (error: unknown) => void) => Peers;
   /** Publishes the address of this gateway for commands. Absent with shared counters, which commands reach directly. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
-
-/** `failed` is called if a response of this gateway to a peer failed. */
-export type Join = (self: Self, failed: (error: unknown) => void) => Peers;
 
 /**
  * How commands reach the gateway that locked a folder. The token is valid for this run only, so another gateway at the

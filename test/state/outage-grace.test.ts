@@ -13,7 +13,7 @@ describe('a request with a deadline of 50 ms', () => {
 
   beforeEach(() => {
     jest.useFakeTimers();
-    patience = new OutageGrace({ deadline: 50, service: 'Redis', shardOf: (name) => name.split(':')[0]! });
+    patience = new OutageGrace(50, (name) => name.split(':')[0]!);
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -99,7 +99,7 @@ describe('a request with a deadline of 50 ms', () => {
   });
 
   test('with a short deadline waits a second time for at most three such deadlines', async () => {
-    const asked = ask('one:a', new OutageGrace({ deadline: 10, service: 'Redis', shardOf: () => '' }));
+    const asked = ask('one:a', new OutageGrace(10, () => ''));
     await pass(38);
     expect(asked.outcome).toBe('waits');
     await pass(4);
@@ -120,7 +120,7 @@ describe('a process that was busy', () => {
   }
 
   test('reads what has arrived before it takes the answer for late', async () => {
-    const waiting = withDeadline(new Promise((resolve) => setImmediate(() => resolve('answer'))), 20, 'Redis');
+    const waiting = withDeadline(new Promise((resolve) => setImmediate(() => resolve('answer'))), 20);
     block(30);
     await expect(waiting).resolves.toBe('answer');
   });
@@ -129,6 +129,6 @@ describe('a process that was busy', () => {
     await new Promise((resolve) => setImmediate(resolve));
     block(100);
     const answer = answerIn(30);
-    await expect(withDeadline(answer, 90, 'Redis')).resolves.toBe('answer');
+    await expect(withDeadline(answer, 90)).resolves.toBe('answer');
   });
 });

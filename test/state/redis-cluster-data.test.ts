@@ -81,7 +81,7 @@ test('data that stays unknown for half a minute is the data from then on', async
   stops.push(() => disconnect(redis));
   const clock = new TestClock();
   let lost = 0;
-  const data = clusterData(redis, { lost: () => lost++, clock: clock.read });
+  const data = clusterData(redis, () => lost++, clock.read);
   await data.learn();
   await data.confirm();
   await comeUpEmpty(set.masters[2]!);

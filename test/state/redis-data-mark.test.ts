@@ -87,13 +87,13 @@ describe('a mark of the data', () => {
     stops.push(() => disconnect(redis));
     clock = new TestClock();
     lost = 0;
-    mark = dataMark(redis, { lost: () => lost++, clock: clock.read });
+    mark = dataMark(redis, () => lost++, clock.read);
   });
 
   test('is made once, and shared', async () => {
     await mark.learn();
     const made = await server.admin.get(keyOf.dataMark);
-    const other = dataMark(redis, { lost() {} });
+    const other = dataMark(redis, () => {});
     expect(await other.lookUp('sg:none')).toBeNull();
     await mark.confirm();
     expect(await server.admin.get(keyOf.dataMark)).toBe(made);

@@ -66,7 +66,7 @@ export class EmbeddedState implements State {
 
   admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     this.#escalation = limits.escalation;
-    const counters = this.#countersOf(subject, limits);
+    const counters = this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
     this.#store?.mark(subject, counters);
     return admit(counters, limits, cost, this.#clock(), scopes);
   }
@@ -203,10 +203,6 @@ export class EmbeddedState implements State {
 
   #apply(subject: string, change: CounterChange): void {
     change(this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])));
-  }
-
-  #countersOf(subject: string, limits: Limits): StoredCounters {
-    return this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
   }
 
   #keep(subject: string, { windows, cells, strikeState }: Counters): StoredCounters {

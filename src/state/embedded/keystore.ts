@@ -24,10 +24,8 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
   const get = (id: string) => parse(byId.get(id));
 
-  const parts = partsIn(db);
-
   async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
-    const part = parts[newestFirst ? 'down' : 'up'][account === undefined ? 'ofAll' : 'ofOne'];
+    const part = pageAfter(db, account !== undefined, newestFirst);
     let last = after ?? { id: '', createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1 };
     for (;;) {
       const named = account === undefined ? {} : { account };
@@ -82,23 +80,17 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   };
 }
 
-/**
- * Statements that read keys after a cursor, in both directions. The indices in file.ts match these exact expressions.
- */
-function partsIn(db: DatabaseSync) {
+/** Reads keys, or those of one account, after a cursor. The indices in file.ts match these exact expressions. */
+function pageAfter(db: DatabaseSync, isOfAccount: boolean, newestFirst: boolean) {
   const created = `json_extract(record, '$.createdAt')`;
-  const ofOne = `json_extract(record, '$.account') = $account AND`;
+  const which = isOfAccount ? `json_extract(record, '$.account') = $account AND` : '';
+  const [beyond, order] = newestFirst ? ['<', 'DESC'] : ['>', 'ASC'];
   // SQLite seeks in an index by a scalar comparison, not by a row-value comparison.
-  const part = (which: string, beyond: '>' | '<', order: 'ASC' | 'DESC') =>
-    db.prepare(
-      `SELECT record FROM keys WHERE ${which} ${created} ${beyond}= $created
-       AND (${created} ${beyond} $created OR rowid ${beyond} (SELECT rowid FROM keys WHERE id = $id))
-       ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PAGE_SIZE}`,
-    );
-  return {
-    up: { ofAll: part('', '>', 'ASC'), ofOne: part(ofOne, '>', 'ASC') },
-    down: { ofAll: part('', '<', 'DESC'), ofOne: part(ofOne, '<', 'DESC') },
-  };
+  return db.prepare(
+    `SELECT record FROM keys WHERE ${which} ${created} ${beyond}= $created
+     AND (${created} ${beyond} $created OR rowid ${beyond} (SELECT rowid FROM keys WHERE id = $id))
+     ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PAGE_SIZE}`,
+  );
 }
 
 /** SQLite's data_version changes whenever another connection commits. */

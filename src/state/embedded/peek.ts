@@ -1,17 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Number of keys in an unused data folder, and their newest ids. */
-export interface KeySample {
-  readonly count: number;
-  readonly ids: readonly string[];
-}
-
 /**
- * Reads a data folder without changing it, even while a gateway runs. Returns up to `most` ids, and an empty result
- * without a readable state file.
+ * The number of keys in a data folder, and up to `most` of their newest ids; none without a readable state file. Reads
+ * it without changing it, even while a gateway runs.
  */
-export function peekKeys(folder: string, most: number): KeySample {
+export function peekKeys(folder: string, most: number): { readonly count: number; readonly ids: readonly string[] } {
   const file = join(folder, 'state.db');
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
@@ -23,9 +17,7 @@ export function peekKeys(folder: string, most: number): KeySample {
       db.close();
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR') return NONE;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR') return { count: 0, ids: [] };
     throw error;
   }
 }
-
-const NONE: KeySample = { count: 0, ids: [] };

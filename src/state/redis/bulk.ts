@@ -55,9 +55,7 @@ async function inGroups(
 }
 
 /** An item may occur twice. Throws `Outage`. */
-export async function* walk(
-  step: (cursor: string) => Promise<[next: string, found: string[]]>,
-): AsyncGenerator<string[]> {
+export async function* walk(step: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
     const [next, found] = await withTimeout(step(cursor), BULK_TIMEOUT);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
+import { isPermissionError } from './error.ts';
 import { keyOf } from './key-names.ts';
 import { lookedUp } from './replies.ts';
 
@@ -13,7 +14,7 @@ const LOST_AFTER = 30_000;
 /** `null`: missing, and Redis has its data. */
 export type LookUp = (name: string) => Promise<string | null>;
 
-/** Distinguishes unknown keys from keys that Redis has lost. */
+/** Distinguishes unknown keys from keys that Redis has lost, and reports a loss to `lost`. */
 export interface DataCheck {
   /** Accepts the current data as complete. */
   learn(): Promise<void>;
@@ -23,17 +24,11 @@ export interface DataCheck {
   confirm(): Promise<void>;
 }
 
-export interface DataCheckOptions {
-  readonly lost: () => void;
-  /** Monotonic milliseconds. */
-  readonly clock?: () => number;
-}
-
 /**
  * A mark next to the keys. A Redis without its data lacks the mark, as does a lagging replica; a key missing there may
  * still exist.
  */
-export function dataMark(redis: Redis, { lost, clock = () => performance.now() }: DataCheckOptions): DataCheck {
+export function dataMark(redis: Redis, lost: () => void, clock = () => performance.now()): DataCheck {
   let known: string | null = null;
   let missingSince: number | null = null;
   redis.on('close', () => {
@@ -92,7 +87,7 @@ export function dataMark(redis: Redis, { lost, clock = () => performance.now() }
  * identifies data by `master_replid`. A promoted replica reports its former master's id in `master_replid2`, as does a
  * master that loaded its data after a restart. A master that starts empty reports none.
  */
-export function clusterData(redis: Cluster, { lost, clock = () => performance.now() }: DataCheckOptions): DataCheck {
+export function clusterData(redis: Cluster, lost: () => void, clock = () => performance.now()): DataCheck {
   const known = new Set<string>();
   const unknownSince = new Map<string, number>();
 
@@ -167,9 +162,4 @@ function rejectReplica(isMaster: boolean): void {
 function rejectMissing(duration: number): void {
   if (duration < LOST_AFTER)
     throw new CountersError('Redis may have come up without its data: keys that it does not have are answered 503');
-}
-
-/** A Redis user may lack the right to ROLE or INFO. */
-function isPermissionError(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOPERM');
 }

@@ -28,6 +28,11 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
+/** Whether the Redis user lacks the right to a command. */
+export function isPermissionError(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM');
+}
+
 const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
 /** Never contains the URL's password. */

@@ -1,8 +1,8 @@
-import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import { hashesOf, type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
-import { hashOf, recordAt, recordsAt } from './key-records.ts';
+import { keyWithId, recordAt, recordsAt } from './key-records.ts';
 import { isChanged } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { keyChanged } from './subscriber.ts';
@@ -50,15 +50,13 @@ export async function applyNewKeys(redis: Connection, { records }: NewKeys): Pro
 
 /** Throws KeyConflict, KeyTaken, and Error for an unknown key. */
 export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
-  const at = await hashOf(redis, record.id);
-  const before = at === null ? null : await recordAt(redis, at);
-  if (at === null || before?.id !== record.id) throw new Error(`the key ${record.id} does not exist`);
+  const stored = await keyWithId(redis, record.id);
+  if (!stored) throw new Error(`the key ${record.id} does not exist`);
+  const { at, record: before } = stored;
   if (before.version !== record.version - 1) throw changedMeanwhile(record);
   await rejectUsedHash(redis, record);
-  const forgotten = [before.hash, before.previous?.hash].filter(
-    (hash): hash is string => hash !== undefined && hash !== record.hash && hash !== record.previous?.hash,
-  );
-  return { record, at, forgotten };
+  const kept = hashesOf(record);
+  return { record, at, forgotten: hashesOf(before).filter((hash) => !kept.includes(hash)) };
 }
 
 /** Idempotent. Throws KeyTaken and KeyConflict. */
@@ -67,9 +65,8 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
   if (record.imported) await withTimeout(redis.set(keyOf.imported, '1'));
   await moveKey(redis, record, at);
   for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
-  for (const hash of new Set([record.hash, record.previous?.hash, at, ...forgotten])) {
-    if (hash) await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));
-  }
+  for (const hash of new Set([...hashesOf(record), at, ...forgotten]))
+    await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));
 }
 
 /** Changes the record in place, which decides between concurrent changes, then moves it to its new hash. */

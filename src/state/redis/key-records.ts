@@ -10,9 +10,12 @@ import { withTimeout } from './timeouts.ts';
 /** `name` in Redis; `id`: the id that refers to the record, if known. */
 type Read = (name: string, text: string | null, id?: string) => KeyRecord | null;
 
-/** `null`: unknown id. */
-export function hashOf(redis: Connection, id: string): Promise<string | null> {
-  return withTimeout(textAt(redis, keyOf.apiKeyId(id)));
+/** The key, and the hash under which it is stored; `null`: unknown id, or an incomplete key. Throws as `recordIn`. */
+export async function keyWithId(redis: Connection, id: string): Promise<{ at: string; record: KeyRecord } | null> {
+  const at = await withTimeout(textAt(redis, keyOf.apiKeyId(id)));
+  const record = at === null ? null : await recordAt(redis, at);
+  // The id of an incomplete key may point to a hash that now belongs to another key.
+  return at !== null && record?.id === id ? { at, record } : null;
 }
 
 /** Throws as `recordIn`. */
@@ -34,26 +37,17 @@ export async function recordsAt(
 }
 
 /** In the order of the hashes. */
-export async function keysAt(
-  redis: Connection,
-  hashes: readonly string[],
-  read: Read = recordIn,
-): Promise<(KeyRecord | null)[]> {
+export async function keysAt(redis: Connection, hashes: readonly string[], read: Read = recordIn) {
   const found = await recordsAt(redis, hashes, read);
   return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
 }
 
 /** Omits incomplete keys. */
-export async function keysOf(
-  redis: Connection,
-  ids: readonly string[],
-  read: Read = recordIn,
-): Promise<readonly KeyRecord[]> {
+export async function keysOf(redis: Connection, ids: readonly string[], read: Read = recordIn): Promise<KeyRecord[]> {
   const hashes = await getAll(redis, ids.map(keyOf.apiKeyId));
   const begun = ids.filter((_, i) => hashes[i] !== null);
   const found = hashes.filter((hash) => hash !== null);
   const records = await recordsAt(redis, found, read, begun);
-  // The id of an incomplete key may point to a hash that now belongs to another key.
   return records.filter((record, i): record is KeyRecord => record?.id === begun[i]);
 }
 

@@ -13,20 +13,17 @@ import { withTimeout } from './timeouts.ts';
 /** Few enough not to delay requests. */
 const PAGE = 100;
 
-export interface KeySourceOptions {
-  /** Whether Redis has passed the startup checks. */
-  readonly isFit: () => boolean;
-  readonly data: Pick<DataCheck, 'lookUp' | 'confirm'>;
-}
-
-export function keySource(redis: Connection, settings: RedisSettings, { isFit, data }: KeySourceOptions): KeySource {
+/** `isFit`: whether Redis has passed the startup checks. */
+export function keySource(
+  redis: Connection,
+  settings: RedisSettings,
+  isFit: () => boolean,
+  data: DataCheck,
+): KeySource {
   async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
     return withTimeout(work());
   }
-
-  const count = (what: string, work: () => Promise<number>) =>
-    readIfFit(() => checkShape(redis, what, work(), isInteger));
 
   return {
     name: nameOf(settings),
@@ -43,7 +40,8 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, d
       await readIfFit(() => data.confirm());
     },
     hasImported: async () => (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
-    gateways: () => count('the number of gateways', () => redis.zcard(keyOf.gateways)),
+    gateways: () =>
+      readIfFit(() => checkShape(redis, 'the number of gateways', redis.zcard(keyOf.gateways), isInteger)),
     tokens: () => readIfFit(() => tokensIn(redis)),
   };
 }

@@ -4,14 +4,16 @@ import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { KeyQuery, KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/backend.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
+import { OutageGrace, withDeadline } from '../shared/deadline.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-checks.ts';
 import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
 import { keyOf } from './key-names.ts';
-import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';
+import { keysAt, keysOf, keyWithId, ownsHash, recordIn } from './key-records.ts';
 import { checkShape, isInteger } from './replies.ts';
-import { graceWith, orOutage, withOutageDeadline, withTimeout } from './timeouts.ts';
+import { shardsOf } from './shards.ts';
+import { orOutage, withTimeout } from './timeouts.ts';
 
 /** Few enough not to delay requests. */
 const PAGE_SIZE = 500;
@@ -39,15 +41,8 @@ export function keysInRedis(
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
   { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
-  const grace = graceWith(redis, deadline);
+  const grace = new OutageGrace(deadline, shardsOf(redis).shardOf);
   const count = (what: string, work: Promise<number>) => withTimeout(checkShape(redis, what, work, isInteger));
-
-  async function get(id: string): Promise<KeyRecord | null> {
-    const hash = await hashOf(redis, id);
-    const found = hash === null ? null : await recordAt(redis, hash);
-    // The id of an incomplete key may point to a hash that now belongs to another key.
-    return found?.id === id ? found : null;
-  }
 
   /** Pages by the last key, because positions change as keys are added. */
   async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
@@ -75,7 +70,7 @@ export function keysInRedis(
         const name = keyOf.apiKey(hash);
         const asked = lookUp(name);
         const text = await orOutage(
-          hasFallback ? grace.wait(hash, asked) : withOutageDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
+          hasFallback ? grace.wait(hash, asked) : withDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
         );
         const found = recordIn(name, text);
         breaker.recordSuccess();
@@ -85,7 +80,7 @@ export function keysInRedis(
         throw error;
       }
     },
-    get,
+    get: async (id) => (await keyWithId(redis, id))?.record ?? null,
     findMany: (hashes) => keysAt(redis, hashes),
     read,
     list: async () => (await Array.fromAsync(read())).flat(),

@@ -9,8 +9,7 @@ import { KeyCache, keysWithCache, tokensWithCache } from '../shared/key-cache/ke
 import { KeyCacheSynchronizer } from '../shared/key-cache/synchronizer.ts';
 import { lastKnownCountersIn } from '../shared/last-known-counters.ts';
 import { SharedState } from '../shared/shared-state.ts';
-import type { State } from '../state.ts';
-import type { Records, Storage } from '../storage.ts';
+import type { Storage } from '../storage.ts';
 import { type Connection, connect, disconnect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { textAt } from './key-records.ts';
@@ -24,11 +23,6 @@ import { Subscriber } from './subscriber.ts';
 /** Milliseconds. */
 const COMMAND_WAIT = 2_000;
 const WARNING_INTERVAL = MINUTE;
-
-interface Managed extends Records {
-  readonly state: State;
-  close(): void;
-}
 
 /** Throws RedisError after closing all connections. */
 export async function openOffline(settings: RedisSettings, audit: AuditSettings) {
@@ -51,7 +45,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
 }
 
 /** Nothing is cached, so no messages about changes are needed. */
-function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
+function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings) {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
   return {
@@ -105,7 +99,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
     cache && !isWorker
       ? new KeyCacheSynchronizer({
           ...{ folder: folder!, bus, sweep: resyncInterval },
-          source: keySource(redis, settings, { isFit: () => checks.passed, data }),
+          source: keySource(redis, settings, () => checks.passed, data),
           failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
         })
       : null;
@@ -129,10 +123,7 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
  * For the primary, which serves operators, checks Redis for the workers and maintains the key copy. Throws RedisError
  * after closing all connections.
  */
-export async function openForWorkers(
-  settings: RedisSettings,
-  options: Omit<OpenOptions, 'worker' | 'workers'>,
-): Promise<Managed & Pick<Storage, 'kind' | 'keyCacheAge' | 'lastKnown' | 'join' | 'outbox'>> {
+export async function openForWorkers(settings: RedisSettings, options: Omit<OpenOptions, 'worker' | 'workers'>) {
   const { started, cache, parts, close } = await open(settings, options, null);
   const managed = openManaged(started.redis, settings, options.audit);
   return {

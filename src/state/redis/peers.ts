@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Outage } from '../../errors/outage.ts';
-import type { PeerAnswers, Peers, Self } from '../../observe/peers/peers.ts';
+import { noPeers, type PeerAnswers, type Peers, type Self } from '../../observe/peers/peers.ts';
+import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import { answersFor, GATEWAY_TTL, GATEWAYS_TTL, keyOf, PEER_MEMORY, QUESTIONS } from './key-names.ts';
 import { checkShape, isInteger, isTextList } from './replies.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
-import { withOutageDeadline, withTimeout } from './timeouts.ts';
+import { withTimeout } from './timeouts.ts';
 
 const ANNOUNCE = loadScript('announce-1.lua');
 
@@ -40,11 +41,9 @@ interface PeerAnswer {
   readonly answer: unknown;
 }
 
-type Lost = Pick<PeerAnswers<unknown>, 'lost'>;
-
 interface PendingQuestion {
   readonly missing: Set<string>;
-  readonly found: Map<string, unknown>;
+  readonly answers: PeerAnswers<unknown>['answers'][number][];
   readonly complete: () => void;
 }
 
@@ -77,39 +76,40 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
     answering++;
     const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
     // The asking gateway reports it as silent.
-    if (text) await withOutageDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
+    if (text) await withDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(() => {});
     answering--;
   }
 
   function note(answered: PeerAnswer | null): void {
     if (answered === null) return;
-    const one = waiting.get(answered.id);
-    if (!one?.missing.delete(answered.gateway)) return;
-    one.found.set(answered.gateway, answered.answer);
+    const { id, gateway, answer } = answered;
+    const one = waiting.get(id);
+    if (!one?.missing.delete(gateway)) return;
+    one.answers.push({ gateway, answer });
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askPeers(question: string, argument: unknown): Promise<Omit<PendingQuestion, 'complete'> & Lost> {
-    await withOutageDeadline(subscription.live(), ANSWER_TIMEOUT);
+  async function askPeers(question: string, argument: unknown): Promise<Omit<PeerAnswers<unknown>, 'apart'>> {
+    await withDeadline(subscription.live(), ANSWER_TIMEOUT);
     const { here, lost } = await others();
     const missing = new Set(here);
-    const found = new Map<string, unknown>();
-    if (missing.size === 0) return { missing, found, lost };
+    const answers: PendingQuestion['answers'] = [];
+    if (missing.size === 0) return { answers, silent: [], lost };
     const id = randomUUID();
-    const all = new Promise<void>((complete) => void waiting.set(id, { missing, found, complete }));
+    const all = new Promise<void>((complete) => void waiting.set(id, { missing, answers, complete }));
     try {
       const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
       // Missing gateways are reported as silent.
-      await withOutageDeadline(all, ANSWER_TIMEOUT).catch(() => {});
+      await withDeadline(all, ANSWER_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
     }
-    return { missing, found, lost };
+    return { answers, silent: [...missing].sort(), lost };
   }
 
   /** Gateways of the last day: recent ones, and silent ones without a clean stop. */
-  async function others(): Promise<Lost & { readonly here: readonly string[] }> {
+  async function others() {
     const list = await withTimeout(
       checkShape(redis, 'the gateways', redis.zrange(keyOf.peers, '0', '-1', 'WITHSCORES'), isTextList),
       ANSWER_TIMEOUT,
@@ -124,25 +124,20 @@ export function peersInRedis(redis: Connection, subscriber: Subscriber, { self, 
 
   return {
     async ask(question, argument) {
-      const [mine, theirs] = await Promise.all([
-        self === null ? [] : ownAnswer(self, question, argument),
-        askPeers(question, argument).catch((error: unknown) =>
-          reasonText(redis, error instanceof Outage ? error.cause : error),
-        ),
+      const [own, theirs] = await Promise.all([
+        self === null ? { answers: [] } : noPeers(self).ask(question, argument),
+        askPeers(question, argument).catch((error: unknown) => {
+          const apart = reasonText(redis, error instanceof Outage ? error.cause : error);
+          return { answers: [], silent: [], lost: [], apart };
+        }),
       ]);
-      if (typeof theirs === 'string') return { answers: mine, silent: [], lost: [], apart: theirs };
-      const rest = [...theirs.found].map(([gateway, answer]) => ({ gateway, answer }));
-      return { answers: [...mine, ...rest], silent: [...theirs.missing].sort(), lost: theirs.lost, apart: null };
+      return { apart: null, ...theirs, answers: [...own.answers, ...theirs.answers] };
     },
     async close() {
       isClosed = true;
       await gateways?.close();
     },
   };
-}
-
-async function ownAnswer({ name, answer }: Self, question: string, argument: unknown) {
-  return [{ gateway: name, answer: await answer(question, argument) }];
 }
 
 function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unknown): string {
@@ -192,7 +187,7 @@ export function joinGateways(redis: Connection, list: List, id: string, known = 
     async close() {
       clearInterval(timer);
       // On failure Redis removes the gateway after `GATEWAY_TTL`.
-      await withOutageDeadline(redis.zrem(list, id), LEAVE_TIMEOUT).catch(() => {});
+      await withDeadline(redis.zrem(list, id), LEAVE_TIMEOUT).catch(() => {});
     },
   };
 }

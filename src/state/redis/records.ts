@@ -56,7 +56,7 @@ export function recordsInRedis(redis: Connection, { audit, ...options }: Records
 
 function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
-  auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
+  { make, answered, forget }: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
 ): AuditLog {
   /** Oldest first with `above`, else newest first. */
   async function list({ above, below = Number.MAX_SAFE_INTEGER, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
@@ -77,12 +77,7 @@ function auditLogInRedis(
     return found.slice(0, limit);
   }
 
-  return {
-    append: (note) => auditedChanges.make({ note, locks: [], plan: async () => null }),
-    list,
-    forget: (name) => auditedChanges.forget(name),
-    answered: (name) => auditedChanges.answered(name),
-  };
+  return { append: (note) => make({ note, locks: [], plan: async () => null }), list, forget, answered };
 }
 
 function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>): boolean {

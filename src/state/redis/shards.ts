@@ -21,7 +21,8 @@ export function shardsOf(redis: Connection): Shards {
     shardOf: (name) => (redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : ''),
     /** Writes, because a read-only Redis is not usable. */
     probe(name) {
-      refreshTopology(redis);
+      // After a failover the old master does not respond.
+      if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
       return checkShape(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL), isDone);
     },
     reasonOf(error) {
@@ -37,11 +38,6 @@ export function reasonText(redis: Connection, error: unknown): string {
 }
 
 const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
-
-/** After a failover the old master does not respond. */
-function refreshTopology(redis: Connection): void {
-  if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
-}
 
 export function slotOf(tag: string): number {
   let crc = 0;

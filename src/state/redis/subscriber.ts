@@ -52,7 +52,9 @@ export class Subscriber {
     if (redis.status === 'ready') first();
     else redis.once('ready', first);
     this.#notBegun = () => redis.off('ready', first);
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT).unref();
+    // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
+    const beat = () => this.#isReady && !(connection instanceof Cluster) && connection.ping().catch(() => {});
+    this.#heartbeat = setInterval(beat, HEARTBEAT).unref();
   }
 
   listen(listener: Listener): Subscription {
@@ -83,13 +85,6 @@ export class Subscriber {
       // After a lost connection, `ready` follows again.
       if (this.#isReady) setTimeout(() => this.#isReady && void this.#subscribe(one), RETRY_DELAY).unref();
     }
-  }
-
-  /** If the peer is dead, the client replaces the connection. */
-  async #beat(): Promise<void> {
-    if (this.#connection instanceof Cluster || !this.#isReady) return;
-    // `onDisconnect` detects the failure.
-    await this.#connection.ping().catch(() => {});
   }
 }
 
@@ -153,18 +148,9 @@ export function createBus(subscriber: Subscriber, observe: Observe): Bus & Pick<
   };
 }
 
-export function subjectChanged(subject: string): string {
-  return `s:${subject}`;
-}
-
-export function subjectBanned(subject: string): string {
-  return `b:${subject}`;
-}
-
-export function keyChanged(hash: string): string {
-  return `k:${hash}`;
-}
-
+export const subjectChanged = (subject: string): string => `s:${subject}`;
+export const subjectBanned = (subject: string): string => `b:${subject}`;
+export const keyChanged = (hash: string): string => `k:${hash}`;
 export const EVERYTHING_CHANGED = '*';
 
 /** An unknown message means that anything may have changed. */

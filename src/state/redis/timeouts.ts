@@ -1,27 +1,14 @@
 import { Cluster } from 'ioredis';
 import { Outage } from '../../errors/outage.ts';
-import { OutageGrace, withDeadline } from '../shared/deadline.ts';
+import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
-import { shardsOf } from './shards.ts';
 
 /** Milliseconds. */
 const COMMAND_TIMEOUT = 2_000;
 
-const SERVICE = 'Redis';
-
-/** Rejects with DeadlineError after `deadline` milliseconds. */
-export function withOutageDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
-  return withDeadline(work, deadline, SERVICE);
-}
-
-/** `deadline` in milliseconds. */
-export function graceWith(redis: Connection, deadline: number): OutageGrace {
-  return new OutageGrace({ deadline, service: SERVICE, shardOf: shardsOf(redis).shardOf });
-}
-
 /** Rejects with `Outage`. `wait` in milliseconds. */
 export async function withTimeout<T>(work: Promise<T>, wait = COMMAND_TIMEOUT): Promise<T> {
-  return orOutage(withOutageDeadline(work, wait));
+  return orOutage(withDeadline(work, wait));
 }
 
 /** Rejects with `Outage`. */

@@ -2,6 +2,7 @@ import { CircuitBreaker } from '../../common/circuit-breaker.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
+import { throttle } from '../../observe/throttle.ts';
 import { CountersError } from '../state.ts';
 import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
@@ -19,14 +20,14 @@ export function createCircuitBreakers(
 ) {
   const breakers = new Map<string, CircuitBreaker>();
   const listeners: (() => void)[] = [];
+  const throttled = throttle(WARNING_INTERVAL);
   let open = 0;
   let since = 0;
-  let warnAgainAt = 0;
 
   function create(name: string): CircuitBreaker {
     return new CircuitBreaker({
       failureThreshold,
-      probe: () => withDeadline(shards.probe(name), deadline, 'the shard'),
+      probe: () => withDeadline(shards.probe(name), deadline),
       opened(reason) {
         if (open++ > 0) return;
         since = performance.now();
@@ -37,13 +38,6 @@ export function createCircuitBreakers(
         for (const listener of listeners) listener();
       },
     });
-  }
-
-  function warn(warning: string): void {
-    const now = performance.now();
-    if (now < warnAgainAt) return;
-    warnAgainAt = now + WARNING_INTERVAL;
-    observe({ type: 'state.warning', warning });
   }
 
   /** `name`: a subject, or the hash of a key. */
@@ -63,8 +57,8 @@ export function createCircuitBreakers(
     /** Records a failed call. An invalid record of one subject only logs a warning. */
     recordFailure(breaker: CircuitBreaker, error: unknown) {
       const cause = error instanceof Outage ? error.cause : error;
-      if (cause instanceof CountersError) warn(cause.message);
-      else breaker.recordFailure(cause);
+      if (!(cause instanceof CountersError)) breaker.recordFailure(cause);
+      else if (throttled('warning') !== null) observe({ type: 'state.warning', warning: cause.message });
     },
     get anyOpen() {
       return open > 0;

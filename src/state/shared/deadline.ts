@@ -1,3 +1,5 @@
+/** Name of the backend for operators. */
+const SERVICE = 'Redis';
 /** Maximum second wait: milliseconds, and a multiple of the deadline. */
 const MAX_SECOND_WAIT = 150;
 const MAX_DEADLINES = 3;
@@ -5,18 +7,15 @@ const MAX_DEADLINES = 3;
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
 
-  constructor(who: string, deadline: number) {
-    super(`${who} gave no answer within ${deadline} ms`);
+  constructor(deadline: number) {
+    super(`${SERVICE} gave no answer within ${deadline} ms`);
   }
 }
 
-/**
- * Waits up to `deadline` milliseconds for `work`, then rejects with DeadlineError. The work itself is not cancelled.
- * `who`: name of the service for operators.
- */
-export function withDeadline<T>(work: Promise<T>, deadline: number, who: string): Promise<T> {
+/** Waits up to `deadline` milliseconds for `work`, then rejects with DeadlineError. The work itself is not cancelled. */
+export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = onTimeout(deadline, () => reject(new DeadlineError(who, deadline)));
+    const stop = onTimeout(deadline, () => reject(new DeadlineError(deadline)));
     work.then(resolve, reject).finally(stop);
   });
 }
@@ -41,35 +40,30 @@ function onTimeout(wait: number, passed: () => void): () => void {
   };
 }
 
-export interface OutageGraceOptions {
-  /** Milliseconds. */
-  readonly deadline: number;
-  readonly service: string;
-  readonly shardOf: (name: string) => string;
-}
-
 /**
  * Waits `deadline` for a backend, and once more during a short outage, because its response is better than a local
  * guess. The second wait begins when a shard misses its first deadline, ends for all its requests at once, and is
  * repeated only after a response in time. So a backend that stays slow or down gets it once.
  */
 export class OutageGrace {
-  readonly #options: OutageGraceOptions;
+  readonly #deadline: number;
   readonly #secondWait: number;
+  readonly #shardOf: (name: string) => string;
   readonly #hiccups = new Map<string, number>();
 
-  constructor(options: OutageGraceOptions) {
-    this.#options = options;
-    this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * options.deadline);
+  /** `deadline` in milliseconds. */
+  constructor(deadline: number, shardOf: (name: string) => string) {
+    this.#deadline = deadline;
+    this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * deadline);
+    this.#shardOf = shardOf;
   }
 
   /** Rejects with DeadlineError on a timeout, without cancelling `work`. */
   wait<T>(name: string, work: Promise<T>): Promise<T> {
-    const { deadline, service: who } = this.#options;
     return new Promise((resolve, reject) => {
       let isLate = false;
-      const giveUp = () => reject(new DeadlineError(who, deadline));
-      let stop = onTimeout(deadline, () => {
+      const giveUp = () => reject(new DeadlineError(this.#deadline));
+      let stop = onTimeout(this.#deadline, () => {
         isLate = true;
         const rest = this.#hiccup(name) - performance.now();
         if (rest <= 0) giveUp();
@@ -78,7 +72,7 @@ export class OutageGrace {
       work.then(
         (answer) => {
           stop();
-          if (!isLate && this.#hiccups.size > 0) this.#hiccups.delete(this.#options.shardOf(name));
+          if (!isLate && this.#hiccups.size > 0) this.#hiccups.delete(this.#shardOf(name));
           resolve(answer);
         },
         (error) => {
@@ -91,7 +85,7 @@ export class OutageGrace {
 
   /** Starts the wait if needed. */
   #hiccup(name: string): number {
-    const shard = this.#options.shardOf(name);
+    const shard = this.#shardOf(name);
     let until = this.#hiccups.get(shard);
     if (until === undefined) {
       until = performance.now() + this.#secondWait;

@@ -95,12 +95,7 @@ function withoutExpired({ limits, reconciliation }: PendingReconciliation, now: 
   return { limits, reconciliation: { ...reconciliation, ban, windows } };
 }
 
-interface Payload {
-  readonly format: number;
-  readonly windows: readonly Window[];
-  readonly entries: readonly PackedEntry[];
-}
-
+type Payload = Readonly<{ format: number; windows: readonly Window[]; entries: readonly PackedEntry[] }>;
 type PackedEntry = readonly [subject: string, known: PackedKnown | null, dues: readonly PackedDue[]];
 type PackedKnown = readonly [
   now: number,
@@ -128,7 +123,10 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
   }
 
   add(subject: string, { known, dues }: LastKnownEntry): void {
-    const entry: PackedEntry = [subject, known && this.#known(known), dues.map((due) => this.#due(due))];
+    const packed = dues.map(({ limits: { windows, escalation }, reconciliation }): PackedDue => {
+      return [windows.map((window) => this.#place(window)), escalation, reconciliation];
+    });
+    const entry: PackedEntry = [subject, known && this.#known(known), packed];
     const text = JSON.stringify(entry);
     this.#entries.push(text);
     this.#size += text.length + 1;
@@ -150,10 +148,6 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
     return violated?.scope === undefined ? all : [...all, this.#place(violated)];
   }
 
-  #due({ limits: { windows, escalation }, reconciliation }: PendingReconciliation): PackedDue {
-    return [windows.map((window) => this.#place(window)), escalation, reconciliation];
-  }
-
   #place(window: Window): number {
     const known = this.#windows.get(window);
     if (known !== undefined) return known;
@@ -164,11 +158,7 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
 }
 
 /** Calls `each` with the entries of a payload of `file`. Throws JournalError if another version wrote it. */
-export function unpackLastKnown(
-  payload: Buffer,
-  file: string,
-  each: (subject: string, kept: LastKnownEntry) => void,
-): void {
+export function unpackLastKnown(payload: Buffer, file: string, each: (subject: string, kept: LastKnownEntry) => void) {
   const { format, windows, entries } = JSON.parse(payload.toString()) as Payload;
   if (format !== FORMAT)
     throw new JournalError(`${file} was written by another storegate (last-known counters ${format})`);

@@ -1,3 +1,4 @@
+import { DelayedRun } from '../../common/delayed-run.ts';
 import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { PendingReconciliation } from './last-known-counters.ts';
@@ -24,8 +25,7 @@ export class Reconciler {
   /** In sending order. */
   readonly #due = new Map<string, PendingReconciliation[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #next = new DelayedRun(() => void this.sendAll(), RETRY_DELAY);
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -62,8 +62,6 @@ export class Reconciler {
 
   /** Sends everything except to unreachable shards, and retries the rest later. */
   async sendAll(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     const subjects = [...new Set([...this.#due.keys(), ...this.#options.local.subjects()])];
     for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
@@ -78,12 +76,11 @@ export class Reconciler {
 
   /** Sends everything in a second, for subjects that may never send another request. */
   sendLater(): void {
-    if (this.#isClosed) return;
-    this.#timer ??= setTimeout(() => void this.sendAll(), RETRY_DELAY).unref();
+    this.#next.plan();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#next.close();
     await this.sendAll();
   }
 
@@ -96,7 +93,10 @@ export class Reconciler {
     const sending = this.#options.backend.charge(subject, due.limits, due.reconciliation).then(
       () => {
         this.#sending.delete(subject);
-        this.#taken(subject);
+        const left = this.#due.get(subject)!.slice(1);
+        if (left.length === 0) this.#due.delete(subject);
+        else this.#due.set(subject, left);
+        this.#options.changed(subject);
         return true;
       },
       (error) => {
@@ -107,12 +107,5 @@ export class Reconciler {
     );
     this.#sending.set(subject, sending);
     return sending;
-  }
-
-  #taken(subject: string): void {
-    const left = this.#due.get(subject)!.slice(1);
-    if (left.length === 0) this.#due.delete(subject);
-    else this.#due.set(subject, left);
-    this.#options.changed(subject);
   }
 }

@@ -192,11 +192,8 @@ function repeatRefusal(entry: CachedRefusal, cost: number, scopes: Scopes, now: 
 /**
  * Whether a refusal still holds after an admission in these scopes. Without `recount` its readings may have changed.
  */
-function stillRefuses(
-  { limits, admission: { verdict, violated } }: CachedRefusal,
-  given: Limits,
-  scopes: Scopes,
-): boolean {
+function stillRefuses({ limits, admission }: CachedRefusal, given: Limits, scopes: Scopes): boolean {
+  const { verdict, violated } = admission;
   if (limits !== given || verdict !== 'limited' || violated === null) return false;
   return !countsIn(violated, scopes) && allResetAsWhole(limits);
 }
@@ -235,12 +232,8 @@ function current(reading: Reading, now: number): Reading {
 }
 
 /** With gradually returning units, only an equal charge gets an equal response; the state decides others. */
-function repeatSameCharge(
-  { admission, ...refused }: CachedRefusal,
-  cost: number,
-  scopes: Scopes,
-  now: number,
-): Admission | null {
-  if (cost !== refused.cost || scopes !== refused.scopes) return null;
+function repeatSameCharge(entry: CachedRefusal, cost: number, scopes: Scopes, now: number): Admission | null {
+  if (cost !== entry.cost || scopes !== entry.scopes) return null;
+  const { admission } = entry;
   return { ...admission, now, readings: admission.readings.map((reading) => current(reading, now)) };
 }

@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { transaction } from '../common/transaction.ts';
 import { int64Range } from './checks.ts';
 import { StoreError, toJson } from './errors.ts';
 
@@ -44,6 +43,19 @@ function claim(db: DatabaseSync): void {
   if (version !== 0n && version !== 1n)
     throw new Error(`it has schema ${version} of a newer release, this one knows 1`);
   if (isEmpty) db.exec(`${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+/** The write lock is taken before `work` reads. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
 }
 
 /** Rising from `first` and persistent, so none is assigned twice. @throws StoreError `ids_exhausted` */

@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import querystring from 'node:querystring';
 import type { Duplex } from 'node:stream';
-import { transaction } from '../common/transaction.ts';
 import { int64, int64Range, paging, readFields, readQuery, type Shape, toCursor, written } from './checks.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, transaction } from './database.ts';
 import { invalidRequest, parseJson, StoreError, toJson } from './errors.ts';
 import { createRecords } from './records.ts';
 

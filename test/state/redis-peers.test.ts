@@ -5,7 +5,7 @@ import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { peersInRedis } from '../../src/state/redis/peers.ts';
 import { reasonText } from '../../src/state/redis/shards.ts';
-import { Subscriber } from '../../src/state/redis/subscriber.ts';
+import { createSubscriber, type Subscriber } from '../../src/state/redis/subscriber.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { STATUS } from '../support/status.ts';
@@ -27,7 +27,7 @@ async function join(name: string, status: () => unknown): Promise<Peers> {
   const failed = (error: unknown) => {
     throw error;
   };
-  const subscriber = new Subscriber(own.redis);
+  const subscriber = createSubscriber(own.redis);
   subscribers.push(subscriber);
   const peers = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
   opened.push(peers);

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
-import { createBus, Subscriber } from '../../src/state/redis/subscriber.ts';
+import { createBus, createSubscriber } from '../../src/state/redis/subscriber.ts';
 import { openFailovers } from '../support/redis/failovers.ts';
 import { startProxy } from '../support/redis/proxy.ts';
 import { startRedis } from '../support/redis/server.ts';
@@ -26,7 +26,7 @@ test('a client that gave up connects again, and so does the one that listens', a
     return copies.at(-1);
   }) as typeof redis.duplicate;
   const events: Event[] = [];
-  const subscriber = new Subscriber(redis);
+  const subscriber = createSubscriber(redis);
   stops.push(() => subscriber.close());
   const bus = createBus(subscriber, (event) => void events.push(event));
   await until('it listens', () => bus.isLive);
@@ -71,7 +71,7 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   const redis = await connect({ ...DEFAULTS, url: server.url });
   stops.push(() => disconnect(redis));
   const heard: string[] = [];
-  const subscriber = new Subscriber(redis);
+  const subscriber = createSubscriber(redis);
   stops.push(() => subscriber.close());
   const bus = createBus(subscriber, () => {});
   bus.listen(({ type }) => void heard.push(type));

@@ -55,7 +55,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/peers.ts waiting.set',
   'state/redis/start.ts started.checks.untilPassed',
   'state/redis/start.ts checks.untilPassed',
-  'state/redis/subscriber.ts this.#subscribe',
+  'state/redis/subscriber.ts subscribe',
   'state/shared/circuit-breakers.ts listeners.push',
   'state/shared/key-cache/synchronizer.ts this.#run',
   'state/shared/last-known-counters.ts loaded.set',

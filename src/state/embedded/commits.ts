@@ -7,6 +7,7 @@ import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
 import { lastChangeIn, noteLastChange } from './inventory.ts';
 
+const UNCHANGED = 'nothing was changed, because the data folder cannot be written';
 const UNSYNCED = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
@@ -19,7 +20,7 @@ export function inChange<T>(db: DatabaseSync, work: () => T): T {
   } catch (error) {
     const { errcode } = error as { errcode?: number };
     if (errcode === undefined || !UNWRITABLE.includes(errcode & 0xff)) throw error;
-    throw unsaved('nothing was changed, because the data folder cannot be written', error);
+    throw unsaved(error);
   }
 }
 
@@ -58,13 +59,13 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
 
   const syncs = new CoalescedWork(() =>
     sync().catch((error: unknown) => {
-      throw unsaved(UNSYNCED, error);
+      throw unsaved(error, UNSYNCED);
     }),
   );
   return () => syncs.next();
 }
 
-/** `validData`: the data that is valid now. */
-function unsaved(validData: string, error: unknown): Outage {
+/** An Outage with UnsavedError. `validData`: the data that is valid now. */
+export function unsaved(error: unknown, validData = UNCHANGED): Outage {
   return new Outage('state_unavailable', { cause: new UnsavedError(validData, { cause: error }) });
 }

@@ -1,6 +1,5 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
 import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
@@ -18,7 +17,8 @@ import type { BanEscalation, Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { CurrentEntries } from '../journal/compactor.ts';
 import { JournalWriteError } from '../journal/journal.ts';
-import { type Ban, type State, UnsavedError } from '../state.ts';
+import type { Ban, State } from '../state.ts';
+import { unsaved } from './commits.ts';
 import type { CounterStore, StoredCounters } from './counter-store.ts';
 
 /** Milliseconds between two rounds through all subjects, which drop expired counters. */
@@ -189,10 +189,7 @@ export class EmbeddedState implements State {
     try {
       await store.write(subject);
     } catch (error) {
-      if (!(error instanceof JournalWriteError)) throw error;
-      throw new Outage('state_unavailable', {
-        cause: new UnsavedError('nothing was changed, because the data folder cannot be written', { cause: error }),
-      });
+      throw error instanceof JournalWriteError ? unsaved(error) : error;
     } finally {
       const left = this.#pending.get(subject)!.filter((one) => one !== change);
       if (left.length > 0) this.#pending.set(subject, left);

@@ -82,7 +82,11 @@ export function openStateFile(folder: string): DatabaseSync {
     return openDatabase(file, { timeout: 5_000 }, (db) => {
       refuseMissingChanges(expected, lastChangeIn(db));
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-      createTables(db);
+      transaction(db, () => {
+        const version = fileVersion(db);
+        if (version === 0) db.exec(SCHEMA);
+        else if (version !== FILE_VERSION) throw otherVersion('the data folder', version);
+      });
       return db;
     });
   } catch (error) {
@@ -107,15 +111,6 @@ export function makeFolder(folder: string): void {
 
 function unusable(folder: string, error: unknown): StateFileError {
   return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
-}
-
-/** Creates the tables of a new file. Throws StateFileError for another version. */
-function createTables(db: DatabaseSync): void {
-  transaction(db, () => {
-    const version = fileVersion(db);
-    if (version === 0) db.exec(SCHEMA);
-    else if (version !== FILE_VERSION) throw otherVersion('the data folder', version);
-  });
 }
 
 export function otherVersion(name: string, version: number): StateFileError {

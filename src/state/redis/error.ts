@@ -7,12 +7,9 @@ export class RedisError extends ExpectedError {
   /** Whether Redis does not respond, or cannot serve yet. If false, its configuration must change. */
   readonly isUnreachable: boolean;
 
-  constructor(
-    message: string,
-    { isUnreachable = false, ...options }: ErrorOptions & { readonly isUnreachable?: boolean } = {},
-  ) {
+  constructor(message: string, options: ErrorOptions & { readonly isUnreachable?: boolean } = {}) {
     super(message, options);
-    this.isUnreachable = isUnreachable;
+    this.isUnreachable = options.isUnreachable ?? false;
   }
 }
 

@@ -73,7 +73,8 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
   const text = JSON.stringify(record);
   const answer = await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]));
-  if (!isChanged(answer) && !(await isOwnRecord(redis, record, at))) throw changedMeanwhile(record);
+  const isAt = async (hash: string) => JSON.stringify(await recordAt(redis, hash)) === text;
+  if (!isChanged(answer) && !(await isAt(at)) && !(await isAt(record.hash))) throw changedMeanwhile(record);
   if (record.hash !== at) {
     const isFree = (await withTimeout(redis.set(keyOf.apiKey(record.hash), text, 'NX'))) !== null;
     if (!isFree) await rejectUsedHash(redis, record);
@@ -83,12 +84,6 @@ async function moveKey(redis: Connection, record: KeyRecord, at: string): Promis
     // Must not overwrite the copy of a later change.
     await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', text]));
   }
-}
-
-async function isOwnRecord(redis: Connection, record: KeyRecord, at: string): Promise<boolean> {
-  const text = JSON.stringify(record);
-  for (const hash of [at, record.hash]) if (JSON.stringify(await recordAt(redis, hash)) === text) return true;
-  return false;
 }
 
 async function rejectUsedHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {

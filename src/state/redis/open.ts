@@ -18,7 +18,7 @@ import { peersInRedis } from './peers.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
 import { shardsAfter, startRedis } from './start.ts';
-import { Subscriber } from './subscriber.ts';
+import { createSubscriber, type Subscriber } from './subscriber.ts';
 
 /** Milliseconds. */
 const COMMAND_WAIT = 2_000;
@@ -33,7 +33,7 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
     ...managed,
     outbox: outboxIn(redis),
     peers(): Peers {
-      subscriber ??= new Subscriber(redis);
+      subscriber ??= createSubscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },
     close() {

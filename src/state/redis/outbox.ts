@@ -23,6 +23,8 @@ type StoredJob = Message & { readonly at: number };
 export function outboxInRedis(redis: Connection): Outbox {
   const { names, queuedAt, counter, marks, due, came, jobs, lastResult } = keyOf.outbox;
 
+  const keysFor = (endpoint: string) => [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
+
   async function settle(
     what: 'done' | 'failed' | 'lost' | 'well',
     endpoint: string,
@@ -30,19 +32,13 @@ export function outboxInRedis(redis: Connection): Outbox {
     now: number,
     ...more: readonly (string | number)[]
   ): Promise<void> {
-    const keys = [due(endpoint), came(endpoint), jobs(endpoint), lastResult(endpoint)];
-    await withTimeout(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_TTL, ...more]));
+    await withTimeout(runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, OUTBOX_TTL, ...more]));
   }
 
   return {
     async add({ message, endpoints, once, most, now }) {
       const written: StoredJob = { ...message, at: now };
-      const keys = [
-        names,
-        queuedAt,
-        counter,
-        ...endpoints.flatMap((one) => [due(one), came(one), jobs(one), lastResult(one)]),
-      ];
+      const keys = [names, queuedAt, counter, ...endpoints.flatMap(keysFor)];
       const { name, since, until, ends = '' } = once;
       const args = [now, name, since, until, ends, MAX_NAMES, most, OUTBOX_TTL, JSON.stringify(written)];
       return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;

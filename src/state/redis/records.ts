@@ -81,13 +81,9 @@ function auditLogInRedis(
 }
 
 function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>): boolean {
-  const { actor = entry.actor, action = entry.action, since = entry.at } = query;
-  return (
-    entry.at >= since &&
-    actor === entry.actor &&
-    action === entry.action &&
-    (query.target === undefined || isAbout(entry, query.target))
-  );
+  const { actor = entry.actor, action = entry.action, since = entry.at, target } = query;
+  const isAsked = entry.at >= since && actor === entry.actor && action === entry.action;
+  return isAsked && (target === undefined || isAbout(entry, target));
 }
 
 /** Sorted by name. */

@@ -156,25 +156,16 @@ export class ReplyReader {
   }
 
   #refused(verdict: Admission['verdict'], windows: readonly Window[], readings: Reading[]): Admission {
-    const violated = this.#next();
-    const isLimit = windows[violated - 1] !== undefined;
-    if (!isLimit && (violated !== 0 || verdict === 'limited')) throw new UnexpectedReply('a decision');
+    const number = this.#next();
+    const violated = windows[number - 1] ?? null;
+    if (!violated && (number !== 0 || verdict === 'limited')) throw new UnexpectedReply('a decision');
     const fitsAt = this.#next();
     const strikes = this.#next();
     const bannedUntil = this.#next();
     const banLevel = this.#next();
     const banBegins = banLevel > 0;
     const retryAt = Math.max(fitsAt, bannedUntil);
-    const admission = {
-      verdict,
-      now: this.now,
-      readings,
-      retryAt,
-      violated: windows[violated - 1] ?? null,
-      strikes,
-      bannedUntil,
-      banBegins,
-    };
+    const admission = { verdict, now: this.now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
     return banBegins ? { ...admission, banLevel } : admission;
   }
 

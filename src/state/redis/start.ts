@@ -12,7 +12,7 @@ import { isPermissionError, messages, RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from './key-names.ts';
 import { joinGateways } from './peers.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { createBus, Subscriber } from './subscriber.ts';
+import { createBus, createSubscriber } from './subscriber.ts';
 
 /** The first version whose scripts may write after reading the clock, and replicate effects. */
 const MIN_VERSION = '6.2';
@@ -66,7 +66,7 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   const redis = openConnection(settings);
   onDisconnect(redis, () => observe({ type: 'state.connection', of: 'requests', isCut: true }));
   redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
-  const subscriber = new Subscriber(redis);
+  const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
   const lost = () => observe({ type: 'state.warning', warning: DATA_LOST });
   const data = redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);

@@ -17,75 +17,68 @@ export interface Listener {
   readonly onDisconnect?: (isCut: boolean) => void;
 }
 
+export type Subscriber = ReturnType<typeof createSubscriber>;
+
 /**
  * Redis requires a separate connection for subscriptions. It connects after the connection for requests is ready, then
  * reconnects and resubscribes. Messages during a disconnection are lost; listeners are notified.
  */
-export class Subscriber {
-  readonly #connection: Connection;
-  readonly #all = new Set<Subscription>();
-  readonly #heartbeat: NodeJS.Timeout;
-  readonly #notBegun: () => void;
-  #failure: unknown;
+export function createSubscriber(redis: Connection) {
+  const connection = standbyOf(redis);
+  const all = new Set<Subscription>();
+  let failure: unknown;
+  const isReady = () => connection.status === 'ready';
 
-  constructor(redis: Connection) {
-    const connection = standbyOf(redis);
-    this.#connection = connection;
-    connection.on('message', (channel: string, text: string) => {
-      for (const { listener } of this.#all) if (listener.channels.includes(channel)) listener.onMessage(text, channel);
-    });
-    connection.on('ready', () => {
-      for (const one of this.#all) void this.#subscribe(one);
-    });
-    onDisconnect(connection, () => {
-      this.#failure = lastErrorOf(connection) ?? new Error('Redis closed the connection');
-      for (const one of this.#all) one.set(false);
-    });
-    if (connection instanceof Cluster) {
-      // A Cluster moves the subscription without a message. These events are the only sign.
-      const moved = () => {
-        for (const { listener } of this.#all) listener.onMissed?.();
-      };
-      connection.on('+node', moved).on('-node', moved);
-    }
-    const first = () => begin(connection);
-    if (redis.status === 'ready') first();
-    else redis.once('ready', first);
-    this.#notBegun = () => redis.off('ready', first);
-    // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
-    const beat = () => this.#isReady && !(connection instanceof Cluster) && connection.ping().catch(() => {});
-    this.#heartbeat = setInterval(beat, HEARTBEAT).unref();
-  }
-
-  listen(listener: Listener): Subscription {
-    const one = new Subscription(listener, () => this.#failure);
-    this.#all.add(one);
-    if (this.#isReady) void this.#subscribe(one);
-    return one;
-  }
-
-  close(): void {
-    clearInterval(this.#heartbeat);
-    this.#notBegun();
-    // Ends waiting `begun` calls.
-    this.#failure ??= new Error('the subscriber is closed');
-    disconnect(this.#connection);
-  }
-
-  get #isReady(): boolean {
-    return this.#connection.status === 'ready';
-  }
-
-  async #subscribe(one: Subscription): Promise<void> {
+  async function subscribe(one: Subscription): Promise<void> {
     try {
-      await this.#connection.subscribe(...one.listener.channels);
+      await connection.subscribe(...one.listener.channels);
       one.set(true);
     } catch (error) {
-      this.#failure = error;
+      failure = error;
       // After a lost connection, `ready` follows again.
-      if (this.#isReady) setTimeout(() => this.#isReady && void this.#subscribe(one), RETRY_DELAY).unref();
+      if (isReady()) setTimeout(() => isReady() && void subscribe(one), RETRY_DELAY).unref();
     }
   }
+
+  connection.on('message', (channel: string, text: string) => {
+    for (const { listener } of all) if (listener.channels.includes(channel)) listener.onMessage(text, channel);
+  });
+  connection.on('ready', () => {
+    for (const one of all) void subscribe(one);
+  });
+  onDisconnect(connection, () => {
+    failure = lastErrorOf(connection) ?? new Error('Redis closed the connection');
+    for (const one of all) one.set(false);
+  });
+  if (connection instanceof Cluster) {
+    // A Cluster moves the subscription without a message. These events are the only sign.
+    const moved = () => {
+      for (const { listener } of all) listener.onMissed?.();
+    };
+    connection.on('+node', moved).on('-node', moved);
+  }
+  const first = () => begin(connection);
+  if (redis.status === 'ready') first();
+  else redis.once('ready', first);
+  // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
+  const beat = () => isReady() && !(connection instanceof Cluster) && connection.ping().catch(() => {});
+  const heartbeat = setInterval(beat, HEARTBEAT).unref();
+
+  return {
+    listen(listener: Listener): Subscription {
+      const one = new Subscription(listener, () => failure);
+      all.add(one);
+      if (isReady()) void subscribe(one);
+      return one;
+    },
+    close(): void {
+      clearInterval(heartbeat);
+      redis.off('ready', first);
+      // Ends waiting `begun` calls.
+      failure ??= new Error('the subscriber is closed');
+      disconnect(connection);
+    },
+  };
 }
 
 /** Separate for each listener, so that a refused subscription does not delay others. */

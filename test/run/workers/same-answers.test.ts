@@ -16,7 +16,7 @@ import { status } from '../../../src/observe/peers/status.ts';
 import { top } from '../../../src/observe/peers/top.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { peersInRedis } from '../../../src/state/redis/peers.ts';
-import { Subscriber } from '../../../src/state/redis/subscriber.ts';
+import { createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { adminOf } from '../../support/admin.ts';
 import { bodyOf } from '../../support/failure.ts';
 import { TestGateway } from '../../support/gateway.ts';
@@ -50,7 +50,7 @@ async function start(redis: RedisServer, workers: number): Promise<Asked> {
   const gateway = await TestGateway.start({ settings: settings(600), plans: plans(''), env, storeUrl: store.url });
   closings.push(() => gateway.stop());
   const connection = await connect({ ...DEFAULTS, url: redis.url });
-  const subscriber = new Subscriber(connection);
+  const subscriber = createSubscriber(connection);
   const peers = peersInRedis(connection, subscriber, { self: null, failed: () => {} });
   closings.push(async () => {
     await peers.close();

@@ -3,7 +3,7 @@ import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { textAt } from '../../../src/state/redis/key-records.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
-import { createBus, Subscriber } from '../../../src/state/redis/subscriber.ts';
+import { createBus, createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import type { Records } from '../../../src/state/storage.ts';
 
@@ -12,7 +12,7 @@ export async function openRecords(
   settings: RedisSettings,
 ): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {
   const redis = await connect(settings);
-  const subscriber = new Subscriber(redis);
+  const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, () => {});
   await bus.begun(60_000);
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});

@@ -92,10 +92,8 @@ export class SharedState implements State {
       this.#nextStrikes.plan();
       return refusal;
     }
-    const breaker = this.#options.breakers.of(subject);
-    return breaker.isOpen
-      ? this.#decideAlone(subject, limits, cost, scopes, null)
-      : this.#ask(subject, limits, cost, scopes);
+    if (!this.#options.breakers.of(subject).isOpen) return this.#ask(subject, limits, cost, scopes);
+    return this.#decideAlone(subject, limits, cost, scopes, null);
   }
 
   look(subject: string, limits: Limits): MaybePromise<Admission> {

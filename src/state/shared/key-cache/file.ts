@@ -41,143 +41,125 @@ export interface Freshness {
   readonly tokens: readonly TokenRecord[];
 }
 
-/** The key cache file for its single writer, the process that holds the lock. Throws SQLite errors. */
-export class KeyCacheFile {
-  readonly #folder: string;
-  readonly #path: string;
-  readonly #source: string;
-  readonly #failed: (error: unknown) => void;
-  #lock: { release(): void } | null = null;
-  #opened: DatabaseSync | null = null;
-  #changed: string[] = [];
+export type KeyCacheFile = ReturnType<typeof keyCacheFileIn>;
 
-  /** `source`: `KeySource.name`. */
-  constructor(folder: string, source: string, failed: (error: unknown) => void) {
-    this.#folder = folder;
-    this.#path = join(folder, KEY_CACHE_FILE);
-    this.#source = source;
-    this.#failed = failed;
-  }
+/**
+ * The key cache file for its single writer, the process that holds the lock. Its methods throw SQLite errors.
+ * `source`: `KeySource.name`.
+ */
+export function keyCacheFileIn(folder: string, source: string, failed: (error: unknown) => void) {
+  const path = join(folder, KEY_CACHE_FILE);
+  let lock: ReturnType<typeof tryLock> = null;
+  let opened: DatabaseSync | null = null;
+  let changed: string[] = [];
+  const prepare = (query: string) => opened!.prepare(query);
+  const freshness = () => freshnessIn(opened!);
 
-  get isOpen(): boolean {
-    return this.#opened !== null;
-  }
-
-  /** Recreates the file after a change of format or source. `false`: another process owns it. */
-  open(): boolean {
-    const [folder, source] = [this.#folder, this.#source];
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#lock ??= tryLock(join(folder, KEY_CACHE_LOCK));
-    if (!this.#lock) return false;
-    this.#opened = openAt(this.#path);
-    if (freshnessIn(this.#db)?.source !== source) {
-      this.#delete();
-      this.#opened = openAt(this.#path);
-      const freshness: Freshness = { source, swept: 0, fresh: 0, imported: false, gateways: 1, tokens: [] };
-      this.#db.exec(LAYOUT);
-      this.#db.prepare('INSERT INTO standing VALUES (?)').run(JSON.stringify(freshness));
-    }
-    this.#db.exec('PRAGMA temp_store = MEMORY; CREATE TEMP TABLE seen (number INTEGER PRIMARY KEY)');
-    return true;
-  }
-
-  get freshness(): Freshness {
-    return freshnessIn(this.#db)!;
-  }
-
-  setFreshness(changes: Partial<Freshness>): void {
-    const freshness = JSON.stringify({ ...this.freshness, ...changes });
-    this.#db.prepare('UPDATE standing SET freshness = ?').run(freshness);
-  }
-
-  /** Removes the row of a changed key, batched with all changes of this turn. */
-  forgetSoon(hash: string): void {
-    if (this.#changed.push(hash) === 1) setImmediate(() => this.#forgetChanged());
-  }
-
-  /** Writes records read at time `at` that are not stored yet. */
-  put(records: readonly KeyRecord[], at: number): void {
-    const find = this.#db.prepare('SELECT number, record FROM keys WHERE hash = ?');
-    const insert = this.#db.prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
-    const see = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
-    transaction(this.#db, () => {
-      for (const record of records) {
-        const { hash, previous } = record;
-        const text = packKey(record);
-        const row = find.get(hash);
-        if (row?.record === text) {
-          see.run(row.number!);
-        } else {
-          this.#forget(hashesOf(record));
-          see.run(insert.run(hash, previous?.hash ?? null, at, text).lastInsertRowid);
-        }
-      }
-    });
-  }
-
-  beginSweep(): void {
-    this.#db.exec('DELETE FROM seen');
-  }
-
-  /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: no page. */
-  removeUnseen(after: number): number | null {
-    const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
-    const { last } = this.#db.prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;
-    this.#db.prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(after, last!);
-    return last as number | null;
-  }
-
-  /** Makes writes survive power loss. */
-  flush(): Promise<void> {
-    return syncFile(`${this.#path}-wal`);
-  }
-
-  /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
-  discard(error: unknown): void {
-    this.#failed(error);
-    this.#changed = [];
-    try {
-      this.#delete();
-    } catch (undeleted) {
-      this.#failed(undeleted);
-    }
-  }
-
-  close(): void {
-    this.#forgetChanged();
-    this.#opened?.close();
-    this.#opened = null;
-    this.#lock?.release();
-    this.#lock = null;
-  }
-
-  get #db(): DatabaseSync {
-    return this.#opened!;
+  function create(): void {
+    remove();
+    opened = openAt(path);
+    const never: Freshness = { source, swept: 0, fresh: 0, imported: false, gateways: 1, tokens: [] };
+    opened.exec(LAYOUT);
+    prepare('INSERT INTO standing VALUES (?)').run(JSON.stringify(never));
   }
 
   /** A missing cache is better than a wrong one. */
-  #delete(): void {
-    this.#opened?.close();
-    this.#opened = null;
-    if (!this.#lock) return;
-    for (const end of ['', '-wal', '-shm']) rmSync(`${this.#path}${end}`, { force: true });
+  function remove(): void {
+    opened?.close();
+    opened = null;
+    if (!lock) return;
+    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
   }
 
-  #forgetChanged(): void {
-    const hashes = this.#changed;
-    this.#changed = [];
-    if (hashes.length === 0 || !this.#opened) return;
+  /** Reports the error, and deletes a file that cannot be written, because it would miss changes. */
+  function discard(error: unknown): void {
+    failed(error);
+    changed = [];
     try {
-      transaction(this.#db, () => this.#forget(hashes));
-    } catch (error) {
-      this.discard(error);
+      remove();
+    } catch (undeleted) {
+      failed(undeleted);
     }
   }
 
-  #forget(hashes: readonly string[]): void {
-    const remove = this.#db.prepare('DELETE FROM keys WHERE hash = ?1 OR previous = ?1');
-    for (const hash of hashes) remove.run(hash);
+  function forgetChanged(): void {
+    const hashes = changed;
+    changed = [];
+    if (hashes.length === 0 || !opened) return;
+    try {
+      transaction(opened, () => forget(hashes));
+    } catch (error) {
+      discard(error);
+    }
   }
+
+  function forget(hashes: readonly string[]): void {
+    const row = prepare('DELETE FROM keys WHERE hash = ?1 OR previous = ?1');
+    for (const hash of hashes) row.run(hash);
+  }
+
+  return {
+    get isOpen() {
+      return opened !== null;
+    },
+    /** Recreates the file after a change of format or source. `false`: another process owns it. */
+    open(): boolean {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      lock ??= tryLock(join(folder, KEY_CACHE_LOCK));
+      if (!lock) return false;
+      opened = openAt(path);
+      if (freshness()?.source !== source) create();
+      opened.exec('PRAGMA temp_store = MEMORY; CREATE TEMP TABLE seen (number INTEGER PRIMARY KEY)');
+      return true;
+    },
+    get freshness() {
+      return freshness()!;
+    },
+    setFreshness(changes: Partial<Freshness>): void {
+      prepare('UPDATE standing SET freshness = ?').run(JSON.stringify({ ...freshness(), ...changes }));
+    },
+    /** Removes the row of a changed key, batched with all changes of this turn. */
+    forgetSoon(hash: string): void {
+      if (changed.push(hash) === 1) setImmediate(forgetChanged);
+    },
+    /** Writes records read at time `at` that are not stored yet. */
+    put(records: readonly KeyRecord[], at: number): void {
+      const find = prepare('SELECT number, record FROM keys WHERE hash = ?');
+      const insert = prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
+      const see = prepare('INSERT OR IGNORE INTO seen VALUES (?)');
+      transaction(opened!, () => {
+        for (const record of records) {
+          const { hash, previous } = record;
+          const text = packKey(record);
+          const row = find.get(hash);
+          if (row?.record === text) {
+            see.run(row.number!);
+          } else {
+            forget(hashesOf(record));
+            see.run(insert.run(hash, previous?.hash ?? null, at, text).lastInsertRowid);
+          }
+        }
+      });
+    },
+    beginSweep: () => opened!.exec('DELETE FROM seen'),
+    /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: no page. */
+    removeUnseen(after: number): number | null {
+      const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
+      const { last } = prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;
+      prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(after, last!);
+      return last as number | null;
+    },
+    /** Makes writes survive power loss. */
+    flush: () => syncFile(`${path}-wal`),
+    discard,
+    close(): void {
+      forgetChanged();
+      opened?.close();
+      opened = null;
+      lock?.release();
+      lock = null;
+    },
+  };
 }
 
 /** Readable for its owner only, because it shows plans. SQLite copies the mode to its other files. */

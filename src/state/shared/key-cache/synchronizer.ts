@@ -3,7 +3,7 @@ import { Outage } from '../../../errors/outage.ts';
 import { hashesOf, type KeyRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Bus } from '../backend.ts';
-import { KeyCacheFile } from './file.ts';
+import { type KeyCacheFile, keyCacheFileIn } from './file.ts';
 
 /** Milliseconds between two updates of the freshness. Longer than a dead bus connection stays undetected. */
 const FRESHNESS_INTERVAL = 5_000;
@@ -65,7 +65,7 @@ export class KeyCacheSynchronizer {
   constructor(options: KeyCacheSynchronizerOptions) {
     this.#options = options;
     const { folder, source, failed } = options;
-    this.#file = new KeyCacheFile(folder, source.name, failed);
+    this.#file = keyCacheFileIn(folder, source.name, failed);
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.refresh(message.hash);
       else if (message.type === 'anything') this.#broken();

@@ -146,7 +146,7 @@ export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards
   };
 }
 
-/** Returns warnings. Throws an error for `unusable` if Redis lacks what the gateway needs. */
+/** Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);

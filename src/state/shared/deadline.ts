@@ -12,7 +12,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Waits up to `deadline` milliseconds for `work`, then rejects with DeadlineError. The work itself is not cancelled. */
+/** Rejects with DeadlineError if `work` takes longer than `deadline` milliseconds. Does not cancel `work`. */
 export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = onTimeout(deadline, () => reject(new DeadlineError(deadline)));

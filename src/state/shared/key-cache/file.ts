@@ -142,7 +142,7 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
       });
     },
     beginSweep: () => opened!.exec('DELETE FROM seen'),
-    /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: no page. */
+    /** Removes rows of the page after `after` that were not put since `beginSweep`. Returns its end; `null`: none. */
     removeUnseen(after: number): number | null {
       const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
       const { last } = prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;

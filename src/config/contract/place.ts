@@ -1,11 +1,6 @@
-import { isHttpUrl } from '../schema/formats.ts';
-
 /** Requests are not validated, and every path is forwarded. */
 export const NO_CONTRACT = 'none';
 
 export const isRemote = (place: string): boolean => /^https?:/i.test(place);
 
 export const isFile = (place: string): boolean => place !== NO_CONTRACT && !isRemote(place);
-
-/** A path, a URL without credentials, query and fragment, or `none`. */
-export const isContractPlace = (text: string): boolean => !isRemote(text) || isHttpUrl(text);

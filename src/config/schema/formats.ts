@@ -1,10 +1,12 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { isOwnHeader } from '../../common/carriers.ts';
 import { parseCidr } from '../../common/ip.ts';
+import { isRemote } from '../contract/place.ts';
 
 const MAX_PAIRS_LENGTH = 8_192;
 const MAX_PAIRS = 64;
 
-export function isHost(text: string): boolean {
+function isHost(text: string): boolean {
   // Digits and dots alone are an IPv4 address or a mistake, never a name.
   if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
   return text.length <= 253 && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
@@ -24,48 +26,6 @@ loopback.addAddress('::1', 'ipv6');
 export function isHttpUrl(text: string): boolean {
   // `URL` accepts spaces, tabs, backslashes and missing slashes.
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
-}
-
-/** Several with commas between them. */
-export function isHttpUrls(text: string): boolean {
-  return text.split(',').every((url) => isHttpUrl(url.trim()));
-}
-
-/** Without credentials. */
-export function isHttpLink(text: string): boolean {
-  return /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text);
-}
-
-/** `redis[s]://[[user]:password@]host[:port][/database]`, without options. */
-export function isRedisUrl(text: string): boolean {
-  if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
-  const { hostname, pathname } = new URL(text);
-  return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
-}
-
-/** An IPv6 address is in brackets. */
-export function isHostPort(text: string): boolean {
-  const [, name = '', port] = /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
-  return port !== undefined && Number(port) <= 65_535 && isHost(name.replace(/^\[|\]$/g, ''));
-}
-
-/** RFC 4632 section 3.1, RFC 4291 section 2.3. */
-export function isCidr(text: string): boolean {
-  const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
-  if (isIPv4(address)) return Number(prefix) <= 32;
-  return isIPv6(address) && Number(prefix) <= 128;
-}
-
-/** A block begins with its first address. */
-export function isAddressBlock(text: string): boolean {
-  return parseCidr(text) !== null;
-}
-
-/** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
-export function isWebOrigin(text: string): boolean {
-  if (text === '*') return true;
-  if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
-  return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
 }
 
 /** OpenTelemetry: W3C Baggage, values percent-encoded; the last of equal keys counts. `null` if invalid. */
@@ -93,31 +53,62 @@ function decoded(text: string): string | null {
   }
 }
 
-/** OpenTelemetry's `key=value,key=value`. */
-export function isPairs(text: string): boolean {
-  return readPairs(text) !== null;
-}
-
-/** With names and values of HTTP fields (RFC 9110 section 5). */
-export function isHeaderPairs(text: string): boolean {
-  const pairs = readPairs(text);
-  return (
-    pairs !== null &&
-    Object.entries(pairs).every(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value))
-  );
-}
-
-/** Plain http on this machine alone. No credentials, and no fragment, which no request carries. */
-export function isWebhookUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
-}
-
-/** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
-export function isWebhookSecret(text: string): boolean {
-  const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
-  if (encoded === undefined) return false;
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
-}
+/** By the name of the format in the schema. */
+export const formats = {
+  host: isHost,
+  /** An IPv6 address is in brackets. */
+  'host-port': (text: string) => {
+    const [, name = '', port] = /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
+    return port !== undefined && Number(port) <= 65_535 && isHost(name.replace(/^\[|\]$/g, ''));
+  },
+  'http-url': isHttpUrl,
+  /** Several with commas between them. */
+  'http-urls': (text: string) => text.split(',').every((url) => isHttpUrl(url.trim())),
+  /** Without credentials. */
+  'web-link': (text: string) =>
+    /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text),
+  /** `redis[s]://[[user]:password@]host[:port][/database]`, without options. */
+  'redis-url': (text: string) => {
+    if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
+    const { hostname, pathname } = new URL(text);
+    return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
+  },
+  /** A path, a URL without credentials, query and fragment, or `none`. */
+  contract: (text: string) => !isRemote(text) || isHttpUrl(text),
+  'own-header': isOwnHeader,
+  /** RFC 4632 section 3.1, RFC 4291 section 2.3. */
+  cidr: (text: string) => {
+    const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
+    if (isIPv4(address)) return Number(prefix) <= 32;
+    return isIPv6(address) && Number(prefix) <= 128;
+  },
+  /** A block begins with its first address. */
+  'address-block': (text: string) => parseCidr(text) !== null,
+  /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
+  'web-origin': (text: string) => {
+    if (text === '*') return true;
+    if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
+    return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
+  },
+  /** OpenTelemetry's `key=value,key=value`. */
+  'otel-pairs': (text: string) => readPairs(text) !== null,
+  /** With names and values of HTTP fields (RFC 9110 section 5). */
+  'otlp-headers': (text: string) => {
+    const isField = ([name, value]: [string, string]) =>
+      /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value);
+    const pairs = readPairs(text);
+    return pairs !== null && Object.entries(pairs).every(isField);
+  },
+  /** Plain http on this machine alone. No credentials, and no fragment, which no request carries. */
+  'webhook-url': (text: string) => {
+    if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text)) return false;
+    const { protocol, hostname } = new URL(text);
+    return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  },
+  /** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+  'webhook-secret': (text: string) => {
+    const encoded = text.replace(/^whsec_/, '');
+    const bytes = Buffer.from(encoded, 'base64');
+    return text !== encoded && bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+  },
+};

@@ -46,9 +46,12 @@ export function schemaOf(name: SchemaName): Schema {
 
 /** Its own keywords take precedence over `allOf` and `$ref`. */
 export function flatten(schema: Schema, root: Schema): Schema {
-  const target = schema.$ref === undefined ? undefined : root.definitions?.[schema.$ref.replace('#/definitions/', '')];
-  const parts = [...(target === undefined ? [] : [target]), ...(schema.allOf ?? [])];
-  return Object.assign({}, ...parts.map((part) => flatten(part, root)), schema);
+  return Object.assign({}, ...partsOf(schema, root).map((part) => flatten(part, root)), schema);
+}
+
+export function partsOf({ $ref, allOf = [] }: Schema, root: Schema): readonly Schema[] {
+  const target = $ref === undefined ? undefined : root.definitions?.[$ref.replace('#/definitions/', '')];
+  return target === undefined ? allOf : [target, ...allOf];
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

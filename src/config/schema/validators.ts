@@ -1,24 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { isOwnHeader } from '../../common/carriers.ts';
-import { isContractPlace } from '../contract/place.ts';
 import { parseDuration, parseSize } from '../units.ts';
-import {
-  isAddressBlock,
-  isCidr,
-  isHeaderPairs,
-  isHost,
-  isHostPort,
-  isHttpLink,
-  isHttpUrl,
-  isHttpUrls,
-  isPairs,
-  isRedisUrl,
-  isWebhookSecret,
-  isWebhookUrl,
-  isWebOrigin,
-} from './formats.ts';
-import { isObject, type Schema, type SchemaName, schemaOf } from './schema.ts';
+import { formats } from './formats.ts';
+import { isObject, partsOf, type Schema, type SchemaName, schemaOf } from './schema.ts';
 
 let shared: Ajv | undefined;
 const compiled = new Map<Schema, ValidateFunction>();
@@ -51,24 +35,6 @@ function createAjv(): Ajv {
   for (const [format, check] of Object.entries(formats)) ajv.addFormat(format, check);
   return ajv;
 }
-
-const formats = {
-  host: isHost,
-  'host-port': isHostPort,
-  'http-url': isHttpUrl,
-  'http-urls': isHttpUrls,
-  'redis-url': isRedisUrl,
-  contract: isContractPlace,
-  'own-header': isOwnHeader,
-  cidr: isCidr,
-  'address-block': isAddressBlock,
-  'web-origin': isWebOrigin,
-  'web-link': isHttpLink,
-  'otel-pairs': isPairs,
-  'otlp-headers': isHeaderPairs,
-  'webhook-url': isWebhookUrl,
-  'webhook-secret': isWebhookSecret,
-};
 
 /** The pattern beside it refuses other values. */
 function between([min, max]: readonly [string, string]) {
@@ -134,9 +100,7 @@ function isDefault(value: unknown, schema: Schema): boolean {
 
 /** `null` if several schemas decide. */
 function soleTarget(schema: Schema, root: Schema): Schema | null {
-  const { allOf = [], $ref } = schema;
-  const parts = $ref === undefined ? allOf : [...allOf, root.definitions?.[$ref.replace('#/definitions/', '')]];
-  const [only, ...more] = parts;
+  const [only, ...more] = partsOf(schema, root);
   return only !== undefined && more.length === 0 && hasOnly(schema, REFERENCE) ? only : null;
 }
 

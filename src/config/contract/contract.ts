@@ -16,17 +16,13 @@ const EMPTY = JSON.stringify({
   paths: {},
 });
 
-/**
- * @throws ContractError with every mistake.
- */
+/** Throws ContractError with every mistake. */
 export function loadContract(file: string, reading: openapi.ContractOptions = {}): ReadContract {
   const { compiled, notes } = checkContract(file, reading);
   return Object.assign(openapi.atOnce(createContract(compiled)), { notes });
 }
 
-/**
- * @throws ContractError with every mistake.
- */
+/** Throws ContractError with every mistake. */
 export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
   const empty = file === NO_CONTRACT ? { text: EMPTY } : {};
   return openapi.checkContract(file, { ...reading, ...empty, extensions: GATEWAY_FIELDS });

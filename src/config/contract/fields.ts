@@ -12,7 +12,7 @@ import { suggest } from '../../common/suggest.ts';
 import type { Window } from '../../limits/limits.ts';
 import { type LimitFields, RATELIMIT, Ratelimits } from './limits.ts';
 import { isPublic, REQUIRED_SCOPES, readRequiredScopes, readSecuritySchemes, type SecurityFields } from './security.ts';
-import { NamedUpstreams, UPSTREAM } from './upstreams.ts';
+import { readUpstreams, UPSTREAM } from './upstreams.ts';
 
 export interface OperationFields extends LimitFields {
   /** A key needs all of them. */
@@ -32,7 +32,7 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
   read(document, operations, findings) {
     rejectMisplaced(document, findings);
     rejectMisspelled(objectsIn(document.root.tags), findings);
-    const upstreams = new NamedUpstreams(document, findings);
+    const upstreamOf = readUpstreams(document, findings);
     const ratelimits = new Ratelimits(document, operations, findings);
     return {
       fieldsOf: (operation, node) => {
@@ -40,7 +40,7 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = 
         return {
           ...ratelimits.fieldsOf(operation, node),
           requiredScopes,
-          upstream: upstreams.of(operation, node),
+          upstream: upstreamOf(operation, node),
           isPublic: isPublic(document, node, requiredScopes, findings),
         };
       },

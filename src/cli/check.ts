@@ -66,7 +66,7 @@ async function readContract(config: Config, note: (text: string) => void): Promi
   try {
     const remote = isRemote(file) ? await fetchOrCopy(file, config.data) : null;
     if (remote?.copy) note(copyNote(remote.copy));
-    const contract = loadContract(file, { ...reading, ...(remote && { text: remote.fetched.text }) });
+    const contract = loadContract(file, { ...reading, text: remote?.fetched.text });
     print(contract.notes);
     return contract;
   } catch (error) {

@@ -2,7 +2,7 @@ import { type Argument, type Command, InvalidArgumentError, Option } from 'comma
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
-import { type Api, CallError, type Connection } from './connect/api.ts';
+import { type Api, CommandError, type Connection } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,6 +55,13 @@ export function command(usage: string, about: string, details: Details): Command
   return { usage, about, ...details };
 }
 
+/** Loads the modules of a command when it runs. */
+export function lazily<O>(
+  load: () => Promise<(terminal: Terminal, options: O) => Promise<void>>,
+): NonNullable<Details['run']> {
+  return async (terminal, options) => await (await load())(terminal, options as O);
+}
+
 /** A command that makes a call of the admin API and prints the result. */
 export function call<O extends object, T>(
   usage: string,
@@ -68,7 +75,7 @@ export function call<O extends object, T>(
         const result = await ask(api, made.opts<O & Record<string, unknown>>(), ...args);
         await print(terminal, options, result, view);
         const reason = failure(result);
-        if (reason !== null) throw new CallError(reason);
+        if (reason !== null) throw new CommandError(reason);
       }),
   });
 }
@@ -145,9 +152,9 @@ export async function everyPage<T, Name extends string>(
   }
 }
 
-/** Throws CallError for a secret: paths are logged. */
+/** Throws CommandError for a secret: paths are logged. */
 export function segment(text: string): string {
-  if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
+  if (holdsSecret(text)) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
+import { shortList } from './output.ts';
 
 /** What the contract means for paths and keys. */
 export function contractNotes(
@@ -14,7 +15,12 @@ export function contractNotes(
     prefix
       ? `request paths begin with ${prefixes.filter((one) => one !== '').join(' or ')}, the path of servers`
       : null,
-    open.length === 0 ? null : `without a key: ${named(open.map(({ id }) => id))} (security of the contract)`,
+    open.length === 0
+      ? null
+      : `without a key: ${shortList(
+          open.map(({ id }) => id),
+          MAX_NAMED,
+        )} (security of the contract)`,
     sharesAuthorization && keys.carriers === null ? SHARED_AUTHORIZATION : null,
   ].filter((note) => note !== null);
 }
@@ -23,6 +29,3 @@ const SHARED_AUTHORIZATION =
   'Authorization: Bearer carries the key and does not reach the backend; if the backend has tokens of its own, set keys.carriers: [{ header: X-API-Key }]';
 
 const MAX_NAMED = 10;
-
-const named = (ids: readonly string[]): string =>
-  ids.length <= MAX_NAMED ? ids.join(', ') : `${ids.slice(0, MAX_NAMED).join(', ')} and ${ids.length - MAX_NAMED} more`;

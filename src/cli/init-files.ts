@@ -1,47 +1,37 @@
-/** What gateway.yaml says beside the defaults. */
-export interface GatewayFile {
-  readonly backend: string;
-  /** A path relative to the folder of the file, a URL, or `none`. */
-  readonly contract: string;
+import type { Contract } from '../config/contract/contract.ts';
+
+export interface ReadDocument {
+  readonly contract: Pick<Contract, 'operations' | 'exempted' | 'isForGateway'>;
+  /** `pass`: parts of the document are not supported. */
   readonly onUnsupported: 'refuse' | 'pass';
-  /** Of `operations`, those that are not validated. */
-  readonly exempted: number;
-  readonly operations: number;
-  /** The only header for the key; `null`: as the document says. */
-  readonly keyHeader: string | null;
 }
 
-/** The text of gateway.yaml, with a reason for each setting. */
-export function gatewayFile({
-  backend,
-  contract,
-  onUnsupported,
-  exempted,
-  operations,
-  keyHeader,
-}: GatewayFile): string {
+/**
+ * The text of gateway.yaml, with a reason for each setting. `file`: a path relative to the folder of gateway.yaml, a
+ * URL, or `none`.
+ */
+export function gatewayFile(backend: string, file: string, { contract, onUnsupported }: ReadDocument): string {
+  const { exempted, operations, isForGateway } = contract;
   const why =
-    contract === 'none'
-      ? 'Requests are not validated, and every path is forwarded.'
-      : 'Requests are validated against it.';
+    file === 'none' ? 'Requests are not validated, and every path is forwarded.' : 'Requests are validated against it.';
   const lines = [
     '# Written by storegate init. docs/configuration.md has every setting with its default.',
     'upstream:',
     `  url: ${scalar(backend)} # Your API.`,
     'contract:',
-    `  file: ${scalar(contract)} # ${why}`,
+    `  file: ${scalar(file)} # ${why}`,
     ...(onUnsupported === 'refuse'
       ? []
       : [
-          `  onUnsupported: ${onUnsupported} # ${exempted} of ${operations} operations have mistakes or unsupported parts;`,
+          `  onUnsupported: ${onUnsupported} # ${exempted.length} of ${operations.length} operations have mistakes or unsupported parts;`,
           '  # storegate check lists them. Their requests are not validated, or get 404 if their path cannot be matched.',
         ]),
-    ...(keyHeader === null
+    ...(isForGateway
       ? []
       : [
           'keys:',
           '  # The key is in this header alone, so that an Authorization header reaches your API unchanged.',
-          `  carriers: [{ header: ${keyHeader} }]`,
+          '  carriers: [{ header: X-API-Key }]',
         ]),
     'plans:',
     '  file: plans.yaml',
@@ -49,8 +39,8 @@ export function gatewayFile({
   return `${lines.join('\n')}\n`;
 }
 
-export function plansFile(): string {
-  return `# Written by storegate init. A request counts in every window of its plan. Keys that keep sending after a 429 are banned.
+export const PLANS_FILE = `\
+# Written by storegate init. A request counts in every window of its plan. Keys that keep sending after a 429 are banned.
 plans:
   free:
     windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }]
@@ -61,7 +51,6 @@ plans:
   enterprise:
     custom: true # Limits are set for each key.
 `;
-}
 
 /** A text as YAML. */
 function scalar(text: string): string {

@@ -4,7 +4,6 @@ import { join, relative, resolve } from 'node:path';
 import { plural } from '@storegate/console/words';
 import { ContractError } from '@storegate/openapi';
 import { keyField } from '../common/carriers.ts';
-import { ExpectedError } from '../common/expected-error.ts';
 import type { Config } from '../config/config.ts';
 import { type Contract, loadContract } from '../config/contract/contract.ts';
 import { isFile, isRemote, NO_CONTRACT } from '../config/contract/place.ts';
@@ -14,10 +13,10 @@ import { isHttpUrl } from '../config/schema/formats.ts';
 import { createKey } from '../keys/manage.ts';
 import { fetchContract } from '../run/contracts/remote.ts';
 import { tuneEngine } from '../run/engine.ts';
-import { CallError } from './connect/api.ts';
+import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
-import { type GatewayFile, gatewayFile, plansFile } from './init-files.ts';
+import { gatewayFile, PLANS_FILE, type ReadDocument } from './init-files.ts';
 import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,15 +33,6 @@ export interface InitOptions {
 /** The files that init writes win over these variables. */
 const WRITTEN = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_CONTRACT: '', STOREGATE_PLANS: '', STORE_URL: '' };
 
-interface Loading {
-  readonly config: Config;
-  readonly load: () => Config;
-}
-
-class InitError extends ExpectedError {
-  override name = 'InitError';
-}
-
 /** Milliseconds. */
 const TIMEOUT = 10_000;
 
@@ -57,19 +47,16 @@ export async function init(terminal: Terminal, options: InitOptions): Promise<vo
   const place = await contractFrom(terminal, options);
   const status = await statusOf(backend);
   print(terminal, 'Backend', `${backend} responds (GET /: ${status})`);
-  const { contract, onUnsupported, exempted } = await contractAt(place, terminal.cwd);
-  print(terminal, 'Contract', describe(contract, place, exempted));
+  const document = await documentAt(place, terminal.cwd);
+  print(terminal, 'Contract', describe(document.contract, place));
 
   const file = isFile(place) ? relative(folder, resolve(terminal.cwd, place)) : place;
   const load = () => loadConfig({ cwd: folder, env: { ...terminal.env, ...WRITTEN } });
-  const config = await writeFiles(folder, load, {
-    ...{ backend, contract: file, onUnsupported, exempted, operations: contract.operations.length },
-    keyHeader: contract.isForGateway ? null : 'X-API-Key',
-  });
+  const config = await writeFiles(folder, load, gatewayFile(backend, file, document));
   print(terminal, 'Written', `gateway.yaml, plans.yaml in ${folder}`);
   const key = await makeKey(config);
   print(terminal, 'Key', `${key} (plan free, account me; shown only once)`);
-  if (options.start) await runGateway(terminal, { config, load }, key);
+  if (options.start) await runGateway(terminal, config, load, key);
   else print(terminal, 'Next', 'npx storegate serve');
 }
 
@@ -79,17 +66,17 @@ function refuseExisting(folder: string): void {
   for (const name of ['gateway.yaml', 'plans.yaml']) {
     const file = join(folder, name);
     if (existsSync(file))
-      throw new InitError(`${file} exists, and init overwrites no file. Choose another --directory.`);
+      throw new CommandError(`${file} exists, and init overwrites no file. Choose another --directory.`);
   }
 }
 
 async function backendFrom({ ask }: Terminal, { backend, yes }: InitOptions): Promise<string> {
   const asked = backend ?? (yes ? undefined : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
-  if (asked === undefined) throw new CallError('--backend is missing: the URL of your API', { failure: 'usage' });
+  if (asked === undefined) throw new CommandError('--backend is missing: the URL of your API', { failure: 'usage' });
   const url = asked.trim();
   if (!isHttpUrl(url)) {
     const form = 'an http or https URL without credentials, query and fragment';
-    throw new CallError(`--backend must be ${form}, such as http://127.0.0.1:3000`, { failure: 'usage' });
+    throw new CommandError(`--backend must be ${form}, such as http://127.0.0.1:3000`, { failure: 'usage' });
   }
   return url.replace(/\/+$/, '');
 }
@@ -98,10 +85,10 @@ async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): 
   const question = 'OpenAPI document, a file or URL (none: requests are not validated): ';
   const asked = contract ?? (yes ? undefined : await ask?.(question));
   if (asked === undefined || asked.trim() === '')
-    throw new CallError('--contract is missing: a file, a URL, or none', { failure: 'usage' });
+    throw new CommandError('--contract is missing: a file, a URL, or none', { failure: 'usage' });
   const place = asked.trim();
   if (!isRemote(place) || isHttpUrl(place)) return place;
-  throw new CallError('--contract must be a file, none, or a URL without credentials, query and fragment', {
+  throw new CommandError('--contract must be a file, none, or a URL without credentials, query and fragment', {
     failure: 'usage',
   });
 }
@@ -110,7 +97,7 @@ async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): 
 async function statusOf(backend: string): Promise<number> {
   const response = await respond(`${backend}/`);
   if (typeof response !== 'string') return response.status;
-  throw new InitError(`${backend} does not respond (${response}). Start your API, or correct --backend.`);
+  throw new CommandError(`${backend} does not respond (${response}). Start your API, or correct --backend.`);
 }
 
 /** Without the body; the reason without a response. */
@@ -126,44 +113,35 @@ async function respond(url: string, init: RequestInit = {}): Promise<Response | 
   }
 }
 
-interface Read {
-  readonly contract: Contract;
-  /** `pass`: parts of the document are not supported. */
-  readonly onUnsupported: 'refuse' | 'pass';
-  /** Operations whose requests are not validated. */
-  readonly exempted: number;
-}
-
-async function contractAt(place: string, cwd: string): Promise<Read> {
+async function documentAt(place: string, cwd: string): Promise<ReadDocument & { readonly contract: Contract }> {
   const file = isFile(place) ? resolve(cwd, place) : place;
-  const text = isRemote(place) ? { text: (await fetchContract(place)).text } : {};
+  const text = isRemote(place) ? (await fetchContract(place)).text : undefined;
   // As the gateway reads it by default.
-  const reading = { ...text, responses: 'off' } as const;
+  const reading = { text, responses: 'off' } as const;
   try {
-    return { contract: loadContract(file, reading), onUnsupported: 'refuse', exempted: 0 };
+    return { contract: loadContract(file, reading), onUnsupported: 'refuse' };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     try {
-      const contract = loadContract(file, { ...reading, onUnsupported: 'pass' });
-      return { contract, onUnsupported: 'pass', exempted: contract.exempted.length };
+      return { contract: loadContract(file, { ...reading, onUnsupported: 'pass' }), onUnsupported: 'pass' };
     } catch (worse) {
       throw worse instanceof ContractError ? error : worse;
     }
   }
 }
 
-function describe({ title, version, operations }: Contract, place: string, exempted: number): string {
+function describe({ title, version, operations, exempted }: Contract, place: string): string {
   if (place === NO_CONTRACT) return 'none: every path is forwarded, and requests are not validated';
   const open = operations.filter(({ isPublic }) => isPublic).length;
   const all = `${title} ${version}, ${plural(operations.length, 'operation')}`.replace(/\s+/g, ' ');
-  return [all, open > 0 ? `${open} without a key` : '', exempted > 0 ? `${exempted} not validated` : '']
+  return [all, open > 0 ? `${open} without a key` : '', exempted.length > 0 ? `${exempted.length} not validated` : '']
     .filter((part) => part !== '')
     .join(', ');
 }
 
 /** The configuration of the new files. If it cannot be used, no file stays. */
-async function writeFiles(folder: string, load: () => Config, settings: GatewayFile): Promise<Config> {
-  const files = { 'gateway.yaml': gatewayFile(settings), 'plans.yaml': plansFile() };
+async function writeFiles(folder: string, load: () => Config, settings: string): Promise<Config> {
+  const files = { 'gateway.yaml': settings, 'plans.yaml': PLANS_FILE };
   const written: string[] = [];
   try {
     await mkdir(folder, { recursive: true });
@@ -175,7 +153,7 @@ async function writeFiles(folder: string, load: () => Config, settings: GatewayF
   } catch (error) {
     for (const file of written) await rm(file);
     const { code, path } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : new InitError(`${path ?? folder} cannot be written (${code}).`);
+    throw code === undefined ? error : new CommandError(`${path ?? folder} cannot be written (${code}).`);
   }
 }
 
@@ -187,7 +165,7 @@ function makeKey(config: Config): Promise<string> {
   });
 }
 
-async function runGateway(terminal: Terminal, { config, load }: Loading, key: string): Promise<void> {
+async function runGateway(terminal: Terminal, config: Config, load: () => Config, key: string): Promise<void> {
   if (!namesStores(config)) throw new TypeError('the settings name a backend');
   tuneEngine();
   try {

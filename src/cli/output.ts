@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { fromNow } from '@storegate/console/words';
-import { CallError } from './connect/api.ts';
+import { CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['json', 'yaml', 'table', 'name'] as const;
@@ -24,7 +24,8 @@ export async function print<T>(terminal: Terminal, options: OutputOptions, value
   if (format === 'table') return terminal.out(view.text(value, new Page(terminal, options)));
   if (format === 'json') return terminal.out(`${JSON.stringify(value)}\n`);
   if (format === 'yaml') return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
-  if (view.names === undefined) throw new CallError('This command has no names for "-o name".', { failure: 'usage' });
+  if (view.names === undefined)
+    throw new CommandError('This command has no names for "-o name".', { failure: 'usage' });
   terminal.out(
     view
       .names(value)
@@ -129,6 +130,12 @@ export class Page {
       over--;
     }
   }
+}
+
+/** The first `most` names, and how many more there are. */
+export function shortList(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
 export const inSentence = (at: string): string => at.replace(/\.\d+(?=Z$)/, '');

@@ -20,7 +20,7 @@ import { tokenCommands } from './commands/tokens.ts';
 import { historyCommand, topCommand } from './commands/traffic.ts';
 import { usageCommands } from './commands/usage.ts';
 import { webhookCommands } from './commands/webhooks.ts';
-import { CallError, type CallFailure } from './connect/api.ts';
+import { type CallFailure, CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 
 export const EXIT_CODES = [
@@ -42,7 +42,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.err(`${maskSecrets(messageOf(error))}\n`);
-    return error instanceof CallError ? EXIT_CODE_OF[error.failure] : 1;
+    return error instanceof CommandError ? EXIT_CODE_OF[error.failure] : 1;
   }
 }
 

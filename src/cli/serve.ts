@@ -1,16 +1,18 @@
-import { ExpectedError, isExpected } from '../common/expected-error.ts';
+import { isExpected } from '../common/expected-error.ts';
 import type { Address, Config, ServedConfig } from '../config/config.ts';
 import { namesStores, sourceOf, withStore } from '../config/describe.ts';
 import { variableOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
-import { formatPosition } from '../config/problems/problems.ts';
+import { formatPlace } from '../config/problems/problems.ts';
 import { Outage } from '../errors/outage.ts';
 import { postponeOptimizing, tuneEngine } from '../run/engine.ts';
 import type { Gateway, Started } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
 import type { Systemd } from '../run/systemd.ts';
 import { RedisError } from '../state/redis/error.ts';
+import type { Store } from '../store/store.ts';
 import { storeFile } from './commands/store.ts';
+import { CommandError } from './connect/api.ts';
 import type { DemoKey } from './demo.ts';
 import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
@@ -25,11 +27,22 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
   postponeOptimizing();
   const systemd = await findSystemd(terminal);
   const config = loadConfig(terminal);
+  let store: Store | null = null;
   try {
-    await serveConfig(terminal, config, { ...options, systemd });
+    const found = await findStore(config);
+    store = found.store;
+    const running = { config: found.served, load: () => loadConfig(terminal), systemd };
+    await runUntilStopped(terminal, running, async ({ contract }, { url, adminUrl, unmigratedKeys }) => {
+      // Only on a terminal: elsewhere the secrets would end up in a log.
+      if (!terminal.isTerminal) return;
+      const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
+      const place = await placeOf(config);
+      terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
+    });
   } catch (error) {
     throw withOrigin(error, config);
   } finally {
+    await store?.close();
     await systemd?.close();
   }
 }
@@ -38,28 +51,6 @@ async function findSystemd({ env, err }: Terminal): Promise<Systemd | null> {
   if (env.NOTIFY_SOCKET === undefined && env.LISTEN_FDS === undefined) return null;
   const { openSystemd } = await import('../run/systemd.ts');
   return openSystemd(env, (sentence) => err(`${sentence}\n`));
-}
-
-async function serveConfig(
-  terminal: Terminal,
-  config: Config,
-  options: ServeOptions & Pick<Running, 'systemd'>,
-): Promise<void> {
-  const { served, stopStore } = await findStore(config);
-  try {
-    const load = () => loadConfig(terminal);
-    const running = { config: served, load, systemd: options.systemd };
-    await runUntilStopped(terminal, running, async (gateway, { url, adminUrl, unmigratedKeys }) => {
-      // Only on a terminal: elsewhere the secrets would end up in a log.
-      if (!terminal.isTerminal) return;
-      const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
-      const { contract } = gateway;
-      const place = await placeOf(config);
-      terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
-    });
-  } finally {
-    await stopStore();
-  }
 }
 
 interface Running {
@@ -91,11 +82,12 @@ export async function runUntilStopped(
   }
 }
 
-async function findStore(config: Config): Promise<{ served: ServedConfig; stopStore: () => Promise<void> }> {
-  if (namesStores(config)) return { served: config, stopStore: async () => {} };
+/** `store`: runs beside the gateway. */
+async function findStore(config: Config): Promise<{ served: ServedConfig; store: Store | null }> {
+  if (namesStores(config)) return { served: config, store: null };
   const { startStore } = await import('./store.ts');
   const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
-  return { served: withStore(config, url), stopStore: () => store.close() };
+  return { served: withStore(config, url), store };
 }
 
 /** Without a password. */
@@ -130,16 +122,12 @@ async function reload(gateway: Gateway, systemd: Systemd | null | undefined): Pr
   }
 }
 
-class UnusableSetting extends ExpectedError {
-  override name = 'UnusableSetting';
-}
-
 /** Reads the message, because workers are other processes. */
 export function withOrigin(error: unknown, config: Config): unknown {
   if (!isExpected(error)) return error;
   const setting = settingIn(error.message, config);
   if (setting === null) return error;
-  return new UnusableSetting(`${error.message} (${originOf(config, setting)})`, { cause: error });
+  return new CommandError(`${error.message} (${originOf(config, setting)})`, { cause: error });
 }
 
 function settingIn(message: string, { listen, admin, data }: Config): string | null {
@@ -154,8 +142,6 @@ function settingIn(message: string, { listen, admin, data }: Config): string | n
 function originOf(config: Config, setting: string): string {
   const origin = sourceOf(config, setting);
   if (origin.kind === 'environment') return origin.name;
-  if (origin.kind === 'file') {
-    return `${setting} in ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
-  }
+  if (origin.kind === 'file') return `${setting} in ${formatPlace(origin.file, origin.position)}`;
   return `the default; ${variableOf(setting)} sets another`;
 }

@@ -1,15 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ExpectedError } from '../common/expected-error.ts';
 import { seedStore } from '../store/seed.ts';
 import { createStore, type Store } from '../store/store.ts';
+import { CommandError } from './connect/api.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
-export class StoreError extends ExpectedError {
-  override name = 'StoreError';
-}
-
-/** Throws StoreError. */
+/** Throws CommandError. */
 export async function startStore(
   file: string,
   address: { host: string; port: number },
@@ -23,7 +19,7 @@ export async function startStore(
     return { store, url };
   } catch (error) {
     await store?.close();
-    throw new StoreError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Not a bug: the operator can correct its cause. The message is complete, so the stack is not shown. */
 export abstract class ExpectedError extends Error {
-  abstract override readonly name: string;
+  override readonly name: string = this.constructor.name;
 }
 
 /** Also matches the contract package's error by name, because commands start without loading that package. */

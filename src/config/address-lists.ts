@@ -9,11 +9,6 @@ import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
 export type AddressEntry = string | { readonly file: string };
 
-interface ListSettings {
-  readonly allow?: readonly AddressEntry[];
-  readonly deny?: readonly AddressEntry[];
-}
-
 /** Bytes: half a million addresses. */
 const MAX_FILE_SIZE = 8 * 1024 * 1024;
 const MAX_REPORTED = 20;
@@ -50,7 +45,7 @@ export function readListFiles(written: Settings, cwd: string) {
   function valueWithEntries(name: string, { value }: Setting): unknown {
     if (name === 'addresses.allow' || name === 'addresses.deny') return withEntries(value, name === 'addresses.allow');
     if (name !== 'mounts' || !Array.isArray(value)) return value;
-    return value.map((mount: { readonly addresses?: ListSettings }) => {
+    return value.map((mount: { readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>> }) => {
       const { allow, deny } = mount.addresses ?? {};
       if (allow === undefined && deny === undefined) return mount;
       return {
@@ -107,16 +102,11 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
   const problems: Problem[] = [];
   let wrong = 0;
   for (const [i, line] of text.split('\n').entries()) {
-    const entry = withoutComment(line);
+    const entry = line.replace(/[#;].*/s, '').trim();
     if (entry === '') continue;
     if (parseCidr(entry) !== null) entries.push(entry);
     else if (++wrong <= MAX_REPORTED) problems.push(problemOf(name, `${EXPECTED}, is ${quote(entry)}`, i + 1));
   }
   if (wrong > MAX_REPORTED) problems.push(problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`));
   return { entries: Object.freeze(entries), problems };
-}
-
-function withoutComment(line: string): string {
-  const comment = line.search(/[#;]/);
-  return (comment === -1 ? line : line.slice(0, comment)).trim();
 }

@@ -91,13 +91,6 @@ type ServerFiles = Config['admin']['tls'] & Pick<ServerMaterial, 'minVersion'>;
 
 type ClientFiles = Config['upstream']['tls'];
 
-interface PairSettings {
-  readonly cert: string;
-  readonly key: string;
-}
-
-const pairOf = (setting: string): PairSettings => ({ cert: `${setting}.cert`, key: `${setting}.key` });
-
 class Reader {
   readonly problems: Problem[] = [];
   readonly files: string[] = [];
@@ -110,8 +103,8 @@ class Reader {
   }
 
   server(setting: string, { cert, key, certificates, minVersion, clientCa }: ServerFiles): ServerMaterial | null {
-    const first = this.#pair(pairOf(setting), cert, key);
-    const more = certificates.map((one, i) => this.#pair(pairOf(`${setting}.certificates[${i}]`), one.cert, one.key));
+    const first = this.#pair(setting, cert, key);
+    const more = certificates.map((one, i) => this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key));
     const trusted = clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
     const pairs = [first, ...more].filter((pair) => pair !== null);
     if (pairs.length === 0) {
@@ -130,7 +123,7 @@ class Reader {
   client(setting: string, { ca, cert, key, serverName }: ClientFiles): ClientMaterial | null {
     if (ca === null && cert === null && key === null && serverName === null) return null;
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
-    const own = this.#pair(pairOf(setting), cert, key);
+    const own = this.#pair(setting, cert, key);
     const material = { ca: trusted?.text ?? null, cert: own?.cert ?? null, key: own?.key ?? null, serverName };
     this.#tryOut(`${setting}.cert`, () => clientTls(material));
     return material;
@@ -138,28 +131,30 @@ class Reader {
 
   receiver({ certificate, clientCertificate, clientKey }: Tracing): void {
     if (certificate !== null) this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
-    this.#pair({ cert: 'tracing.clientCertificate', key: 'tracing.clientKey' }, clientCertificate, clientKey);
+    this.#pair('tracing', clientCertificate, clientKey, ['clientCertificate', 'clientKey']);
   }
 
   /** `null` without a certificate, or if it is invalid. */
-  #pair(settings: PairSettings, cert: string | null, key: string | null): Pair | null {
+  #pair(section: string, cert: string | null, key: string | null, names = ['cert', 'key']): Pair | null {
     if (cert === null && key === null) return null;
+    const [certSetting, keySetting] = names.map((name) => `${section}.${name}`) as [string, string];
     if (cert === null || key === null) {
-      const [given, missing] = cert === null ? [settings.key, settings.cert] : [settings.cert, settings.key];
+      const [given, missing] = cert === null ? [keySetting, certSetting] : [certSetting, keySetting];
       this.#blame(given, `needs ${named(missing)} beside it`);
       return null;
     }
-    const chain = this.#read(settings.cert, cert, certificatesIn);
-    const own = this.#read(settings.key, key, keyIn);
+    const chain = this.#read(certSetting, cert, certificatesIn);
+    const own = this.#read(keySetting, key, keyIn);
     if (chain === null || own === null) return null;
     const [leaf] = chain.value as [X509Certificate];
     if (!leaf.checkPrivateKey(own.value)) {
-      this.#blame(settings.key, 'the private key in its file does not belong to the certificate beside it');
+      this.#blame(keySetting, 'the private key in its file does not belong to the certificate beside it');
       return null;
     }
     const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     this.terms.push({ file: cert, notBefore, notAfter });
-    if (isOpenToAll(key)) this.notes.push(`${settings.key}: everybody on this machine can read its file`);
+    if ((statSync(key).mode & 0o004) !== 0)
+      this.notes.push(`${keySetting}: everybody on this machine can read its file`);
     return { file: cert, cert: chain.text, key: own.text, names: namesIn(leaf), notBefore, notAfter };
   }
 
@@ -199,8 +194,4 @@ class Reader {
 function named(setting: string): string {
   const variable = variableOf(setting);
   return variable === undefined ? setting : `${setting} (${variable})`;
-}
-
-function isOpenToAll(file: string): boolean {
-  return (statSync(file).mode & 0o004) !== 0;
 }

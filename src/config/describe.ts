@@ -1,19 +1,10 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config, ServedConfig } from './config.ts';
-import { formatPosition } from './problems/problems.ts';
+import { formatPlace } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Schema } from './schema/schema.ts';
-import { type Origin, type Settings, settingSchema } from './settings.ts';
+import { entryOf, type Origin, type Settings, settingSchema } from './settings.ts';
 import { storesIn } from './upstreams.ts';
-
-/** Safe to show to people. */
-export interface SettingDescription {
-  readonly name: string;
-  /** In JSON; secrets are masked. */
-  readonly value: string;
-  /** `environment STOREGATE_PORT`, `file config/gateway.yaml:12:5` or `default`. */
-  readonly source: string;
-}
 
 const settingsByConfig = new WeakMap<Config, Settings>();
 
@@ -35,8 +26,11 @@ export function namesStores(config: Config): config is ServedConfig {
   return config.upstream.stores.length > 0;
 }
 
-/** In the order of gateway.yaml. */
-export function describeConfig(config: Config): readonly SettingDescription[] {
+/**
+ * In the order of gateway.yaml. `value`: in JSON, with masked secrets. `source`: `environment STOREGATE_PORT`,
+ * `file config/gateway.yaml:12:5` or `default`.
+ */
+export function describeConfig(config: Config) {
   return [...settingsBehind(config)].map(([name, setting]) => ({
     name,
     value: show(setting.value, settingSchema(name)['x-secret']),
@@ -44,13 +38,9 @@ export function describeConfig(config: Config): readonly SettingDescription[] {
   }));
 }
 
-/**
- * @param name dotted, such as `listen.port`
- */
+/** By its dotted name, such as `listen.port`. */
 export function sourceOf(config: Config, name: string): Origin {
-  const setting = settingsBehind(config).get(name);
-  if (setting === undefined) throw new TypeError(`unknown setting ${name}`);
-  return setting.origin;
+  return entryOf(settingsBehind(config), name).origin;
 }
 
 export function settingsBehind(config: Config): Settings {
@@ -68,5 +58,5 @@ function show(value: unknown, secret: Schema['x-secret']): string {
 function showOrigin(origin: Origin): string {
   if (origin.kind === 'environment') return `environment ${origin.name}`;
   if (origin.kind === 'default') return 'default';
-  return `file ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
+  return `file ${formatPlace(origin.file, origin.position)}`;
 }

@@ -48,9 +48,7 @@ interface Variable {
   readonly value: unknown;
 }
 
-/**
- * @param cwd the base of relative paths of secrets
- */
+/** `cwd`: the base of relative paths of secrets. */
 export function readEnvironment(env: Environment, cwd: string) {
   const { values, unread } = given(env, cwd);
   const wrong = [...wrongValues(values), ...unread];
@@ -73,15 +71,15 @@ interface WrongValue {
 function given(env: Environment, cwd: string): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
   const values = new Map<string, Variable>();
   const unread: WrongValue[] = [];
-  const isOff = isIntended(DISABLED, env[DISABLED] ?? '');
+  const isOff = env[DISABLED]?.toLowerCase() === 'true';
   for (const [setting, schema] of settingsOf('gateway')) {
     for (const name of variablesOf(schema)) {
-      if (isOff && name !== DISABLED && name.startsWith(OPEN_TELEMETRY)) continue;
+      if (name === DISABLED ? !isOff : isOff && name.startsWith(OPEN_TELEMETRY)) continue;
       const text = env[name];
       const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
       if (secret?.value === null) unread.push({ setting, problem: problemOf(secret.name, secret.message) });
       else if (secret) values.set(setting, { name: secret.name, value: secret.value });
-      else if (text && isIntended(name, text)) values.set(setting, { name, value: toValue(schema, name, text) });
+      else if (text) values.set(setting, { name, value: toValue(schema, name, text) });
     }
   }
   return { values, unread };
@@ -90,13 +88,8 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
 /** Durations in milliseconds, without a unit, by its specification. */
 const OPEN_TELEMETRY = 'OTEL_';
 
-/** If true, the other variables of OpenTelemetry are ignored. */
+/** If `true`, the other variables of OpenTelemetry are ignored; by its specification, other values have no effect. */
 const DISABLED = 'OTEL_SDK_DISABLED';
-
-/** By the specification, only `true` has an effect. */
-function isIntended(name: string, text: string): boolean {
-  return name !== DISABLED || text.toLowerCase() === 'true';
-}
 
 /** Text that is not a number stays text, so that the schema refuses it. */
 function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): number | string {

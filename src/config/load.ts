@@ -37,12 +37,6 @@ export interface LoadOptions {
   readonly files?: Partial<Files>;
 }
 
-/** The settings of the working directory; `null`: none. */
-function fileIn(cwd: string): string | null {
-  const file = resolve(cwd, 'gateway.yaml');
-  return existsSync(file) ? file : null;
-}
-
 /**
  * Environment overrides gateway.yaml, which overrides the default.
  *
@@ -51,7 +45,8 @@ function fileIn(cwd: string): string | null {
 export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
-  const gateway = resolve(cwd, environment.file ?? fileIn(cwd) ?? shipped.gateway);
+  const own = resolve(cwd, 'gateway.yaml');
+  const gateway = resolve(cwd, environment.file ?? (existsSync(own) ? own : shipped.gateway));
   const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
   const lists = readListFiles(settings, cwd);
   const { plans, problems: planProblems } = readPlans(resolve(cwd, settingValue<string>(settings, 'plans.file')), cwd);

@@ -37,9 +37,7 @@ interface BansEntry {
   readonly decay: string;
 }
 
-/**
- * @param file absolute, or relative to `cwd` @throws {ConfigError} with every mistake in it
- */
+/** `file`: absolute, or relative to `cwd`. Throws ConfigError with every mistake in it. */
 export function loadPlans(file: string, cwd = process.cwd()): Plans {
   const { plans, problems } = readPlans(resolve(cwd, file), cwd);
   if (plans === null) throw new ConfigError(problems);

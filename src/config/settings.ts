@@ -32,18 +32,16 @@ function* settingsIn(section: Schema, root: Schema, prefix: string): Generator<[
   }
 }
 
-export function settingSchema(name: string): Schema {
-  const schema = settingsOf('gateway').get(name);
-  if (schema === undefined) throw new TypeError(`unknown setting ${name}`);
-  return schema;
+export function entryOf<T>(settings: ReadonlyMap<string, T>, name: string): T {
+  const entry = settings.get(name);
+  if (entry === undefined) throw new TypeError(`unknown setting ${name}`);
+  return entry;
 }
 
+export const settingSchema = (name: string): Schema => entryOf(settingsOf('gateway'), name);
+
 /** The schema has checked it, so the caller knows its type. */
-export function settingValue<T>(settings: Settings, name: string): T {
-  const setting = settings.get(name);
-  if (setting === undefined) throw new TypeError(`unknown setting ${name}`);
-  return setting.value as T;
-}
+export const settingValue = <T>(settings: Settings, name: string): T => entryOf(settings, name).value as T;
 
 /** `undefined` if left out. An empty section sets nothing. */
 export function valueAt(document: unknown, name: string): unknown {
@@ -51,14 +49,14 @@ export function valueAt(document: unknown, name: string): unknown {
 }
 
 export function putAt(document: Record<string, unknown>, name: string, value: unknown): void {
-  const [key = '', ...rest] = name.split('.');
-  if (rest.length === 0) {
-    document[key] = value;
-    return;
+  const keys = name.split('.');
+  const last = keys.pop()!;
+  let section = document;
+  for (const key of keys) {
+    section[key] ??= {};
+    section = section[key] as Record<string, unknown>;
   }
-  const section = (document[key] ?? {}) as Record<string, unknown>;
-  document[key] = section;
-  putAt(section, rest.join('.'), value);
+  section[last] = value;
 }
 
 export function documentOf(settings: Settings): Readonly<Record<string, unknown>> {

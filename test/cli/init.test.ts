@@ -91,8 +91,8 @@ describe('writes only what differs from the defaults', () => {
   });
 
   test('texts that YAML would read differently', () => {
-    const settings = { onUnsupported: 'refuse', exempted: 0, operations: 1, keyHeader: null } as const;
-    const text = gatewayFile({ ...settings, backend: 'http://[::1]:80/a#b', contract: '1.0' });
+    const contract = { exempted: [], operations: [], isForGateway: true };
+    const text = gatewayFile('http://[::1]:80/a#b', '1.0', { contract, onUnsupported: 'refuse' });
     expect(text).toContain('  url: "http://[::1]:80/a#b" # ');
     expect(text).toContain('  file: "1.0" # ');
   });

@@ -1,6 +1,6 @@
 import type { Audit, Entry, QueryOf } from '@storegate/console';
 import { call, command, type Options, option, time, wholeNumber, withApi } from '../command.ts';
-import { type Api, CallError } from '../connect/api.ts';
+import { type Api, CommandError } from '../connect/api.ts';
 import { listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -55,7 +55,7 @@ function changeIn({ before, after }: Entry): string {
     .join('; ');
 }
 
-/** Oldest first. Throws CallError if entry `after` does not exist. */
+/** Oldest first. Throws CommandError if entry `after` does not exist. */
 async function exportAudit(
   { out, err, unread }: Terminal,
   api: Api,
@@ -79,7 +79,7 @@ async function exportAudit(
   async function refuseUnknown(): Promise<void> {
     const newest = (await list({ limit: 1 })).entries[0]?.number ?? 0;
     if (newest >= after) return;
-    throw new CallError(
+    throw new CommandError(
       `Entry ${after} does not exist (newest: ${newest}). This is not the log that you exported from.`,
     );
   }

@@ -6,12 +6,11 @@ import { inSentence, listView } from '../output.ts';
 import { windowsTable } from './usage.ts';
 
 const BANS = listView(
-  ['key', 'account', 'plan', 'since', 'until', 'level', 'next duration', 'resets', 'by', 'reason', 'history'],
+  ['key', 'account', 'plan', 'since', 'until', 'level', 'nextDuration', 'resets', 'by', 'reason', 'history'],
   'No bans.',
   ({ key, account }) => key ?? account,
-  ({ nextDuration, resetsAt, history, ...ban }: Ban) => ({
+  ({ resetsAt, history, ...ban }: Ban) => ({
     ...ban,
-    'next duration': nextDuration,
     resets: resetsAt,
     history: history && recordInWords(history, inSentence),
   }),

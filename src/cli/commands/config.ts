@@ -6,10 +6,9 @@ import type { View } from '../output.ts';
 const DIFF: View<ConfigDiff> = {
   text: (diff, page) =>
     page.table(
-      ['type', 'name', 'in force', 'in the files', 'source', 'restart'],
-      differencesIn(diff).map(({ inForce, inFiles, restart, ...rest }) => ({
+      ['type', 'name', 'inForce', 'in the files', 'source', 'restart'],
+      differencesIn(diff).map(({ inFiles, restart, ...rest }) => ({
         ...rest,
-        'in force': inForce,
         'in the files': inFiles,
         restart: restart ? 'needed' : null,
       })),

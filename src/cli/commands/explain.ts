@@ -9,7 +9,7 @@ import {
   stepsOf,
 } from '@storegate/console/words';
 import { call, segment } from '../command.ts';
-import { CallError } from '../connect/api.ts';
+import { CommandError } from '../connect/api.ts';
 import { inSentence, safeText, type View } from '../output.ts';
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -38,7 +38,7 @@ export const explainCommand = call('explain <request-id>', 'explain how a recent
   examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
   async ask(api, _options, id) {
     const path = `/requests/${segment(id)}` as const;
-    if (!REQUEST_ID.test(id)) throw new CallError(notAnId(id), { failure: 'usage' });
+    if (!REQUEST_ID.test(id)) throw new CommandError(notAnId(id), { failure: 'usage' });
     return { asked: id, ...(await api.call('GET', path)) };
   },
   view: explainedView,

@@ -1,7 +1,7 @@
 import type { Key } from '@storegate/console';
 import { plural } from '@storegate/console/words';
 import { command, type Options, option, withApi } from '../command.ts';
-import { CallError } from '../connect/api.ts';
+import { CommandError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
@@ -51,13 +51,12 @@ const IMPORTED = doneView(
   ({ id }) => id,
 );
 
-/** Throws CallError after it has printed the keys that cannot be imported. */
+/** Throws CommandError after it has printed the keys that cannot be imported. */
 async function importFromFile(terminal: Terminal, options: Options & ImportOptions): Promise<void> {
   const { importFile } = await import('../importing/import-file.ts');
-  const { file, format, dryRun = false, skipBad, plan, account } = options;
+  const { file, dryRun = false, skipBad } = options;
   await withApi(terminal, options, async (api) => {
-    const used = Object.entries({ format, dryRun, skipBad, plan, account }).filter(([, value]) => value !== undefined);
-    const tally = await importFile(terminal, api, { file, ...Object.fromEntries(used) });
+    const tally = await importFile(terminal, api, options);
     const { imported, already, bad, problems, moreProblems } = tally;
     terminal.err(badRows(tally));
     if (tally.hadSecrets)
@@ -69,7 +68,7 @@ async function importFromFile(terminal: Terminal, options: Options & ImportOptio
       { dryRun, imported, already, bad, problems, moreProblems },
       isRefused ? NOTHING : SUMMARY,
     );
-    if (bad > 0) throw new CallError(refusal(tally, options));
+    if (bad > 0) throw new CommandError(refusal(tally, options));
   });
 }
 

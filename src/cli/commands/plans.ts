@@ -10,7 +10,7 @@ import {
 } from '@storegate/console/words';
 import { InvalidArgumentError } from 'commander';
 import { call, command, option, repeated, segment, wholeNumber } from '../command.ts';
-import { CallError } from '../connect/api.ts';
+import { CommandError } from '../connect/api.ts';
 import { cardView, inSentence, listView, type Page, type View } from '../output.ts';
 
 interface Changes {
@@ -107,7 +107,7 @@ function showLastDay(day: LastDay, page: Page): string {
   ].join('');
 }
 
-/** Throws CallError without a change, and for limits of a plan without limits. */
+/** Throws CommandError without a change, and for limits of a plan without limits. */
 function bodyOf(changes: Changes): BodyOf<'setPlan'> {
   const { limits, custom, drop, count, concurrency, weight } = changes;
   const body = {
@@ -120,7 +120,7 @@ function bodyOf(changes: Changes): BodyOf<'setPlan'> {
   };
   const isContradiction = custom && (limits !== undefined || drop !== undefined);
   if (isContradiction || Object.values(body).every((value) => value === undefined))
-    throw new CallError('Use either --limits or --custom; --drop removes a window.', { failure: 'usage' });
+    throw new CommandError('Use either --limits or --custom; --drop removes a window.', { failure: 'usage' });
   return body;
 }
 

@@ -1,7 +1,7 @@
 import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
 import { missingGateways, NO_GATEWAY } from '@storegate/console/words';
 import { command, type Options, option, wholeNumber, withApi } from '../command.ts';
-import { CallError } from '../connect/api.ts';
+import { CommandError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -63,7 +63,7 @@ function rowOf({ id, at, status, code, operation, key, address, repeated }: Refu
   };
 }
 
-/** Prints events, oldest first; notes go to standard error. It throws CallError if no gateway is running. */
+/** Prints events, oldest first; notes go to standard error. It throws CommandError if no gateway is running. */
 function printerOf({ out, err }: Terminal, { json, output }: Options) {
   const isJson = json === true || output === 'json';
   let notes = '';
@@ -76,7 +76,7 @@ function printerOf({ out, err }: Terminal, { json, output }: Options) {
 
   function printChangedNotes(now: LiveNow): void {
     if (now.gateways.length === 0 && now.unresponsive.length === 0 && now.isolated === null)
-      throw new CallError(NO_GATEWAY);
+      throw new CommandError(NO_GATEWAY);
     const changed = missingGateways(now).map((note) => `${safeText(note)}\n`);
     if (changed.join('') !== notes) err(changed.join(''));
     notes = changed.join('');

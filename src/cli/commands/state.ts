@@ -1,4 +1,4 @@
-import { command, option } from '../command.ts';
+import { command, lazily, option } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CopyOptions } from '../transfer/copy-state.ts';
 
@@ -55,10 +55,7 @@ export const stateCommands = command('state', 'back up, restore and migrate stat
     }),
     command('repair', 'let gateways start on a data folder with missing files', {
       details: REPAIR,
-      async run(terminal, options) {
-        const { repair } = await import('../transfer/repair.ts');
-        await repair(terminal, options);
-      },
+      run: lazily(async () => (await import('../transfer/repair.ts')).repair),
     }),
   ],
 });

@@ -15,9 +15,9 @@ import {
 import { call } from '../command.ts';
 import { inSentence } from '../output.ts';
 
-const COLUMNS = ['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'in flight', 'configuration'];
+const COLUMNS = ['gateway', 'version', 'up', 'readiness', 'state', 'store', 'workers', 'inFlight', 'configuration'];
 const STORE_COLUMNS = [
-  ...['upstream', 'store', 'state', 'since', 'reason', 'weight', 'in flight'],
+  ...['upstream', 'store', 'state', 'since', 'reason', 'weight', 'inFlight'],
   ...['requests', 'failures', 'retries', 'connections'],
 ];
 
@@ -49,7 +49,6 @@ export const storesCommand = call('stores', 'list upstream stores and their heal
           ...one,
           state: stateInWords(one),
           reason: reasonInWords(one),
-          'in flight': one.inFlight,
           connections: connectionsInWords(one.connections),
         })),
         answer.unresponsive.length === 0 ? NO_GATEWAY : 'No stores.',
@@ -71,7 +70,7 @@ function rowOf(one: Gateway) {
     state: stateOf(one),
     store: connectionsOf(processes),
     workers: workers === 0 ? null : `${processes.length} of ${workers}`,
-    'in flight': inFlight,
+    inFlight,
     configuration: digests.join(' '),
   };
 }

@@ -6,9 +6,9 @@ import { GIVE_THE_ID } from '../../keys/secret.ts';
 
 /** Over HTTP, or in this process on the files of a gateway. */
 export interface Connection {
-  /** Throws CallError. */
+  /** Throws CommandError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
-  /** Throws CallError, also if the gateway ends the stream. */
+  /** Throws CommandError, also if the gateway ends the stream. */
   follow(
     path: '/live',
     query: QueryOf<'followLive'>,
@@ -20,7 +20,7 @@ export interface Connection {
 
 /** A connection with calls that are in the contract only. */
 export interface Api extends Omit<Connection, 'call'> {
-  /** Throws CallError. */
+  /** Throws CommandError. */
   call<Method extends string, Path extends string>(
     method: Method,
     path: Path,
@@ -47,8 +47,7 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
 export type CallFailure = 'usage' | 'shut' | 'failed';
 
 /** The message says why and what to do. */
-export class CallError extends ExpectedError {
-  override name = 'CallError';
+export class CommandError extends ExpectedError {
   readonly failure: CallFailure;
 
   constructor(message: string, { failure = 'failed', cause }: { failure?: CallFailure; cause?: unknown } = {}) {
@@ -62,12 +61,12 @@ export function failureOf(status: number): CallFailure {
   return status === 400 ? 'usage' : 'failed';
 }
 
-/** Throws CallError for a secret, as `segment` does for paths. */
+/** Throws CommandError for a secret, as `segment` does for paths. */
 export function queryOf(query: Sent['query'] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    if (holdsSecret(String(value))) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
+    if (holdsSecret(String(value))) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
     search.set(name, String(value));
   }
   return search.toString();

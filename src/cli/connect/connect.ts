@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Terminal } from '../terminal.ts';
-import { CallError, type Connection } from './api.ts';
+import { CommandError, type Connection } from './api.ts';
 
 export interface ConnectOptions {
   readonly url?: string;
@@ -26,11 +26,7 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   return await local.connectLocally(() => loadConfig(terminal), tls);
 }
 
-interface TlsFiles {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
+type Profile = Readonly<Partial<Record<'url' | 'token' | keyof typeof TLS_VARIABLES, string>>>;
 
 const TLS_VARIABLES = {
   ca: 'STOREGATE_ADMIN_CA',
@@ -39,8 +35,8 @@ const TLS_VARIABLES = {
 } as const;
 
 /** The environment overrides the profile, file by file. */
-function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
-  const read = (name: keyof TlsFiles) => {
+function tlsIn({ env, cwd }: Terminal, profile: Profile): FetchTls | null {
+  const read = (name: keyof typeof TLS_VARIABLES) => {
     const variable = TLS_VARIABLES[name];
     const file = env[variable] || profile[name];
     if (file === undefined) return undefined;
@@ -49,12 +45,12 @@ function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       const what = env[variable] ? variable : `"${name}" in the profile`;
-      throw new CallError(`Cannot read the file of ${what} (${code}).`, { cause });
+      throw new CommandError(`Cannot read the file of ${what} (${code}).`, { cause });
     }
   };
   const [ca, cert, key] = [read('ca'), read('cert'), read('key')];
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CallError(`Set both ${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key}, or neither.`);
+    throw new CommandError(`Set both ${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key}, or neither.`);
   }
   return ca === undefined && cert === undefined ? null : { ca, cert, key };
 }
@@ -62,18 +58,18 @@ function tlsIn({ env, cwd }: Terminal, profile: TlsFiles): FetchTls | null {
 async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
   const { readSecret } = await import('../../config/secret-file.ts');
   const secret = readSecret(env, cwd, 'STOREGATE_ADMIN_TOKEN');
-  if (secret?.value === null) throw new CallError(`${secret.name}: ${secret.message}`);
+  if (secret?.value === null) throw new CommandError(`${secret.name}: ${secret.message}`);
   return secret?.value ?? null;
 }
 
-async function readProfile(file: string): Promise<{ url?: string; token?: string } & TlsFiles> {
+async function readProfile(file: string): Promise<Profile> {
   const { parse } = await import('yaml');
   let profile: unknown;
   try {
     profile = parse(readFileSync(file, 'utf8'));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new CallError(
+    throw new CommandError(
       `Cannot read the profile ${file}: ${code === 'ENOENT' ? 'it does not exist' : (code ?? 'it is not valid YAML')}.`,
       { cause },
     );
@@ -81,11 +77,10 @@ async function readProfile(file: string): Promise<{ url?: string; token?: string
   const { url, token, ca, cert, key, ...more } = Object(profile) as Record<string, unknown>;
   const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
   if (typeof url !== 'string' || ![token, ca, cert, key].every(isTextOrNone) || Object.keys(more).length > 0) {
-    throw new CallError(`The profile ${file} needs a url; it may also have token, ca, cert and key.`);
+    throw new CommandError(`The profile ${file} needs a url; it may also have token, ca, cert and key.`);
   }
   if (token !== undefined && (statSync(file).mode & 0o077) !== 0) {
-    throw new CallError(`The profile ${file} has a token and is readable by others. Run: chmod 600 ${file}`);
+    throw new CommandError(`The profile ${file} has a token and is readable by others. Run: chmod 600 ${file}`);
   }
-  const used = Object.entries({ token, ca, cert, key }).filter(([, value]) => value !== undefined);
-  return { url, ...Object.fromEntries(used) };
+  return profile as Profile;
 }

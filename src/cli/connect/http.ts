@@ -1,7 +1,7 @@
 import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { SHELL_USER_HEADER } from '../../keys/operators/headers.ts';
-import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 30_000;
@@ -15,7 +15,7 @@ export function connectOverHttp(
   { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
-    throw new CallError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
+    throw new CommandError(`Invalid admin URL ${JSON.stringify(url)}. Example: http://127.0.0.1:9901`, {
       failure: 'usage',
     });
   }
@@ -38,15 +38,38 @@ export function connectOverHttp(
       if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
       return await httpsFetch(address, tls, asked);
     } catch (cause) {
-      throw new CallError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
+      throw new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, { failure: 'shut', cause });
     }
   }
 
-  async function refusalIn(response: Response): Promise<CallError> {
+  async function refusalIn(response: Response): Promise<CommandError> {
     const { message } = (await bodyOf(response, base)) as { message?: unknown };
     if (typeof message !== 'string')
-      return new CallError(`${base} is not an admin URL of storegate.`, { failure: 'shut' });
-    return new CallError(message, { failure: failureOf(response.status) });
+      return new CommandError(`${base} is not an admin URL of storegate.`, { failure: 'shut' });
+    return new CommandError(message, { failure: failureOf(response.status) });
+  }
+
+  /** Ends when `stop` aborts. */
+  async function* textOf(path: string, query: NonNullable<Sent['query']>, stop: AbortSignal): AsyncGenerator<string> {
+    const ending = new AbortController();
+    const silence = setTimeout(() => ending.abort(), SILENCE);
+    try {
+      const response = await send('GET', path, { query }, AbortSignal.any([stop, ending.signal]));
+      if (!response.ok) throw await refusalIn(response);
+      for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+        silence.refresh();
+        yield part;
+      }
+    } catch (cause) {
+      if (stop.aborted) return;
+      if (ending.signal.aborted) throw new CommandError(`The gateway at ${base} does not respond.`, { cause });
+      if (cause instanceof CommandError) throw cause;
+      throw new CommandError(`Lost the connection to the gateway at ${base}.`, { cause });
+    } finally {
+      clearTimeout(silence);
+      ending.abort();
+    }
+    throw new CommandError(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
   }
 
   return {
@@ -56,37 +79,11 @@ export function connectOverHttp(
       throw await refusalIn(response);
     },
     async follow(path, query, onEvent, stop) {
-      const ending = new AbortController();
-      const silence = setTimeout(() => ending.abort(), SILENCE);
-      const reaching = async <T>(work: Promise<T>): Promise<T | null> => {
-        try {
-          return await work;
-        } catch (error) {
-          if (stop.aborted) return null;
-          if (ending.signal.aborted) throw new CallError(`The gateway at ${base} does not respond.`, { cause: error });
-          throw error instanceof CallError
-            ? error
-            : new CallError(`Lost the connection to the gateway at ${base}.`, { cause: error });
-        }
-      };
-      try {
-        const response = await reaching(send('GET', path, { query }, AbortSignal.any([stop, ending.signal])));
-        if (response === null) return;
-        if (!response.ok) throw await refusalIn(response);
-        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-        for (let text = ''; ; ) {
-          const part = await reaching(reader.read());
-          if (part === null) return;
-          if (part.done)
-            throw new CallError(`The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`);
-          silence.refresh();
-          const { events, rest } = eventsIn(text + part.value);
-          text = rest;
-          for (const { name, data } of events) onEvent(name, data);
-        }
-      } finally {
-        clearTimeout(silence);
-        ending.abort();
+      let text = '';
+      for await (const part of textOf(path, query, stop)) {
+        const { events, rest } = eventsIn(text + part);
+        text = rest;
+        for (const { name, data } of events) onEvent(name, data);
       }
     },
     // Idle connections do not keep the process alive.
@@ -98,7 +95,7 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
   try {
     return Object(await response.json());
   } catch (cause) {
-    throw new CallError(`${base} is not an admin URL of storegate: the response is not JSON.`, {
+    throw new CommandError(`${base} is not an admin URL of storegate: the response is not JSON.`, {
       failure: 'shut',
       cause,
     });

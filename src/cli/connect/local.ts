@@ -17,7 +17,7 @@ import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { announcedIn } from '../../state/embedded/lock.ts';
 import { untilStopped } from '../terminal.ts';
-import { CallError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
+import { CommandError, type Connection, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 import { connectOverHttp } from './http.ts';
 import { openStorage } from './storage.ts';
 
@@ -68,7 +68,7 @@ export async function connectLocally(load: () => Config, tls: FetchTls | null = 
       return await here();
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
-      const refused = new CallError(error.message, { failure: failureOf(error.status), cause: error });
+      const refused = new CommandError(error.message, { failure: failureOf(error.status), cause: error });
       if (error.code !== 'gateway_running') throw refused;
       return await askRunning(config, { operator, tls, refused }, there);
     }
@@ -99,7 +99,7 @@ function windowsIn({ contract: { file, ...reading }, data }: Config): readonly W
     const copy = isRemote(file) ? readCopy(data, file) : null;
     if (isRemote(file) && copy === null)
       throw new AdminError('configuration_unfit', `No gateway has fetched the contract ${file} into ${data} yet.`);
-    return loadContract(file, { ...reading, ...(copy !== null && { text: copy.text }) }).windows;
+    return loadContract(file, { ...reading, text: copy?.text }).windows;
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);
@@ -139,7 +139,7 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
 /** Fails with `refused` if the gateway that has the counters is unreachable. */
 async function askRunning<T>(
   config: Config,
-  { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },
+  { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CommandError },
   call: (running: Connection) => Promise<T>,
 ): Promise<T> {
   const announced = announcedIn(config.data);
@@ -151,7 +151,7 @@ async function askRunning<T>(
     return await call(running);
   } catch (error) {
     // Another machine or container may share the folder, so another service may have this address.
-    throw error instanceof CallError && error.failure === 'shut' ? refused : error;
+    throw error instanceof CommandError && error.failure === 'shut' ? refused : error;
   } finally {
     await running.close();
   }

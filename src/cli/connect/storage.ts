@@ -73,15 +73,12 @@ function openFolder({ data, admin, audit }: Config): Storage {
   let opened: Outbox | null = null;
 
   function state(): State {
-    counting ??= count();
-    return counting.state;
-  }
-
-  function count() {
+    if (counting !== null) return counting.state;
     const lock = lockCounters();
     try {
       const damaged = (damage: string) => process.emitWarning(damage);
-      return { state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }), lock };
+      counting = { state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }), lock };
+      return counting.state;
     } catch (error) {
       lock.release();
       throw error;

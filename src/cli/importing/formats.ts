@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
-import { KeyFileError, type Read, type Source } from './rows.ts';
+import { CommandError } from '../connect/api.ts';
+import type { Read, Source } from './rows.ts';
 
-const READERS = {
+export const READERS = {
   csv: async () => (await import('./csv.ts')).csvRows,
   ndjson: async () => (await import('./ndjson.ts')).ndjsonRows,
   kong: async () => (await import('./gateways.ts')).kongRows,
@@ -15,15 +16,10 @@ export const FORMATS = Object.keys(READERS) as Format[];
 
 const BY_NAME: Readonly<Record<string, Format>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
-/** Throws KeyFileError. */
+/** Throws CommandError. */
 export function formatOf(file: string): Format {
   const format = BY_NAME[extname(file).toLowerCase()];
   if (format) return format;
-  throw new KeyFileError(
-    `Unknown format of ${file === '-' ? 'the input' : file}. Use --format with ${FORMATS.join(', ')}.`,
-  );
-}
-
-export function readerOf(format: Format): Promise<(source: Source) => AsyncIterable<Read>> {
-  return READERS[format]();
+  const name = file === '-' ? 'the input' : file;
+  throw new CommandError(`Unknown format of ${name}. Use --format with ${FORMATS.join(', ')}.`);
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectsOf } from './ndjson.ts';
+import { isObject } from '../../config/schema/schema.ts';
+import { type JsonObject, rowsOf } from './ndjson.ts';
 import { bad, type Fields, jsonIn, type Read, type Source, unreadable, wholeText } from './rows.ts';
 
 /** Kong key-auth: output of `deck gateway dump` (JSON or YAML), or a page of `GET /key-auths`. */
@@ -51,9 +52,7 @@ const MURMUR: Readonly<Record<number, string>> = { 8: 'murmur32', 16: 'murmur64'
  * `hash` (or `key` without hashing) of `GET /tyk/keys`, and `session` of `GET /tyk/keys/{key}`, see
  * docs/import-keys.md.
  */
-export async function* tykRows(source: Source): AsyncGenerator<Read> {
-  for await (const one of objectsOf(source)) yield 'value' in one ? tykRow(one.at, one.value) : one;
-}
+export const tykRows = (source: Source) => rowsOf(source, tykRow);
 
 function tykRow(at: string, { hash, key, session }: JsonObject): Read {
   if (!isObject(session)) return bad(at, null, 'has no session; docs/import-keys.md describes the format');
@@ -134,9 +133,7 @@ function* apisixRowsOf(at: string, entry: unknown): Generator<Read> {
  * Rows of the table `keys` (see docs/import-keys.md), or entries of `apis.listKeys` with `decrypt`. The hash is the
  * SHA-256 of the key in base64.
  */
-export async function* unkeyRows(source: Source): AsyncGenerator<Read> {
-  for await (const one of objectsOf(source)) yield 'value' in one ? unkeyRow(one.at, one.value) : one;
-}
+export const unkeyRows = (source: Source) => rowsOf(source, unkeyRow);
 
 function unkeyRow(at: string, entry: JsonObject): Read {
   const { hash, plaintext, name, identity, expires, enabled, deleted_at_m, pending_migration_id } = entry;

@@ -1,28 +1,29 @@
 import { createReadStream, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Api } from '../connect/api.ts';
+import { type Api, CommandError } from '../connect/api.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Format, formatOf, readerOf } from './formats.ts';
+import { type Format, formatOf, READERS } from './formats.ts';
 import type { Defaults } from './key-fields.ts';
 import { type ImportMany, type Mode, sendKeys, type Tally } from './passes.ts';
-import { KeyFileError, type Source } from './rows.ts';
+import type { Source } from './rows.ts';
 
 export interface ImportOptions extends Defaults, Mode {
   readonly file: string;
   readonly format?: Format;
 }
 
-/** Without `skipBad`, all keys or none. Throws KeyFileError, CallError. */
+/** Without `skipBad`, all keys or none. Throws CommandError. */
 export async function importFile(
   terminal: Pick<Terminal, 'cwd' | 'input'>,
   api: Pick<Api, 'call'>,
-  { file, format = formatOf(file), dryRun = false, skipBad = false, ...defaults }: ImportOptions,
+  options: ImportOptions,
 ): Promise<Tally> {
+  const { file, format = formatOf(file), dryRun = false, skipBad = false } = options;
   const source = await sourceOf(terminal, file);
-  const read = await readerOf(format);
+  const read = await READERS[format]();
   const importMany: ImportMany = (body) => api.call('POST', '/keys/import-many', { body });
-  const pass = (mode: Mode) => sendKeys(importMany, read(source), defaults, mode);
+  const pass = (mode: Mode) => sendKeys(importMany, read(source), options, mode);
   if (dryRun) return await pass({ dryRun });
   if (skipBad) return await pass({ skipBad });
   const checked = await pass({ dryRun: true });
@@ -39,7 +40,7 @@ async function sourceOf({ cwd, input }: Pick<Terminal, 'cwd' | 'input'>, file: s
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a folder' : code;
-    throw new KeyFileError(`Cannot read ${file}: ${reason}.`, { cause });
+    throw new CommandError(`Cannot read ${file}: ${reason}.`, { cause });
   }
   return () => inParts(path, file);
 }
@@ -48,7 +49,7 @@ async function* inParts(path: string, file: string): AsyncGenerator<Uint8Array> 
   try {
     yield* createReadStream(path) as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new KeyFileError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, { cause });
+    throw new CommandError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, { cause });
   }
 }
 

@@ -1,10 +1,10 @@
 import type { ManyImportedKeys } from '@storegate/console';
 import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
+import { isObject } from '../../config/schema/schema.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../keys/draft.ts';
 import { hashSecret, isPresentable, MAX_IMPORTED_LENGTH, readHash } from '../../keys/secret.ts';
-import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
 
 export type KeyBody = ManyImportedKeys['keys'][number];
@@ -25,28 +25,28 @@ export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 /** Returns every mistake that can be found without plans and state. */
 export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
   const flaws: FieldError[] = [];
-  function read<T>(field: Field, work: (value: unknown) => T | Flawed): T | undefined {
+  /** `work` returns `null` for an invalid value. */
+  function read<T>(field: Field, message: string, work: (value: unknown) => T | null): T | undefined {
     const value = fields[field] ?? undefined;
-    if (value === undefined) return undefined;
-    const result = work(value);
-    if (!(result instanceof Flawed)) return result;
-    flaws.push({ field, message: result.message });
-    return undefined;
+    const result = value === undefined ? undefined : work(value);
+    if (result === null) flaws.push({ field, message });
+    return result ?? undefined;
   }
 
-  const given = read('hash', hashIn);
-  const secret = read('key', secretIn);
+  const given = read('hash', 'is not a SHA-256 in hexadecimal, base64 or base64url', hashIn);
+  const secret = read('key', `is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`, secretIn);
+  const plan = read('plan', 'is not text', textIn);
   const body = {
     hash: given ?? secret,
-    plan: read('plan', (value) => textIn(value, 64)) ?? defaults.plan,
-    account: read('account', (value) => textIn(value)) ?? defaults.account,
-    label: read('label', (value) => textIn(value)),
-    limits: read('limits', limitsIn),
-    expires: read('expires', timeIn),
-    addresses: read('addresses', textsIn),
-    scopes: read('scopes', textsIn),
-    metadata: read('metadata', metadataIn),
-    disabled: read('disabled', (value) => (typeof value === 'boolean' ? value : new Flawed('is not true or false'))),
+    plan: (plan && read('plan', `is longer than ${MAX_PLAN} characters`, planIn)) ?? defaults.plan,
+    account: read('account', 'is not text', textIn) ?? defaults.account,
+    label: read('label', 'is not text', textIn),
+    limits: read('limits', 'must be one to four limits such as 600/minute,100000/day', limitsIn),
+    expires: read('expires', 'is not a time such as 2030-01-31T00:00:00Z, or a Unix time', timeIn),
+    addresses: read('addresses', 'is not a list of texts', textsIn),
+    scopes: read('scopes', 'is not a list of texts', textsIn),
+    metadata: read('metadata', 'is not an object with text values', metadataIn),
+    disabled: read('disabled', 'is not true or false', (value) => (typeof value === 'boolean' ? value : null)),
   };
   const missing = (field: 'hash' | 'plan' | 'account', message: string) => {
     if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field)) flaws.push({ field, message });
@@ -67,63 +67,48 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
   return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
 }
 
-class Flawed {
-  readonly message: string;
-  constructor(message: string) {
-    this.message = message;
-  }
-}
+const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-function textIn(value: unknown, longest = Number.POSITIVE_INFINITY): string | Flawed {
-  if (typeof value !== 'string') return new Flawed('is not text');
-  return value.length > longest ? new Flawed(`is longer than ${longest} characters`) : value;
-}
+const MAX_PLAN = 64;
 
-function hashIn(value: unknown): string | Flawed {
-  const hash = typeof value === 'string' ? readHash(value) : null;
-  return hash ?? new Flawed('is not a SHA-256 in hexadecimal, base64 or base64url');
-}
+const planIn = (value: unknown): string | null => (String(value).length > MAX_PLAN ? null : String(value));
 
-function secretIn(value: unknown): string | Flawed {
-  if (typeof value === 'string' && isPresentable(value)) return hashSecret(value);
-  return new Flawed(`is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`);
-}
+const hashIn = (value: unknown): string | null => (typeof value === 'string' ? readHash(value) : null);
 
-function limitsIn(value: unknown): string | Flawed {
+const secretIn = (value: unknown): string | null =>
+  typeof value === 'string' && isPresentable(value) ? hashSecret(value) : null;
+
+function limitsIn(value: unknown): string | null {
   try {
-    if (typeof value === 'string') return formatWindows(parseWindows(value));
+    return typeof value === 'string' ? formatWindows(parseWindows(value)) : null;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
+    return null;
   }
-  return new Flawed('must be one to four limits such as 600/minute,100000/day');
 }
 
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** RFC 3339, or Unix time: seconds in up to 11 digits, milliseconds in 12 and more. */
-function timeIn(value: unknown): string | Flawed {
+function timeIn(value: unknown): string | null {
   const text = typeof value === 'number' && value >= 0 ? String(value) : value;
-  const time =
-    typeof text !== 'string'
-      ? Number.NaN
-      : /^\d{1,15}$/.test(text)
-        ? Number(text) * (text.length < 12 ? 1_000 : 1)
-        : isDateTime(text)
-          ? Date.parse(text)
-          : Number.NaN;
-  if (time <= LAST) return new Date(time).toISOString();
-  return new Flawed('is not a time such as 2030-01-31T00:00:00Z, or a Unix time');
+  if (typeof text !== 'string') return null;
+  const isUnix = /^\d{1,15}$/.test(text);
+  const time = isUnix
+    ? Number(text) * (text.length < 12 ? 1_000 : 1)
+    : isDateTime(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  return time <= LAST ? new Date(time).toISOString() : null;
 }
 
 /** An empty list means absent. */
-function textsIn(value: unknown): readonly string[] | undefined | Flawed {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
-    return new Flawed('is not a list of texts');
+function textsIn(value: unknown): readonly string[] | undefined | null {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null;
   return value.length === 0 ? undefined : value;
 }
 
-function metadataIn(value: unknown): Readonly<Record<string, string>> | Flawed {
-  if (isObject(value) && Object.values(value).every((one) => typeof one === 'string'))
-    return value as Readonly<Record<string, string>>;
-  return new Flawed('is not an object with text values');
+function metadataIn(value: unknown): Readonly<Record<string, string>> | null {
+  const isFit = isObject(value) && Object.values(value).every((one) => typeof one === 'string');
+  return isFit ? (value as Readonly<Record<string, string>>) : null;
 }

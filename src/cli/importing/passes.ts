@@ -1,6 +1,6 @@
 import type { ImportReport, ManyImportedKeys } from '@storegate/console';
 import { plural } from '@storegate/console/words';
-import { CallError } from '../connect/api.ts';
+import { CommandError } from '../connect/api.ts';
 import { type Defaults, type FieldError, type KeyBody, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
 
@@ -29,7 +29,7 @@ export interface Mode {
   readonly skipBad?: boolean;
 }
 
-/** Throws CallError with the place if a call fails; keys of earlier calls stay imported. */
+/** Throws CommandError with the place if a call fails; keys of earlier calls stay imported. */
 export async function sendKeys(
   importMany: ImportMany,
   rows: AsyncIterable<Read>,
@@ -60,11 +60,11 @@ export async function sendKeys(
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof CallError) || mode.dryRun) throw error;
+      if (!(error instanceof CommandError) || mode.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];
       const place = `The import stopped at ${first} to ${last} after ${plural(tally.imported, 'key')}.`;
       const message = `${error.message} ${place} Run the command again to continue.`;
-      throw new CallError(message, { failure: error.failure, cause: error });
+      throw new CommandError(message, { failure: error.failure, cause: error });
     }
   }
 

@@ -1,4 +1,4 @@
-import { ExpectedError } from '../../common/expected-error.ts';
+import { CommandError } from '../connect/api.ts';
 
 /** `key` is the secret, in place of its hash. */
 export const FIELDS = [
@@ -32,10 +32,6 @@ export type Read = { readonly at: string; readonly fields: Fields } | BadRow;
 /** Each call starts at the beginning. */
 export type Source = () => AsyncIterable<Uint8Array>;
 
-export class KeyFileError extends ExpectedError {
-  override name = 'KeyFileError';
-}
-
 export function bad(at: string, field: string | null, message: string): BadRow {
   return { at, field, message };
 }
@@ -47,7 +43,7 @@ export function unreadable(at: string, reason: string): BadRow {
 /** Half the limit of V8 for strings. */
 const MAX_DOCUMENT = 256 * 1024 * 1024;
 
-/** Without the byte order mark. Throws KeyFileError if it is not UTF-8. */
+/** Without the byte order mark. Throws CommandError if it is not UTF-8. */
 export async function* textOf(source: Source): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -55,18 +51,18 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
     yield decoder.decode();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new KeyFileError('The file is not UTF-8. Convert it first, e.g. with iconv.');
+      throw new CommandError('The file is not UTF-8. Convert it first, e.g. with iconv.');
     throw error;
   }
 }
 
-/** Throws KeyFileError if it is too large. */
+/** Throws CommandError if it is too large. */
 export async function wholeText(source: Source): Promise<string> {
   const parts: string[] = [];
   let length = 0;
   for await (const part of textOf(source)) {
     length += part.length;
-    if (length > MAX_DOCUMENT) throw new KeyFileError('The file is too large for this format. Split it.');
+    if (length > MAX_DOCUMENT) throw new CommandError('The file is too large for this format. Split it.');
     parts.push(part);
   }
   return parts.join('');

@@ -40,7 +40,13 @@ export async function copyState(terminal: Terminal, options: CopyOptions): Promi
   const [from, to] = [placeIn(options.from), placeIn(options.to)];
   refuseSame(from, to);
   try {
-    await copyBetween(terminal, config, from, to, options);
+    const source = await openSource(terminal, from);
+    try {
+      if (to.type === 'file') await writeTo(terminal, source, to.path, options);
+      else await takeInto(terminal, config, source, to, options);
+    } finally {
+      await source.close();
+    }
   } catch (error) {
     throw explained(error);
   }
@@ -58,22 +64,6 @@ function explained(error: unknown): unknown {
   const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
   if (isOfDisk) return new TransferError(`The disk failed: ${message}. Nothing was changed.`, { cause: error });
   return error;
-}
-
-async function copyBetween(
-  terminal: Terminal,
-  config: Config,
-  from: Place,
-  to: Place,
-  options: CopyOptions,
-): Promise<void> {
-  const source = await openSource(terminal, from);
-  try {
-    if (to.type === 'file') await writeTo(terminal, source, to.path, options);
-    else await takeInto(terminal, config, source, to, options);
-  } finally {
-    await source.close();
-  }
 }
 
 async function openSource(terminal: Terminal, place: Place): Promise<Source> {

@@ -1,7 +1,9 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, RedisSettings } from '../../config/config.ts';
+import { converted } from '../../config/conversions.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
+import { schemaOf } from '../../config/schema/schema.ts';
 import { TransferError } from '../../state/transfer/records.ts';
 
 /** Paths are absolute. */
@@ -11,7 +13,7 @@ export type Place =
   | { readonly type: 'redis'; readonly settings: RedisSettings };
 
 /** A path that does not exist yet is a file if it has such a name, otherwise a folder. */
-export const FILE_NAME = /\.(ndjson|jsonl)$/;
+const FILE_NAME = /\.(ndjson|jsonl)$/;
 
 export function configuredPlace({ redis, data }: Config): Place {
   return redis ? { type: 'redis', settings: redis } : { type: 'folder', path: data };
@@ -31,29 +33,14 @@ export function placeOf(text: string, config: Config, cwd: string): Place {
   return { type: isFile ? 'file' : 'folder', path };
 }
 
-/** Topology and passwords of the configuration apply to its own URL only. */
+/** Topology and passwords of the configuration apply to its own URL only. A copy needs no outage policy. */
 function settingsOf(url: string, { redis }: Config): RedisSettings {
   if (redis?.url === url) return redis;
   const flaw = schemaErrors({ redis: { url } }, 'gateway').find(({ pointer }) => pointer === '/redis/url');
   if (flaw || !URL.canParse(url)) throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
-  return { ...ALONE, url };
+  const around = { cwd: '', listsIn: () => [] };
+  return converted({ url }, schemaOf('gateway').properties!.redis!, around) as RedisSettings;
 }
-
-/** A copy waits and needs no outage policy. */
-const ALONE: Omit<RedisSettings, 'url'> = {
-  topology: 'single',
-  nodes: [],
-  master: '',
-  sentinelPassword: null,
-  deadline: 2_000,
-  failureThreshold: 1,
-  onOutage: 'deny',
-  shareRemaining: false,
-  readyDuringOutage: false,
-  refusalCacheTtl: 0,
-  keyCacheTtl: 0,
-  keyCache: { enabled: false, resyncInterval: 0, maxAge: 0 },
-};
 
 /** Throws TransferError if both places are the same. */
 export function refuseSame(from: Place, to: Place): void {

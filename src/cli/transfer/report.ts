@@ -5,7 +5,7 @@ import {
   type ReportLines,
   type TransferResult,
 } from '../../state/transfer/transfer.ts';
-import type { View } from '../output.ts';
+import { shortList, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
 const WORDS: Readonly<Record<RecordType, string>> = {
@@ -38,9 +38,13 @@ export const movedView: View<TransferResult> = {
 /** The gateway would refuse requests with these keys. */
 export function warnOfMissing({ err }: Pick<Terminal, 'err'>, { plans, accounts }: MissingPlans): void {
   if (plans.size > 0)
-    err(`Keys use plans that are not in plans.yaml: ${names([...plans])}. Their requests are refused.\n`);
+    err(
+      `Keys use plans that are not in plans.yaml: ${shortList([...plans], MAX_NAMES)}. Their requests are refused.\n`,
+    );
   if (accounts.size > 0)
-    err(`Accounts of custom plans lack limits in plans.yaml: ${names([...accounts])}. Their requests are refused.\n`);
+    err(
+      `Accounts of custom plans lack limits in plans.yaml: ${shortList([...accounts], MAX_NAMES)}. Their requests are refused.\n`,
+    );
 }
 
 export function warnOfLeftOut({ err }: Pick<Terminal, 'err'>, { first, count }: ReportLines): void {
@@ -58,9 +62,4 @@ export function shortfall(moved: TransferResult, dryRun: boolean): string | null
     ...(short.length > 0 ? [`the target lacks ${short.join(', ')}`] : []),
   ];
   return reasons.length === 0 ? null : reasons.join('; ');
-}
-
-function names(all: readonly string[]): string {
-  const shown = all.slice(0, MAX_NAMES).join(', ');
-  return all.length > MAX_NAMES ? `${shown} and ${all.length - MAX_NAMES} more` : shown;
 }

@@ -27,7 +27,6 @@ export function problemOf(source: string, message: string, line: number | null =
 }
 
 export class ConfigError extends ExpectedError {
-  override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
@@ -38,13 +37,13 @@ export class ConfigError extends ExpectedError {
 
 /** `config/gateway.yaml:12:5 http.maxBodyBytes: must be a size such as 1MiB, is "lots"`. */
 export function formatProblem({ source, place, message }: Problem): string {
-  const position = place.position === null ? '' : `:${formatPosition(place.position)}`;
   const path = place.path === '' ? '' : ` ${place.path}`;
-  return `${source}${position}${path}: ${message}`;
+  return `${formatPlace(source, place.position)}${path}: ${message}`;
 }
 
-export function formatPosition({ line, column }: Position): string {
-  return `${line}:${column}`;
+/** `config/gateway.yaml:12:5`. */
+export function formatPlace(file: string, position: Position | null): string {
+  return position === null ? file : `${file}:${position.line}:${position.column}`;
 }
 
 /** Problems without a position come first. */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Format, formatOf, readerOf } from '../../../src/cli/importing/formats.ts';
-import { KeyFileError, type Read } from '../../../src/cli/importing/rows.ts';
+import { CommandError } from '../../../src/cli/connect/api.ts';
+import { type Format, formatOf, READERS } from '../../../src/cli/importing/formats.ts';
+import type { Read } from '../../../src/cli/importing/rows.ts';
 
 const SECRET = 'do-not-show-anybody';
 
 async function rowsOf(format: Format, text: string | object): Promise<Read[]> {
   const bytes = Buffer.from(typeof text === 'string' ? text : JSON.stringify(text));
-  const read = await readerOf(format);
+  const read = await READERS[format]();
   const rows: Read[] = [];
   for await (const row of read(async function* () {
     yield bytes;
@@ -21,7 +22,7 @@ const listed = (rows: readonly Read[]) =>
 
 test('finds the format by the name of the file', () => {
   expect(['keys.csv', '/a/b.NDJSON', 'x.jsonl'].map(formatOf)).toEqual(['csv', 'ndjson', 'ndjson']);
-  for (const name of ['kong.yaml', 'keys.json', 'keys', '-']) expect(() => formatOf(name)).toThrow(KeyFileError);
+  for (const name of ['kong.yaml', 'keys.json', 'keys', '-']) expect(() => formatOf(name)).toThrow(CommandError);
 });
 
 describe('Kong', () => {
@@ -183,7 +184,7 @@ describe('Unkey', () => {
 
   test('leaves deeply nested metadata to the check', async () => {
     const deep = `{"hash":"x","meta":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-    const read = await readerOf('unkey');
+    const read = await READERS.unkey();
     for await (const row of read(async function* () {
       yield Buffer.from(deep);
     })) {

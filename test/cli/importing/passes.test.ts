@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ManyImportedKeys } from '@storegate/console';
-import { CallError } from '../../../src/cli/connect/api.ts';
+import { CommandError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
 import { bad, type Read } from '../../../src/cli/importing/rows.ts';
 
@@ -73,11 +73,11 @@ test('reports problems in the order of the file', async () => {
 
 test('a failed call reports its place and what to do', async () => {
   const api = apiOf((call) => {
-    if (call === 3) throw new CallError('The state cannot be reached: try again later.', { failure: 'shut' });
+    if (call === 3) throw new CommandError('The state cannot be reached: try again later.', { failure: 'shut' });
     return {};
   });
   const failed = await sendKeys(api.importMany, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(CallError);
+  expect(failed).toBeInstanceOf(CommandError);
   expect(failed).toMatchObject({
     failure: 'shut',
     message:
@@ -87,7 +87,7 @@ test('a failed call reports its place and what to do', async () => {
 
 test('a failed check reports only its reason', async () => {
   const api = apiOf(() => {
-    throw new CallError('No gateway is running.');
+    throw new CommandError('No gateway is running.');
   });
   await expect(sendKeys(api.importMany, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(
     /^No gateway is running\.$/,

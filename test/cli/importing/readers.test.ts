@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { CommandError } from '../../../src/cli/connect/api.ts';
 import { csvRows } from '../../../src/cli/importing/csv.ts';
 import { ndjsonRows } from '../../../src/cli/importing/ndjson.ts';
-import { KeyFileError, linesOf, type Read, type Source } from '../../../src/cli/importing/rows.ts';
+import { linesOf, type Read, type Source } from '../../../src/cli/importing/rows.ts';
 
 function source(text: string | Uint8Array, size = 7): Source {
   const bytes = Buffer.from(text as string);
@@ -154,7 +155,7 @@ test.each([
   ['NDJSON', ndjsonRows],
 ])('%s other than UTF-8 is refused', async (_format, rows) => {
   const bytes = Buffer.concat([Buffer.from('key\n'), Buffer.from([0xc3, 0x28, 0x0a])]);
-  await expect(all(rows(source(bytes)))).rejects.toThrow(KeyFileError);
+  await expect(all(rows(source(bytes)))).rejects.toThrow(CommandError);
 });
 
 test('throws errors of the source', async () => {

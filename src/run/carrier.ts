@@ -8,7 +8,8 @@ import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
-import type { ProcessReadiness } from '../observe/peers/status.ts';
+import type { ProcessReadiness, StoreConnections } from '../observe/peers/status.ts';
+import { sumOfConnections } from '../observe/peers/stores.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { Top } from '../observe/top/top.ts';
@@ -45,7 +46,7 @@ export async function openCarrier(parts: CarrierParts) {
   const { settings, worker, gauges, openStorage, openGuard } = parts;
   const { config } = settings;
   const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage })) };
-  const listeners = await openListeners({ ...parts, config }, all, () => serving.stores);
+  const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
   const { observe, metrics, health, recent, recorder, tracing } = listeners;
   const storage = await openStorage(observe);
   recorder.watch();
@@ -67,7 +68,8 @@ export async function openCarrier(parts: CarrierParts) {
     serving,
     metrics,
     get readiness(): ProcessReadiness {
-      return readinessOf(storage, health, serving);
+      const { upstreams, keyring } = serving;
+      return readinessOf(storage, health, { down: upstreams.down, knowsKeys: keyring.isReady });
     },
     answer: (question: string, argument: unknown) => partOf(sources, question, argument),
     use(settings: ActiveConfig<ServedConfig>): void {
@@ -112,17 +114,18 @@ export async function openListeners(
 
 /** The parts may be created later. */
 function requestGauges(
-  parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'store'>; readonly storage: Storage },
+  parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'upstreams'>; readonly storage: Storage },
 ): RequestGauges {
+  const store = (name: keyof StoreConnections) => () => sumOfConnections(parts().serving.upstreams.status)[name];
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,
     bodies: () => parts().serving.bodies.held,
     bodyBudget: () => parts().serving.bodies.budget,
-    storeOpen: () => parts().serving.store.open,
-    storeIdle: () => parts().serving.store.idle,
-    storeMost: () => parts().serving.store.most,
-    storeWaiting: () => parts().serving.store.waiting,
+    storeOpen: store('open'),
+    storeIdle: store('idle'),
+    storeMost: store('most'),
+    storeWaiting: store('waiting'),
     unsaved: () => parts().storage.unsavedFor() / 1_000,
   };
 }

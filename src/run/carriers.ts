@@ -6,7 +6,7 @@ import type { Observe } from '../observe/events.ts';
 import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Parts } from '../observe/peers/query.ts';
-import type { Readiness } from '../observe/peers/status.ts';
+import type { ProcessReadiness, Readiness } from '../observe/peers/status.ts';
 import type { State } from '../state/state.ts';
 import type { Storage } from '../state/storage.ts';
 import type { Detection } from '../webhooks/detector.ts';
@@ -29,8 +29,7 @@ export interface Carriers {
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   /** 0: this process. */
   readonly workers: number;
-  readonly readiness: Exclude<Readiness, 'stopping'>;
-  readonly down: readonly string[];
+  readonly readiness: Pick<ProcessReadiness, 'down'> & { readonly readiness: Exclude<Readiness, 'stopping'> };
   listen(fd?: number): Promise<string>;
   ask(question: string, argument: unknown): Promise<Parts<unknown>>;
   prepare(contract: Contract): Promise<void>;

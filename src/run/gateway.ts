@@ -15,6 +15,7 @@ import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
 import { createOperating, type Operating, operatingGauges } from './operating.ts';
 import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
+import { configurationStatus } from './status.ts';
 import type { InheritedSockets } from './systemd.ts';
 import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
@@ -54,7 +55,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   optimize();
   const log = overrides.log ?? createLog(config.log);
   const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
-  const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);
+  const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness.readiness);
   const webhooks = new GatewayWebhooks(config);
   const history = new History();
   let stored: StoredHistory | null = null;
@@ -63,7 +64,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const carriers = await openCarriers({
     ...{ settings: initial, clock, log, others: webhooks.listeners, onDetection: webhooks.hear },
     minute: (minute) => stored?.mark(history.add(minute)),
-    gauges: { ...operatingGauges(() => operating, readiness, phase.startedAt), ...webhooks.gauges },
+    gauges: { ...operatingGauges(() => operating.reloader, readiness, phase.startedAt), ...webhooks.gauges },
   });
   const { observe, storage } = carriers;
   stored = storeHistory(config.data, history, (error) =>
@@ -81,7 +82,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       ...about,
       startedAt: phase.startedAt,
       readiness: readiness(),
-      configuration: operating.configuration,
+      configuration: configurationStatus(operating.reloader),
     }),
     windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
   };
@@ -157,7 +158,7 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
 
   return {
     get contract() {
-      return operating.contract;
+      return operating.reloader.current.contract;
     },
     async start() {
       try {
@@ -170,7 +171,7 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
         throw error;
       }
     },
-    reload: (reason) => operating.reload(reason),
+    reload: (reason) => operating.reloader.reload(reason),
     stop() {
       ended ??= drainAndLetGo();
       return ended;

@@ -4,7 +4,6 @@ import { AdminError } from '../admin/admin-error.ts';
 import type { AdminContext } from '../admin/context.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
@@ -14,8 +13,8 @@ import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { CountedSince } from './counted-since.ts';
-import { type ActiveConfig, createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
-import { configurationStatus, digestsOf } from './status.ts';
+import { type ActiveConfig, createReloader, FILE_CHANGED, type Reloader, ReloadRefused } from './reload.ts';
+import { digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
 
 export interface OperatingParts {
@@ -64,7 +63,7 @@ export function createOperating(parts: OperatingParts) {
   const admin = createAdmin({
     ...{ config, context, metrics: carriers.metrics, observe, ownToken: parts.ownToken, readiness: parts.readiness },
     tls: initial.certificates.admin,
-    down: () => carriers.down,
+    down: () => carriers.readiness.down,
     console: config.console.enabled ? consolePages() : null,
   });
   // The log and a metric show a failed reload.
@@ -72,28 +71,11 @@ export function createOperating(parts: OperatingParts) {
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
   return {
-    get contract(): Contract {
-      return reloader.current.contract;
-    },
-    get exempted() {
-      return reloader.current.contract.exempted.length;
-    },
-    /** Unix milliseconds. */
-    get certificateEnd() {
-      return firstEnd(reloader.current.certificates);
-    },
-    get configuration() {
-      return configurationStatus(reloader);
-    },
-    get lastReload() {
-      return reloader.last;
-    },
+    reloader,
     windowsSince,
     /** Rejects with ListenError. */
     listen: async (fd?: number) =>
       urlOf(config.admin.host, await admin.listen(fd), reloader.current.certificates.admin !== null),
-    /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
-    reload: (reason: string) => reloader.reload(reason),
     async close(): Promise<void> {
       watch?.close();
       await admin.close();
@@ -142,15 +124,15 @@ function refusing(words: string): (error: unknown) => never {
 
 /** A start has read the files, so it counts as a reload. */
 export function operatingGauges(
-  operating: () => Pick<Operating, 'exempted' | 'certificateEnd' | 'lastReload'>,
+  reloader: () => Pick<Reloader<Config>, 'current' | 'last'>,
   readiness: () => Readiness,
   startedAt: number,
 ): OperatingGauges {
   return {
-    exempted: () => operating().exempted,
-    certificateEnd: () => operating().certificateEnd / 1_000,
+    exempted: () => reloader().current.contract.exempted.length,
+    certificateEnd: () => firstEnd(reloader().current.certificates) / 1_000,
     ready: () => Number(readiness() === 'ready'),
-    reloadSuccess: () => Number((operating().lastReload?.problems ?? []).length === 0),
-    reloadTime: () => (operating().lastReload?.at ?? startedAt) / 1_000,
+    reloadSuccess: () => Number((reloader().last?.problems ?? []).length === 0),
+    reloadTime: () => (reloader().last?.at ?? startedAt) / 1_000,
   };
 }

@@ -1,7 +1,7 @@
+import type { Upstreams } from '../gateway/upstream/stores.ts';
 import type { Event } from '../observe/events.ts';
 import type { ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
 import type { Storage } from '../state/storage.ts';
-import type { Serving } from './serving.ts';
 
 const NEWEST = 0.05;
 
@@ -35,7 +35,7 @@ function mean(before: number | null, newest: number): number {
 export function readinessOf(
   storage: Pick<Storage, 'ready'>,
   { ofState }: Pick<ProcessHealth, 'ofState'>,
-  { down, knowsKeys }: Pick<Serving, 'down' | 'knowsKeys'>,
+  { down, knowsKeys }: { readonly down: Upstreams['down']; readonly knowsKeys: boolean },
 ): ProcessReadiness {
   const isStateDown = ofState.aloneSince !== null;
   // During an outage the settings decide.

@@ -3,7 +3,6 @@ import type { Contract } from '../config/contract/contract.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
-import { sumOfConnections } from '../observe/peers/stores.ts';
 import { buildPipeline, hasReference } from './build.ts';
 import { openLongLived, type ServingParts } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -45,25 +44,10 @@ export function createServing(parts: ServingParts) {
   }
 
   return {
+    ...{ keyring, uses, upstreams, bodies },
     get inFlight() {
       return listener.inFlight;
     },
-    bodies,
-    get store() {
-      return sumOfConnections(upstreams.status);
-    },
-    get stores() {
-      return upstreams.status;
-    },
-    /** `matters`: the gateway is unready. */
-    get down() {
-      return upstreams.down;
-    },
-    get knowsKeys() {
-      return keyring.isReady;
-    },
-    whenKeysKnown: keyring.whenReady,
-    uses,
     /** Called again, it keeps the port. Rejects with ListenError. */
     async listen(options?: ListenOptions): Promise<string> {
       await keyring.opened;

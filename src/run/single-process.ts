@@ -24,10 +24,7 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
     uses: serving.uses,
     workers: 0,
     get readiness() {
-      return carrier.readiness.readiness;
-    },
-    get down() {
-      return carrier.readiness.down;
+      return carrier.readiness;
     },
     listen: (fd) => serving.listen({ fd }),
     ask: async (question, argument) => ({ parts: [carrier.answer(question, argument)], missing: 0 }),

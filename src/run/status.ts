@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
 import type { ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
+import { sumOfConnections } from '../observe/peers/stores.ts';
 import type { ProcessHealth } from './process-health.ts';
 import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
@@ -13,10 +14,11 @@ const OF_ONE_MACHINE =
 
 export function processStatus(
   worker: number | null,
-  { inFlight, store, stores }: Pick<Serving, 'inFlight' | 'store' | 'stores'>,
+  { inFlight, upstreams: { status } }: Pick<Serving, 'inFlight' | 'upstreams'>,
   { ofState }: ProcessHealth,
 ): ProcessStatus {
-  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
+  const connections = { store: sumOfConnections(status), stores: status };
+  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, ...connections };
 }
 
 export function configurationStatus({

@@ -8,9 +8,7 @@ export interface InheritedSockets {
   readonly admin?: number;
 }
 
-export class SystemdError extends ExpectedError {
-  override name = 'SystemdError';
-}
+export class SystemdError extends ExpectedError {}
 
 type Environment = Record<string, string | undefined>;
 

@@ -57,15 +57,9 @@ export async function reportUnmigratedKeys(
     return unmigratedKeys;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
-    const timer = setTimeout(() => {
-      stopped.removeEventListener('abort', stop);
-      reportUnmigratedKeys(config, keys, { observe, stopped }).catch((bug: unknown) =>
-        observe({ type: 'bug', id: 'left-behind', error: bug }),
-      );
-    }, AGAIN).unref();
-    const stop = () => clearTimeout(timer);
-    if (stopped.aborted) stop();
-    else stopped.addEventListener('abort', stop, { once: true });
+    const again = () => reportUnmigratedKeys(config, keys, { observe, stopped });
+    const failed = (bug: unknown) => observe({ type: 'bug', id: 'left-behind', error: bug });
+    setTimeout(() => void (stopped.aborted || again().catch(failed)), AGAIN).unref();
     return null;
   }
 }

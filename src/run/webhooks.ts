@@ -24,23 +24,23 @@ export interface WebhookParts {
 export class GatewayWebhooks {
   readonly listeners: readonly Observe[];
   readonly gauges: Partial<WebhookGauges>;
-  readonly isOn: boolean;
+  readonly #isOn: boolean;
   #early: Event[] = [];
   #webhooks: Webhooks | null = null;
   #opened: readonly Outbox[] = [];
 
   constructor({ webhooks }: Pick<Config, 'webhooks'>) {
-    this.isOn = hasReceivers(webhooks);
-    this.listeners = this.isOn ? [(event) => this.#observe(event)] : [];
+    this.#isOn = hasReceivers(webhooks);
+    this.listeners = this.#isOn ? [(event) => this.#observe(event)] : [];
     const figure = (name: 'waiting' | 'oldest' | 'failing') => () => this.#webhooks?.backlog[name] ?? 0;
-    this.gauges = this.isOn
+    this.gauges = this.#isOn
       ? { webhooksWaiting: figure('waiting'), webhooksOldest: figure('oldest'), webhooksFailing: figure('failing') }
       : {};
   }
 
   /** Throws StateFileError. */
   async open({ config, gateway, records, outbox, clock }: WebhookParts, observe: Observe): Promise<void> {
-    if (!this.isOn) return;
+    if (!this.#isOn) return;
     const { Webhooks } = await import('../webhooks/webhooks.ts');
     const shared = await outbox();
     this.#opened = [shared];

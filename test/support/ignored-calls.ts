@@ -42,7 +42,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'run/workers/pool.ts this.#begin',
   'run/workers/pool.ts this.#letLeave',
   'run/workers/process.ts primary.call',
-  'run/workers/process.ts serving.whenKeysKnown.then',
+  'run/workers/process.ts serving.keyring.whenReady.then',
   'run/workers/worker.ts process.send!',
   'run/workers/worker.ts worker.abandoned',
   // Rejects only for a bug, which then ends the process.

@@ -24,8 +24,8 @@ export type Answer =
 
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
 export function readContract({ file, textFile, ...reading }: Order): Prepared {
-  const text = textFile === undefined ? {} : { text: readFileSync(textFile, 'utf8') };
-  const { compiled } = checkContract(file, { ...reading, ...text });
+  const text = textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
+  const { compiled } = checkContract(file, { ...reading, text });
   // The gateway's own operation replaces one at its path.
   const exempted = compiled.exempted.filter(({ path }) => path !== USAGE_PATH);
   return {

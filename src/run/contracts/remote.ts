@@ -32,9 +32,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The copy in the data folder if the URL is unreachable. Rejects as `fetchContract`.
- */
+/** The copy in the data folder if the URL is unreachable. Rejects as `fetchContract`. */
 export async function fetchOrCopy(
   url: string,
   data: string,

@@ -29,9 +29,6 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
     get readiness() {
       return pool.readiness;
     },
-    get down() {
-      return pool.down;
-    },
     listen: (fd) => pool.start(fd),
     ask: (question, argument) => pool.ask(question, argument),
     // Each worker prepares its own contract.

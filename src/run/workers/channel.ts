@@ -15,7 +15,10 @@ export type Handlers<C extends Calls> = {
 type Frame =
   | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly storegate: 'failure'; readonly id: number; readonly error: RemoteErrorParts };
+  /** An error that is not expected is a bug, and its stack matters. */
+  | { readonly storegate: 'failure'; readonly id: number; readonly error: ErrorParts; readonly expected: boolean };
+
+type ErrorParts = Readonly<Record<'message' | 'stack', string>>;
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -29,27 +32,7 @@ export class NoAnswer extends Error {
 }
 
 /** A reason in one sentence. */
-export class WorkersError extends ExpectedError {
-  override name = 'WorkersError';
-}
-
-interface RemoteErrorParts {
-  readonly message: string;
-  readonly stack: string;
-  /** Otherwise it is a bug, and its stack matters. */
-  readonly expected: boolean;
-}
-
-export class RemoteError extends Error {
-  override name = 'RemoteError';
-  readonly expected: boolean;
-
-  constructor({ message, stack, expected }: RemoteErrorParts) {
-    super(message);
-    this.stack = stack;
-    this.expected = expected;
-  }
-}
+export class WorkersError extends ExpectedError {}
 
 export interface ChannelOptions<Ours extends Calls> {
   readonly send: (frame: object, sent: (error: Error | null) => void) => void;
@@ -68,7 +51,10 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     this.#options = options;
   }
 
-  /** Rejects with RemoteError if the other side threw, and with NoAnswer after `deadline` milliseconds. */
+  /**
+   * If the other side threw, rejects with WorkersError, or with an error that has the remote stack if it is a bug.
+   * Rejects with NoAnswer after `deadline` milliseconds.
+   */
   call<N extends keyof Theirs & string>(
     name: N,
     argument: Argument<Theirs[N]>,
@@ -91,7 +77,10 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
     else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
-    else this.#settle(message.id)?.reject(new RemoteError(message.error));
+    else {
+      const { id, error, expected } = message;
+      this.#settle(id)?.reject(Object.assign(expected ? new WorkersError(error.message) : new Error(), error));
+    }
   }
 
   /** Rejects all pending and later calls. */
@@ -107,7 +96,8 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
       const value = await handlers[name]!(argument);
       reply({ storegate: 'answer', id, value });
     } catch (error) {
-      reply({ storegate: 'failure', id, error: remoteErrorParts(error) });
+      const { message = String(error), stack = message } = Object(error) as Partial<Error>;
+      reply({ storegate: 'failure', id, error: { message, stack }, expected: isExpected(error) });
     }
   }
 
@@ -121,10 +111,4 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 
 function isFrame(message: unknown): message is Frame {
   return typeof message === 'object' && message !== null && 'storegate' in message;
-}
-
-function remoteErrorParts(error: unknown): RemoteErrorParts {
-  if (!(error instanceof Error)) return { message: String(error), stack: String(error), expected: false };
-  const { message, stack = message } = error;
-  return { message, stack, expected: isExpected(error) };
 }

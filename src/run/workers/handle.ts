@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
-import { Channel, type Handlers, NoAnswer, RemoteError, WorkersError } from './channel.ts';
+import { Channel, type Handlers, NoAnswer, WorkersError } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 
 /** Milliseconds, on a busy machine. */
@@ -87,9 +87,7 @@ export class WorkerHandle {
       void this.#watch();
       return url;
     } catch (error) {
-      if (error instanceof NoAnswer || (error instanceof RemoteError && error.expected))
-        throw new WorkersError(error.message, { cause: error });
-      throw error;
+      throw error instanceof NoAnswer ? new WorkersError(error.message, { cause: error }) : error;
     }
   }
 

@@ -8,8 +8,8 @@ import type { DeprecatedCalls } from '../../keys/last-use-tracker.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/exposition.ts';
 import type { Parts } from '../../observe/peers/query.ts';
-import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
+import type { Carriers } from '../carriers.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkersError } from './channel.ts';
 import { WorkerHandle } from './handle.ts';
@@ -57,13 +57,10 @@ export class WorkerPool {
     return this.#serving().length;
   }
 
-  get readiness(): ProcessReadiness['readiness'] | 'no_worker' {
-    const all = this.#serving().map(({ readiness: ability }) => ability.readiness);
-    return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
-  }
-
-  get down(): readonly string[] {
-    return [...new Set(this.#serving().flatMap(({ readiness: ability }) => ability.down))];
+  get readiness(): Carriers['readiness'] {
+    const all = this.#serving().map((handle) => handle.readiness);
+    const worst = all.find(({ readiness }) => readiness !== 'ready') ?? all[0];
+    return { readiness: worst?.readiness ?? 'no_worker', down: [...new Set(all.flatMap(({ down }) => down))] };
   }
 
   /** Rejects, with all workers ended, if one cannot start. */

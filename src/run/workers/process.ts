@@ -128,7 +128,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const { serving } = opened;
   carrier = opened;
   reportReadiness();
-  void serving.whenKeysKnown.then(reportReadiness);
+  void serving.keyring.whenReady.then(reportReadiness);
 
   async function close(): Promise<void> {
     await opened.end();

@@ -10,7 +10,7 @@ import type { Figures } from '../../observe/exposition.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
-import { type Loaded, loadedOf } from '../contracts/loader.ts';
+import { loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
 
@@ -105,7 +105,9 @@ export async function unpacked(
   const same =
     before?.contract.fingerprint === prepared.contract.fingerprint &&
     isSameReading(before.prepared.contract.reading, prepared.contract.reading);
-  return { config: deepFreeze(config), certificates, ...(same ? loadedIn(before) : await loadedOf(prepared)) };
+  return {
+    config: deepFreeze(config),
+    certificates,
+    ...(same ? { contract: before.contract, prepared: before.prepared } : await loadedOf(prepared)),
+  };
 }
-
-const loadedIn = ({ contract, prepared }: ActiveConfig<ServedConfig>): Loaded => ({ contract, prepared });

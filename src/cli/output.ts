@@ -26,12 +26,8 @@ export async function print<T>(terminal: Terminal, options: OutputOptions, value
   if (format === 'yaml') return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
   if (view.names === undefined)
     throw new CommandError('This command has no names for "-o name".', { failure: 'usage' });
-  terminal.out(
-    view
-      .names(value)
-      .map((name) => `${safeText(name)}\n`)
-      .join(''),
-  );
+  const lines = view.names(value).map((name) => `${safeText(name)}\n`);
+  terminal.out(lines.join(''));
 }
 
 /** `name`: the value for `-o name`; `none`: the sentence for an empty list. */

@@ -1,15 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Address } from '../config/config.ts';
 import { seedStore } from '../store/seed.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { CommandError } from './connect/api.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
 /** Throws CommandError. */
-export async function startStore(
-  file: string,
-  address: { host: string; port: number },
-): Promise<{ store: Store; url: string }> {
+export async function startStore(file: string, address: Address): Promise<{ store: Store; url: string }> {
   let store: Store | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -23,11 +21,7 @@ export async function startStore(
   }
 }
 
-export async function runStore(
-  terminal: Terminal,
-  file: string,
-  address: { host: string; port: number },
-): Promise<void> {
+export async function runStore(terminal: Terminal, file: string, address: Address): Promise<void> {
   const { store, url } = await startStore(file, address);
   terminal.out(`The store listens on ${url}\n`);
   await untilStopped(terminal);

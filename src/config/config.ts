@@ -34,7 +34,6 @@ export type RedisSettings = GatewaySettings['redis'] & { readonly url: string };
  */
 export type Upstream = Omit<GatewaySettings['upstream'], 'url'>;
 export type StoreAddress = Upstream['stores'][number];
-export type ChecksSettings = Upstream['healthChecks'];
 export type EjectionSettings = Upstream['ejection'];
 export type RetriesSettings = Upstream['retries'];
 

@@ -42,9 +42,6 @@ export interface Carriers {
   close(): Promise<void>;
 }
 
-export function copyGauges(
-  { redis }: Pick<Config, 'redis'>,
-  storage: () => Pick<Storage, 'keyCacheAge'>,
-): Partial<KeyCacheGauges> {
+export function copyGauges({ redis }: Config, storage: () => Pick<Storage, 'keyCacheAge'>): Partial<KeyCacheGauges> {
   return redis?.keyCache.enabled ? { keyCacheAge: () => (storage().keyCacheAge?.() ?? 0) / 1_000 } : {};
 }

@@ -170,14 +170,12 @@ export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operation
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
   // Usually no plan is removed.
   if ([...before.keys()].every((plan) => plans.has(plan))) return;
-  const lost = new Map<string, number>();
-  for (const { plan, revokedAt } of await keys.list()) {
-    if (revokedAt === null && !plans.has(plan)) lost.set(plan, (lost.get(plan) ?? 0) + 1);
-  }
-  if (lost.size === 0) return;
+  const orphans = (await keys.list()).filter(({ plan, revokedAt }) => revokedAt === null && !plans.has(plan));
+  if (orphans.length === 0) return;
+  const lost = [...Map.groupBy(orphans, ({ plan }) => plan)];
   throw new ReloadRefused(
-    [...lost].map(
-      ([plan, count]) => `plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`,
+    lost.map(
+      ([plan, { length }]) => `plan ${plan} is missing, and ${length} ${length === 1 ? 'key has' : 'keys have'} it`,
     ),
   );
 }

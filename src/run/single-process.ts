@@ -34,11 +34,7 @@ export async function openSingleProcess(parts: CarriersParts): Promise<Carriers>
   };
 }
 
-async function openStorage(
-  { redis, data, audit }: Pick<Config, 'redis' | 'data' | 'audit'>,
-  clock: () => number,
-  observe: Observe,
-): Promise<Storage> {
+async function openStorage({ redis, data, audit }: Config, clock: () => number, observe: Observe): Promise<Storage> {
   if (redis === null) {
     const { openEmbedded } = await import('../state/embedded/open.ts');
     return openEmbedded(data, { clock, audit, observe });

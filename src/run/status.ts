@@ -1,5 +1,5 @@
 import { shortDigest } from '../common/digest.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ServedConfig } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
 import type { ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
@@ -12,20 +12,13 @@ import type { Serving } from './serving.ts';
 const OF_ONE_MACHINE =
   /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|serviceName|resourceAttributes)$)/;
 
-export function processStatus(
-  worker: number | null,
-  { inFlight, upstreams: { status } }: Pick<Serving, 'inFlight' | 'upstreams'>,
-  { ofState }: ProcessHealth,
-): ProcessStatus {
-  const connections = { store: sumOfConnections(status), stores: status };
+export function processStatus(worker: number | null, serving: Serving, { ofState }: ProcessHealth): ProcessStatus {
+  const { inFlight, upstreams } = serving;
+  const connections = { store: sumOfConnections(upstreams.status), stores: upstreams.status };
   return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, ...connections };
 }
 
-export function configurationStatus({
-  current,
-  waiting,
-  last,
-}: Pick<Reloader<Config>, 'current' | 'waiting' | 'last'>): ConfigurationStatus {
+export function configurationStatus({ current, waiting, last }: Reloader<ServedConfig>): ConfigurationStatus {
   const { copy } = current;
   return {
     ...digestsOf(current),
@@ -36,10 +29,7 @@ export function configurationStatus({
 }
 
 /** Of all that decides about requests, for comparison between gateways. */
-export function digestsOf({
-  config,
-  contract,
-}: ActiveConfig<Config>): Pick<ConfigurationStatus, 'settings' | 'plans' | 'contract'> {
+export function digestsOf({ config, contract }: ActiveConfig<Config>) {
   const settings = describeConfig(config).filter(({ name }) => !OF_ONE_MACHINE.test(name));
   return {
     settings: shortDigest(JSON.stringify(settings.map(({ name, value }) => [name, value]))),

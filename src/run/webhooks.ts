@@ -81,13 +81,8 @@ export class GatewayWebhooks {
   }
 }
 
-export function webhookAdminOf({
-  config,
-  gateway,
-  outbox,
-  clock,
-}: Omit<WebhookParts, 'records'>): () => Promise<WebhookAdmin> {
-  return async () => {
+export function webhookAdminOf({ config, gateway, outbox, clock }: Omit<WebhookParts, 'records'>) {
+  return async (): Promise<WebhookAdmin> => {
     const { createWebhookAdmin } = await import('../webhooks/admin.ts');
     return createWebhookAdmin({ settings: config.webhooks, gateway, outbox, clock });
   };

@@ -5,9 +5,7 @@ import { formatSize } from '../units.ts';
 const MAX_FILE_SIZE = 1024 * 1024;
 
 /** A sentence whose subject is the file. */
-export class UnreadableFile extends Error {
-  override readonly name = 'UnreadableFile';
-}
+export class UnreadableFile extends Error {}
 
 /**
  * A regular file of at most 1 MiB, or `largest` bytes, in UTF-8.

@@ -11,9 +11,7 @@ import { type Answer, type Order, type Prepared, readContract } from './read.ts'
 import { type CopyInUse, type Fetched, fetchContract, fetchOrCopy } from './remote.ts';
 import type { Arguments, ThreadMessage } from './starter.ts';
 
-export class LoadingEnded extends Error {
-  override name = 'LoadingEnded';
-}
+export class LoadingEnded extends Error {}
 
 export interface Loaded {
   readonly contract: Contract;

@@ -65,9 +65,7 @@ export async function fetchContract(url: string, { timeout = TIMEOUT, signal }: 
   }
 }
 
-class Unusable extends Error {
-  override name = 'Unusable';
-}
+class Unusable extends Error {}
 
 /** Redirects must not lead to other schemes, nor from https to http: the contract decides who needs a key. */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {

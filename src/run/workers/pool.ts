@@ -160,8 +160,7 @@ export class WorkerPool {
   }
 
   #sent(): StartOrder['settings'] {
-    const { config, certificates, prepared } = this.#settings;
-    return packed({ config: shareOf(config, this.#size), certificates, prepared });
+    return packed({ ...this.#settings, config: shareOf(this.#settings.config, this.#size) });
   }
 
   #fork(number: number): WorkerHandle {

@@ -80,11 +80,7 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
 }
 
 /** Omits the secrets of operators and the keys of their listener, which no request needs. */
-export function packed({
-  config,
-  certificates,
-  prepared,
-}: Pick<ActiveConfig<ServedConfig>, 'config' | 'certificates' | 'prepared'>): SentConfig {
+export function packed({ config, certificates, prepared }: SentConfig): SentConfig {
   const { webhooks } = config;
   const kept = hasReceivers(webhooks) ? [{ url: 'https://primary.invalid', events: [] }] : [];
   const sent = { ...webhooks, url: null, secret: null, previousSecret: null, endpoints: kept };

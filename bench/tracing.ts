@@ -11,7 +11,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ClientAnswer, Fields } from '@storegate/http1';
+import type { ClientResponse, Fields } from '@storegate/http1';
 import { loadConfig } from '../src/config/load.ts';
 import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
 import { soleTarget } from '../src/gateway/upstream/upstream.ts';
@@ -38,7 +38,7 @@ const NO_FIELDS: Fields = {
   keepAlive: false,
   meaning: null,
 };
-const ANSWER: ClientAnswer = { status: 200, reason: '', fields: NO_FIELDS, body: Buffer.alloc(0) };
+const ANSWER: ClientResponse = { status: 200, reason: '', fields: NO_FIELDS, body: Buffer.alloc(0) };
 
 const TRACE = {
   ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },

@@ -1,4 +1,4 @@
-import { type Fault, unescapeToken } from '@storegate/openapi';
+import { type Fault, type Rule, unescapeToken } from '@storegate/openapi';
 import type { Contract } from '../config/contract/contract.ts';
 import type { Observe, ReportedFault } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
@@ -9,6 +9,8 @@ export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[
 
 /** For faults that cause no refusal, or whose details only operators may see. */
 export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
+
+export const faultOfBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
 
 /** Per request: clients must not fill the log. */
 const MOST_REPORTED = 10;

@@ -1,4 +1,4 @@
-import type { Party } from '@storegate/http1';
+import type { QueueOwner } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
 import { type Plan, PUBLIC_PLAN } from '../limits/plans.ts';
 
@@ -64,7 +64,7 @@ export interface Client {
   readonly limits: Limits | null;
   /** `null` for unlimited. */
   readonly concurrency: number | null;
-  readonly party: Party;
+  readonly party: QueueOwner;
   readonly expiresAt: number | null;
   readonly revoked: boolean;
   /** `null` for anywhere. */

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Cache } from '../common/cache.ts';
 import type { MaybePromise } from '../common/maybe-promise.ts';
+import { remembered } from '../common/remembered.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
-import type { Plans } from '../limits/plans.ts';
+import { DEFAULT_WEIGHT, type Plan, type Plans } from '../limits/plans.ts';
 import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
-import { concurrencyOf, limitsOf, queueOwnerOf, windowsOf } from './subjects.ts';
+import { limitsOf, subjectOf, windowsOf } from './subjects.ts';
 
 const MAX_CLIENTS = 50_000;
 const MAX_UNKNOWN_KEYS = 20_000;
@@ -41,7 +42,8 @@ export class Keyring {
   readonly #strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
   /** Concurrent requests for the same key share a lookup. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
-  #limits = new WeakMap<readonly Window[], Limits>();
+  /** Shared per set of windows, because counters compare limits by identity. */
+  #limitsOf: (windows: readonly Window[]) => Limits;
   #imported: boolean | null = null;
   #importedQuestion = 0;
   #importedTimer: NodeJS.Timeout | undefined;
@@ -61,6 +63,7 @@ export class Keyring {
   ) {
     this.#store = store;
     this.#plans = plans;
+    this.#limitsOf = limitsIn(plans);
     this.#recheckAfter = recheckAfter;
     this.#clock = clock;
     this.#stopWatching = store.watch((hash) => {
@@ -84,7 +87,7 @@ export class Keyring {
 
   usePlans(plans: Plans): void {
     this.#plans = plans;
-    this.#limits = new WeakMap();
+    this.#limitsOf = limitsIn(plans);
   }
 
   /** `null`: the key does not exist. Throws `Outage` if the store is down. */
@@ -183,7 +186,7 @@ export class Keyring {
   #remember(hash: string, record: KeyRecord | null, recheckAfter: number): Client | null {
     const found = {
       record,
-      recheckAt: recheckAfter === Infinity ? Infinity : this.#clock() + recheckAfter,
+      recheckAt: this.#clock() + recheckAfter,
       generation: this.#generation,
       client: record && this.#clientOf(record, hash),
       plans: this.#plans,
@@ -194,33 +197,29 @@ export class Keyring {
   }
 
   #clientOf(record: KeyRecord, hash: string): Client {
+    const { plans, concurrencies } = this.#plans;
+    const plan = plans.get(record.plan);
     const windows = windowsOf(record, this.#plans);
-    const party = queueOwnerOf(record, this.#plans);
+    const subject = subjectOf(record, this.#plans);
     return {
       keyId: record.id,
       account: record.account,
       plan: record.plan,
-      subject: party.member,
+      subject,
       limits: windows && this.#limitsOf(windows),
-      concurrency: concurrencyOf(record, this.#plans),
-      party,
+      concurrency: concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
+      party: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: subject },
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
-      addresses: addressesOf(record, this.#plans),
+      addresses: addressesOf(record, plan),
       scopes: record.scopes,
       retiresAt: record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
     };
   }
+}
 
-  /** Shared per set of windows, because counters compare limits by identity. */
-  #limitsOf(windows: readonly Window[]): Limits {
-    let limits = this.#limits.get(windows);
-    if (!limits) {
-      limits = limitsOf(windows, this.#plans);
-      this.#limits.set(windows, limits);
-    }
-    return limits;
-  }
+function limitsIn(plans: Plans) {
+  return remembered((windows: readonly Window[]) => limitsOf(windows, plans));
 }
 
 function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
@@ -228,8 +227,7 @@ function withLimits(known: CachedClient | undefined, record: KeyRecord | null): 
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;
 }
 
-function addressesOf({ addresses: key, plan: name }: KeyRecord, { plans }: Plans): ClientAddresses | null {
-  const plan = plans.get(name);
+function addressesOf({ addresses: key }: KeyRecord, plan: Plan | undefined): ClientAddresses | null {
   const listed = plan?.addresses === undefined ? null : plan;
   return key === null && listed === null ? null : { key, plan: listed };
 }

@@ -1,6 +1,5 @@
-import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
-import { DEFAULT_WEIGHT, type Plans } from '../limits/plans.ts';
+import type { Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
@@ -22,16 +21,6 @@ export function windowsOf(
   // Keys that share counters must share limits.
   const own = plan.count === 'account' ? null : record.windows;
   return own ?? plans.accounts.get(record.account) ?? plan.windows;
-}
-
-/** `null` for unlimited. */
-export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'plan'>, plans: Plans): number | null {
-  return plans.concurrencies?.get(account) ?? plans.plans.get(plan)?.concurrency ?? null;
-}
-
-export function queueOwnerOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): Party {
-  const { plan } = record;
-  return { group: plan, weight: plans.plans.get(plan)?.weight ?? DEFAULT_WEIGHT, member: subjectOf(record, plans) };
 }
 
 /** Includes the contract's windows. Counters for other windows are not kept. */

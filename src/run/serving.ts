@@ -33,7 +33,7 @@ export function createServing(parts: ServingParts) {
   usePreamble(settings);
 
   function usePreamble({ config, certificates }: ActiveConfig<ServedConfig>): void {
-    listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.trustedProxies });
+    listener.use(certificates.listen, config.listen.proxyProtocol.trustedProxies);
   }
 
   function compileRest(contract: Contract): void {

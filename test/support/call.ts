@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Carrier, RequestHeads, ServerCall } from '@storegate/http1';
+import { type CallTransport, RequestHeads, ServerCall } from '@storegate/http1';
 
 export interface LooseCall {
   readonly call: ServerCall;
@@ -13,9 +13,7 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
   const head = new RequestHeads().read(`${method} / HTTP/1.1\r\n${lines.join('')}\r\n`);
   let text = '';
   let isPaused = false;
-  const identity = {};
-  const carrier: Carrier = {
-    identity,
+  const carrier: CallTransport = {
     peer: '192.0.2.1',
     secure: false,
     mayPersist: () => true,
@@ -29,10 +27,10 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
     takeOver(): { socket: Socket; rest: null } {
       throw new Error('a call without a connection cannot be aborted');
     },
-    pauseBody() {
+    pause() {
       isPaused = true;
     },
-    resumeBody() {
+    resume() {
       isPaused = false;
     },
     callEnded: () => {},

@@ -18,12 +18,13 @@ export async function serve(
   host = '127.0.0.1',
 ): Promise<Served> {
   const server = new Server({
-    mostHeadBytes: 16 * 1024,
-    headTimeout: HOUR,
+    maxHeaderBytes: 16 * 1024,
+    headersTimeout: HOUR,
     requestTimeout: HOUR,
-    idleTimeout: HOUR,
-    mostRequests: Number.POSITIVE_INFINITY,
-    stallTimeout: HOUR,
+    keepAliveTimeout: HOUR,
+    maxRequestsPerConnection: Number.POSITIVE_INFINITY,
+    responseWriteTimeout: HOUR,
+    ticketSecret: new Uint8Array(32),
     takes: () => true,
     handle,
     refuse: ({ fault }, reply) => reply.answer(400, lines(), fault),

@@ -18,6 +18,8 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
     'gateway/upstream/store.ts',
     'gateway/upstream/pools.ts',
     'gateway/upstream/stores.ts',
+    'http1/client-connection.ts',
+    'http1/pool.ts',
   ],
   'upstream.tls': ['common/https-fetch.ts', 'http1/tls/client.ts'],
   'upstream.healthChecks': ['gateway/upstream/health.ts', 'gateway/upstream/checks.ts'],
@@ -36,6 +38,8 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   http: [
     'gateway/wire/listener.ts',
     'gateway/stages/request-guard.ts',
+    'http1/server.ts',
+    'http1/server-connection.ts',
     'run/build.ts',
     'run/workers/protocol.ts',
     'run/serving.ts',

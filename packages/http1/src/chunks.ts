@@ -124,8 +124,7 @@ export class Chunks {
 
   #more(bytes: Buffer): string | null {
     this.#begun ??= new ByteBuffer();
-    // Copied: otherwise it would retain the whole read.
-    this.#begun.add(Buffer.from(bytes));
+    this.#begun.add(bytes);
     if (bytes[bytes.length - 1] !== LF) return null;
     const text = this.#begun.whole!.toString('latin1');
     this.#begun = null;

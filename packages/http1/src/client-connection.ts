@@ -12,23 +12,27 @@ import { malformed, WireError } from './wire-error.ts';
 /** The bytes are valid only during the call. */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
+/** Milliseconds: to connect; to the response head; between two parts of a body. */
+export interface ClientTimeouts {
+  readonly connectTimeout: number;
+  readonly headersTimeout: number;
+  readonly bodyTimeout: number;
+}
+
 export interface ClientShared {
   /** Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no deadline is early. */
   now: number;
   readonly open: OpenSocket;
   readonly host: string;
   readonly basePath: string;
-  readonly mostHeadBytes: number;
-  /** Milliseconds: to connect; to the response head; between two parts of a body. */
-  connectTimeout: number;
-  headTimeout: number;
-  bodyTimeout: number;
-  /** Milliseconds. */
-  readonly idleTimeout: number;
+  timeouts: ClientTimeouts;
   readonly free: (connection: ClientConnection) => void;
   readonly closed: (connection: ClientConnection) => void;
 }
 
+const MOST_HEAD_BYTES = 64 * 1024;
+/** Milliseconds: shorter than the idle timeout of common servers. */
+const IDLE = 4_000;
 /** No server has a reason to send more interim responses (RFC 9110 section 15.2). */
 const MOST_INTERIM = 16;
 /** Milliseconds. */
@@ -61,18 +65,17 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #persistent = true;
   #over = false;
   #retired = false;
-  #idleTimeout: number;
+  #idleTimeout = IDLE;
   #deadline: number;
 
   constructor(shared: ClientShared) {
     this.#shared = shared;
-    this.#idleTimeout = shared.idleTimeout;
-    this.#deadline = shared.now + shared.connectTimeout;
+    this.#deadline = shared.now + shared.timeouts.connectTimeout;
     const heads = new ResponseHeads();
     this.#reader = new MessageReader({
       parse: (text) => heads.read(text, this.#request!.method),
       sink: this,
-      mostHeadBytes: shared.mostHeadBytes,
+      mostHeadBytes: MOST_HEAD_BYTES,
       skipsEmptyLine: false,
     });
     this.#socket = shared.open(
@@ -109,7 +112,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#interim = 0;
     this.#over = false;
     this.#reader.next();
-    if (this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+    if (this.#connected) this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
     if (body === null) this.#write(head);
     else if ('readBody' in body) this.#sendStreamed(head, body);
     else if (body.length <= ONE_WRITE) this.#write(head + body.toString('latin1'));
@@ -155,7 +158,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     if (now < this.#deadline) return;
     this.#deadline = NEVER;
     if (this.#receiver === null && this.#stream === null) this.destroy();
-    else if (!this.#connected) this.#fail('unreachable', `no connection within ${this.#shared.connectTimeout} ms`);
+    else if (!this.#connected)
+      this.#fail('unreachable', `no connection within ${this.#shared.timeouts.connectTimeout} ms`);
     else this.#fail('too_slow', 'the answer did not come in time');
   }
 
@@ -210,7 +214,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   #opened(): void {
     this.#connected = true;
     this.#direct = directWrites(this.#socket, () => {});
-    if (this.#receiver !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
+    if (this.#receiver !== null)
+      this.#deadline = this.#sent ? this.#shared.now + this.#shared.timeouts.headersTimeout : NEVER;
   }
 
   #receive(bytes: Buffer): void {
@@ -223,7 +228,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#begun = true;
       this.#receiver?.begun();
     }
-    if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
@@ -243,12 +248,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#shared.closed(this);
     this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
     // The buffer is reused.
-    upgraded({
-      reason,
-      fields,
-      socket: this.#socket,
-      rest: rest === null ? null : Buffer.from(rest),
-    });
+    upgraded({ reason, fields, socket: this.#socket, rest: rest && Buffer.from(rest) });
   }
 
   /** Only after a whole read: bytes after the response must not become the next response. */
@@ -299,14 +299,14 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const receiver = this.#receiver!;
     this.#held = null;
     this.#receiver = null;
-    const stream = new BodyStream({ pause: () => this.#pause(), resume: () => this.#resume() });
+    const stream = new BodyStream(this);
     this.#stream = stream;
     this.#streamedBytes = 0;
-    this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
     receiver.answer({ status, reason, fields, body: stream });
   }
 
-  #pause(): void {
+  pause(): void {
     // The receiver is slow, not the server.
     this.#deadline = NEVER;
     this.#paused = true;
@@ -318,9 +318,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#socket.resume();
   }
 
-  #resume(): void {
+  resume(): void {
     if (this.#closed || this.#stream === null) return;
-    this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    this.#deadline = this.#shared.now + this.#shared.timeouts.bodyTimeout;
     this.#unpause();
   }
 
@@ -334,7 +334,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const write = (text: string) => {
       const more = this.#socket.write(rest + text, 'latin1');
       rest = '';
-      if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+      if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
       return more;
     };
     body.readBody({
@@ -347,7 +347,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
         if (last !== '') this.#socket.write(last, 'latin1');
         this.#sent = true;
         this.#streamed = null;
-        if (this.#connected && this.#stream === null) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+        if (this.#connected && this.#stream === null)
+          this.#deadline = this.#shared.now + this.#shared.timeouts.headersTimeout;
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
@@ -365,7 +366,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive') continue;
       const seconds = /^timeout=(\d{1,5})(?:,|$)/i.exec(list[i + 1]!)?.[1];
       if (seconds === undefined) return;
-      this.#idleTimeout = Math.min(this.#shared.idleTimeout, Number(seconds) * 1_000 - HINT_MARGIN);
+      this.#idleTimeout = Math.min(IDLE, Number(seconds) * 1_000 - HINT_MARGIN);
       if (this.#idleTimeout <= 0) this.#persistent = false;
     }
   }

@@ -12,10 +12,8 @@ export interface ClientRequest {
   readonly fields: FieldLines;
   readonly body: Buffer | StreamedBody | null;
   /** After a 101 response to a WebSocket handshake (RFC 6455). */
-  readonly upgraded?: Upgraded;
+  readonly upgraded?: (tunnel: Tunnel) => void;
 }
-
-export type Upgraded = (tunnel: Tunnel) => void;
 
 export interface Tunnel {
   readonly reason: string;

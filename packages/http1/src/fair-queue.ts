@@ -62,10 +62,6 @@ export class FairQueue<T> {
     return this.#entries.size;
   }
 
-  *sizes(): Iterable<readonly [group: string, size: number]> {
-    for (const { name, size } of this.#groups.values()) if (size > 0) yield [name, size];
-  }
-
   add(item: T, party: QueueOwner, deadline: number): T | null {
     const group = this.#groupOf(party);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);

@@ -57,21 +57,16 @@ export class RequestHeads {
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
     if (line === null)
       throw malformed('The request line is not a method, a target and a version, with one space between.');
-    const [, method, target, major, minor] = line as unknown as [string, string, string, string, string];
+    const [, method, target, major, digit] = line as unknown as [string, string, string, string, string];
     // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#last.read(text.slice(lineEnd + 2));
-    if (major !== '1' || (minor !== '0' && minor !== '1')) throw unknownVersion();
+    if (major !== '1' || (digit !== '0' && digit !== '1'))
+      throw new WireError('version', 'The version is not HTTP/1.1 or HTTP/1.0.');
     if (!KNOWN_METHODS.has(method)) throw unknownMethod(method);
-    const tenth = minor === '0';
-    checkTarget(method, target, hostOf(fields, tenth));
-    return {
-      method,
-      target,
-      minor: tenth ? 0 : 1,
-      fields,
-      framing: framingOfRequest(fields, tenth ? 0 : 1),
-      persistent: isPersistent(fields, tenth),
-    };
+    const minor = digit === '0' ? 0 : 1;
+    checkTarget(method, target, hostOf(fields, minor));
+    const framing = framingOfRequest(fields, minor);
+    return { method, target, minor, fields, framing, persistent: isPersistent(fields, minor) };
   }
 }
 
@@ -84,26 +79,25 @@ export class ResponseHeads {
     const lineEnd = text.indexOf('\r\n');
     const line = STATUS_LINE.exec(text.slice(0, lineEnd));
     if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
-    const [, minor, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
+    const [, digit, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
     const status = Number(digits);
     if (status > 599) throw malformed(`The status is ${status}.`);
     const fields = this.#last.read(text.slice(lineEnd + 2));
-    const tenth = minor === '0';
-    const framing = framingOfResponse(fields, tenth ? 0 : 1, method, status);
+    const minor = digit === '0' ? 0 : 1;
+    const framing = framingOfResponse(fields, minor, method, status);
     const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
-    const persistent = endsClearly && isPersistent(fields, tenth);
-    return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
+    return { status, reason, minor, fields, framing, persistent: endsClearly && isPersistent(fields, minor) };
   }
 }
 
 /** RFC 9112 section 9.3: by default in HTTP/1.1, only on request in HTTP/1.0. */
-function isPersistent({ close, keepAlive }: Fields, tenth: boolean): boolean {
-  return !close && (!tenth || keepAlive);
+function isPersistent({ close, keepAlive }: Fields, minor: 0 | 1): boolean {
+  return !close && (minor === 1 || keepAlive);
 }
 
 /** RFC 9112 section 3.2: exactly one valid Host, optional in HTTP/1.0. */
-function hostOf({ hosts }: Fields, tenth: boolean): string | undefined {
-  if (hosts.length === 0 && tenth) return undefined;
+function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
+  if (hosts.length === 0 && minor === 0) return undefined;
   if (hosts.length !== 1) throw malformed('The request must have exactly one Host header.');
   if (!AUTHORITY.test(hosts[0]!)) throw malformed('The Host header is not a host name with an optional port.');
   return hosts[0]!;
@@ -128,8 +122,4 @@ function checkTarget(method: string, target: string, host: string | undefined): 
 function unknownMethod(method: string): WireError {
   const shown = /^[A-Z-]{1,20}$/.test(method) ? `Method ${method}` : 'The method';
   return new WireError('method', `${shown} is not supported.`);
-}
-
-function unknownVersion(): WireError {
-  return new WireError('version', 'The version is not HTTP/1.1 or HTTP/1.0.');
 }

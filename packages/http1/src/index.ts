@@ -3,21 +3,15 @@ export { type BodySink, BodyStream, EMPTY } from './body-stream.ts';
 export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';
 export { ClientError } from './client-error.ts';
-export type {
-  ClientRequest as Question,
-  ClientResponse as ClientAnswer,
-  ResponseReceiver as AnswerTaker,
-  StreamedBody,
-  Tunnel,
-} from './client-request.ts';
-export type { QueueOwner as Party } from './fair-queue.ts';
+export type { ClientRequest, ClientResponse, ResponseReceiver, StreamedBody, Tunnel } from './client-request.ts';
+export type { QueueOwner } from './fair-queue.ts';
 export { type CheckedLines, checkedLines, checkedValue, FieldLines, prepareRead, VALUE } from './field-lines.ts';
 export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export { type OpenerOptions, openerTo, Pool, PoolBusy, type PoolLimits, type Waiter } from './pool.ts';
 export { Server, type ServerOptions } from './server.ts';
-export { type CallTransport as Carrier, ServerCall } from './server-call.ts';
+export { type CallTransport, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';
-export { type HandshakeFailure, TlsServer } from './tls-server.ts';
+export type { HandshakeFailure } from './tls-server.ts';
 export { WireError } from './wire-error.ts';

@@ -1,19 +1,16 @@
 import { connect, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
+import { ClientConnection, type ClientShared, type ClientTimeouts, type OpenSocket } from './client-connection.ts';
 import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 
-export interface PoolLimits {
+/** A request waits for a connection as long as for a response. */
+export interface PoolLimits extends ClientTimeouts {
   readonly connections: number;
   readonly mostWaiting: number;
-  /** Milliseconds; a request waits for a connection as long as for a response. */
-  readonly connectTimeout: number;
-  readonly headTimeout: number;
-  readonly bodyTimeout: number;
   /** Bytes per second, while other requests wait for a connection. */
-  readonly minReadRate?: number;
+  readonly minResponseRate?: number;
 }
 
 export interface PoolOptions extends PoolLimits {
@@ -32,13 +29,9 @@ export class PoolBusy extends Error {
   }
 }
 
-const MOST_HEAD_BYTES = 64 * 1024;
-/** Milliseconds: shorter than the idle timeout of common servers. */
-const IDLE = 4_000;
+/** Milliseconds. */
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
-
-/** Milliseconds. */
 const RATE_SPAN = 2_000;
 
 const ALL = Number.POSITIVE_INFINITY;
@@ -79,7 +72,7 @@ export class Pool {
   #isLooking = false;
 
   constructor(options: PoolOptions) {
-    const { connectTimeout, headTimeout, bodyTimeout, host, basePath = '', open } = options;
+    const { host, basePath = '', open } = options;
     this.#limits = options;
     this.#waiting = new FairQueue(options.mostWaiting);
     this.#look = lookFor(options);
@@ -88,11 +81,7 @@ export class Pool {
       open,
       host,
       basePath,
-      mostHeadBytes: MOST_HEAD_BYTES,
-      connectTimeout,
-      headTimeout,
-      bodyTimeout,
-      idleTimeout: IDLE,
+      timeouts: options,
       free: (connection) => {
         this.#endTurn(connection, true);
         this.#free(connection);
@@ -103,10 +92,9 @@ export class Pool {
 
   /** Surplus connections close after their request. */
   use(limits: PoolLimits): void {
-    const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
-    this.#waiting.most = mostWaiting;
-    Object.assign(this.#shared, { connectTimeout, headTimeout, bodyTimeout });
+    this.#shared.timeouts = limits;
+    this.#waiting.most = limits.mostWaiting;
     this.#look = lookFor(limits);
     if (this.#timer !== undefined) this.#startTimer();
     this.#openForWaiting();
@@ -126,7 +114,7 @@ export class Pool {
     this.#all.clear();
     this.#idle.length = 0;
     for (const connection of before) this.#left.add(connection);
-    this.#dismiss(reason);
+    this.#refuseUntil(ALL, reason);
     for (const connection of before) connection.retire();
   }
 
@@ -158,7 +146,7 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
       waiter?.waits(() => this.#waiting.leave(waiting, party));
-      this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headTimeout)?.refuse();
+      this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headersTimeout)?.refuse();
     });
   }
 
@@ -171,11 +159,12 @@ export class Pool {
     this.#isClosed = true;
     clearInterval(this.#timer);
     for (const connection of [...this.#all, ...this.#left]) connection.destroy();
-    this.#dismiss(new PoolBusy());
+    this.#refuseUntil(ALL, new PoolBusy());
   }
 
-  #dismiss(reason: Error): void {
-    for (let one = this.#waiting.takeLate(ALL); one !== null; one = this.#waiting.takeLate(ALL)) one.refuse(reason);
+  /** Those whose deadline is not after `end`. */
+  #refuseUntil(end: number, reason: Error): void {
+    for (let one = this.#waiting.takeLate(end); one !== null; one = this.#waiting.takeLate(end)) one.refuse(reason);
   }
 
   #startTimer(): void {
@@ -247,14 +236,14 @@ export class Pool {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    this.#refuseLate(now);
+    if (this.#waiting.size > 0) this.#refuseUntil(now, new PoolBusy(true));
     this.#endSlowReaders(now);
   }
 
   /** The slowest first, as many as requests wait for. */
   #endSlowReaders(now: number): void {
-    const { minReadRate = 0 } = this.#limits;
-    if (this.#waiting.size === 0 || minReadRate === 0) {
+    const { minResponseRate = 0 } = this.#limits;
+    if (this.#waiting.size === 0 || minResponseRate === 0) {
       this.#read.clear();
       return;
     }
@@ -267,22 +256,17 @@ export class Pool {
       else if (now - before.at >= RATE_SPAN) {
         this.#read.delete(connection);
         const bytes = readBytes - before.bytes;
-        if (bytes < (minReadRate * (now - before.at)) / 1_000) slow.push({ connection, bytes });
+        if (bytes < (minResponseRate * (now - before.at)) / 1_000) slow.push({ connection, bytes });
       }
     }
     slow.sort((one, other) => one.bytes - other.bytes);
     for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endReader();
   }
-
-  #refuseLate(now: number): void {
-    for (let late = this.#waiting.takeLate(now); late !== null; late = this.#waiting.takeLate(now))
-      late.refuse(new PoolBusy(true));
-  }
 }
 
 /** Milliseconds. */
-function lookFor({ connectTimeout, headTimeout, bodyTimeout }: PoolLimits): number {
-  return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headTimeout, bodyTimeout) / 20));
+function lookFor({ connectTimeout, headersTimeout, bodyTimeout }: ClientTimeouts): number {
+  return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headersTimeout, bodyTimeout) / 20));
 }
 
 /** Shared by all connections; a part that outlives its read is copied. */

@@ -1,14 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { readProxyHeader } from './proxy-protocol.ts';
+import { EMPTY } from './body-stream.ts';
+import { NO_ORIGIN, type Origin, readProxyHeader } from './proxy-protocol.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
-
-export interface Origin {
-  /** `null` for that of the socket. */
-  readonly address: string | null;
-  /** Also if a balancer reports TLS. */
-  readonly secure: boolean;
-}
 
 export interface PreambleEvents {
   readonly tls: TlsServer | null;
@@ -26,7 +20,6 @@ export interface PreambleEvents {
 
 /** Milliseconds of silence. */
 const QUIET = 100;
-const NOTHING = Buffer.alloc(0);
 /** The first byte of a TLS handshake. No HTTP method begins with it. */
 const HANDSHAKE = 0x16;
 
@@ -37,8 +30,8 @@ export class Preamble {
   readonly #deadline: number;
   readonly #begun = performance.now();
   #wantsHeader: boolean;
-  #origin: Origin = { address: null, secure: false };
-  #bytes: Buffer = NOTHING;
+  #origin = NO_ORIGIN;
+  #bytes: Buffer = EMPTY;
   #touched = false;
   #shakesHands = false;
 
@@ -53,10 +46,6 @@ export class Preamble {
     this.#wantsHeader = wantsHeader;
     this.#deadline = deadline;
     socket.on('data', this.#receive).on('end', this.#left).on('error', ignored).on('close', this.#closed).resume();
-  }
-
-  get origin(): Origin {
-    return this.#origin;
   }
 
   endIfLate(now: number): void {
@@ -110,7 +99,7 @@ export class Preamble {
     this.#shakesHands = true;
     socket.pause().off('data', this.#receive).off('end', this.#left);
     socket.unshift(this.#bytes);
-    this.#bytes = NOTHING;
+    this.#bytes = EMPTY;
     tls.begin(socket);
   }
 

@@ -1,13 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-export interface Announced {
-  /** `null` if the balancer connects for itself (a health check) or reports no address. */
+export interface Origin {
+  /** `null` for that of the socket: the balancer connects for itself (a health check) or reports no address. */
   readonly address: string | null;
+  /** Also if a balancer reports TLS. */
   readonly secure: boolean;
 }
 
+export const NO_ORIGIN: Origin = Object.freeze({ address: null, secure: false });
+
 /** `null` if more bytes are needed; text: why it is invalid. */
-export type ProxyHeader = { readonly announced: Announced; readonly length: number } | null | string;
+export type ProxyHeader = { readonly announced: Origin; readonly length: number } | null | string;
 
 const SIGNATURE = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 const TEXT = Buffer.from('PROXY ', 'latin1');
@@ -16,7 +19,6 @@ const LONGEST_LINE = 107;
 /** Version 2: addresses have at most 216 bytes; few balancers send further fields. */
 const LONGEST_REST = 4_096;
 const FIXED = 16;
-const UNKNOWN_ORIGIN: Announced = Object.freeze({ address: null, secure: false });
 
 const SSL = 0x20;
 const CRC32C = 0x03;
@@ -43,7 +45,7 @@ function readLine(bytes: Buffer): ProxyHeader {
   const line = bytes.toString('latin1', 0, end);
   const length = end + 2;
   // The rest of the line is ignored (section 2.1).
-  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: UNKNOWN_ORIGIN, length };
+  if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: NO_ORIGIN, length };
   const [, family, source = '', target = '', ...ports] =
     /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(line) ?? [];
   if (family === undefined) return 'its line is not in the form of version 1';
@@ -63,7 +65,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const length = FIXED + rest;
   if (bytes.length < length) return null;
   // LOCAL: the rest is ignored (section 2.2).
-  if (command === 0) return { announced: UNKNOWN_ORIGIN, length };
+  if (command === 0) return { announced: NO_ORIGIN, length };
   // Unspecified: the real addresses apply.
   const known = kind === 0 ? 0 : ADDRESSES[kind];
   if (known === undefined) return `it has the unknown family and transport ${kind}`;

@@ -122,7 +122,10 @@ export class MessageReader<H extends Head> {
       text = bytes.toString('latin1', at, most);
       end = text.indexOf(HEAD_END);
     }
-    if (end < 0) return this.#begin(bytes, at);
+    if (end < 0) {
+      this.#begun = new ByteBuffer();
+      return this.#more(bytes, at);
+    }
     const size = end + HEAD_END.length;
     this.#take(size === text.length ? text : text.slice(0, size), bytes.length - at - size);
     return at + size;
@@ -136,11 +139,6 @@ export class MessageReader<H extends Head> {
     this.#skipped = true;
     this.#begun = null;
     return next;
-  }
-
-  #begin(bytes: Buffer, at: number): number {
-    this.#begun = new ByteBuffer();
-    return this.#more(bytes, at);
   }
 
   #more(bytes: Buffer, at: number): number {

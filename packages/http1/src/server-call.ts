@@ -6,8 +6,6 @@ import type { RequestHead } from './heads.ts';
 import { WireError } from './wire-error.ts';
 
 export interface CallTransport {
-  /** The same object for all calls of the connection. */
-  readonly identity: object;
   readonly peer: string;
   readonly secure: boolean;
   mayPersist(): boolean;
@@ -18,8 +16,8 @@ export interface CallTransport {
   /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
-  pauseBody(): void;
-  resumeBody(): void;
+  pause(): void;
+  resume(): void;
   callEnded(): void;
 }
 
@@ -38,16 +36,17 @@ export class ServerCall {
   /** 0 before the response has begun. */
   status = 0;
   left = false;
+  over = false;
   bodyBytes = 0;
+  bodyWhole = false;
+  /** Why the rest of the body will not arrive; `null` while it may. */
+  bodyError: Error | null = null;
   readonly #carrier: CallTransport;
   #sink: BodySink | null = null;
   #held: Buffer[] = [];
-  #bodyError: Error | null = null;
-  #bodyWhole = false;
   #measure: Measure = 'none';
   #owed = 0;
   #head = '';
-  #over = false;
   #persistent = false;
   #drain: (() => void) | null = null;
   #finished = false;
@@ -63,14 +62,16 @@ export class ServerCall {
     this.keepAlive = persistent;
   }
 
+  /** The same object for all calls of one connection. */
   get connection(): object {
-    return this.#carrier.identity;
+    return this.#carrier;
   }
 
   get peer(): string {
     return this.#carrier.peer;
   }
 
+  /** Here or with the balancer in front. */
   get secure(): boolean {
     return this.#carrier.secure;
   }
@@ -79,21 +80,8 @@ export class ServerCall {
     return this.framing !== 0;
   }
 
-  get bodyWhole(): boolean {
-    return this.#bodyWhole;
-  }
-
-  /** Why the rest of the body will not arrive; `null` while it may. */
-  get bodyError(): Error | null {
-    return this.#bodyError;
-  }
-
   get begun(): boolean {
     return this.status !== 0;
-  }
-
-  get over(): boolean {
-    return this.#over;
   }
 
   /** Called once: when the whole response was sent, or the client disconnected. */
@@ -124,14 +112,14 @@ export class ServerCall {
     let more = true;
     // The sink may drop the rest during a call.
     for (const bytes of held) more = this.#sink.chunk(bytes);
-    if (this.#bodyError) this.#sink.fail(this.#bodyError);
-    else if (this.#bodyWhole) this.#sink.end();
+    if (this.bodyError) this.#sink.fail(this.bodyError);
+    else if (this.bodyWhole) this.#sink.end();
     else if (more) this.resumeBody();
   }
 
   resumeBody(): void {
     // The connection may already serve the next call.
-    if (!this.#bodyWhole && !this.#finished) this.#carrier.resumeBody();
+    if (!this.bodyWhole && !this.#finished) this.#carrier.resume();
   }
 
   dropBody(): void {
@@ -155,7 +143,7 @@ export class ServerCall {
     if (!bodiless && !fields.sized) fields.addLength(body.length);
     const text = statusLine(status, reason) + fields.text + this.#closing(fields);
     this.status = status;
-    this.#over = true;
+    this.over = true;
     if (bodiless || body.length === 0) this.#carrier.write(text);
     else if (typeof body === 'string') this.#carrier.write(text + body);
     else if (body.length <= ONE_WRITE) this.#carrier.write(text + body.toString('latin1'));
@@ -163,6 +151,7 @@ export class ServerCall {
     this.#carrier.answered(this.#persistent);
   }
 
+  /** The head leaves with the first `write` or `end`, or by `flush`. */
   begin(status: number, reason: string, fields: FieldLines): void {
     if (this.left || this.begun) return;
     const measure = this.#measureOf(status, fields);
@@ -181,7 +170,7 @@ export class ServerCall {
 
   /** If it returns false, `drain` is called later. The bytes may be reused after the call. */
   write(bytes: Buffer, drain: () => void): boolean {
-    if (this.left || this.#over || this.#measure === 'none' || bytes.length === 0) return true;
+    if (this.left || this.over || this.#measure === 'none' || bytes.length === 0) return true;
     if (this.#measure === 'length' && bytes.length > this.#owed) {
       this.cutOff();
       return true;
@@ -195,12 +184,12 @@ export class ServerCall {
   }
 
   end(): void {
-    if (this.left || this.#over || !this.begun) return;
+    if (this.left || this.over || !this.begun) return;
     if (this.#measure === 'length' && this.#owed > 0) {
       this.cutOff();
       return;
     }
-    this.#over = true;
+    this.over = true;
     const rest = this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
     if (rest !== '') this.#carrier.write(rest);
     this.#carrier.answered(this.#persistent);
@@ -214,16 +203,16 @@ export class ServerCall {
     this.bodyBytes += bytes.length;
     // The buffer is shared by all connections.
     if (this.#sink === null) this.#held.push(Buffer.from(bytes));
-    if (!this.#sink?.chunk(bytes)) this.#carrier.pauseBody();
+    if (!this.#sink?.chunk(bytes)) this.#carrier.pause();
   }
 
   endBody(): void {
-    this.#bodyWhole = true;
+    this.bodyWhole = true;
     this.#sink?.end();
   }
 
   failBody(error: Error): void {
-    this.#bodyError = error;
+    this.bodyError = error;
     this.#sink?.fail(error);
   }
 
@@ -237,10 +226,10 @@ export class ServerCall {
     if (this.#finished) return;
     this.#finished = true;
     this.left = left;
-    this.#over = true;
+    this.over = true;
     this.#held = [];
-    if (left && !this.#bodyWhole)
-      this.failBody(this.#bodyError ?? new WireError('cut_off', 'The client has disconnected.'));
+    if (left && !this.bodyWhole)
+      this.failBody(this.bodyError ?? new WireError('cut_off', 'The client has disconnected.'));
     this.#carrier.callEnded();
     this.#ended?.();
   }

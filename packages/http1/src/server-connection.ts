@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
-import type { Origin } from './preamble.ts';
+import { NO_ORIGIN, type Origin } from './proxy-protocol.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { type CallTransport, ServerCall } from './server-call.ts';
 import type { TurnQueue, TurnTaker } from './turn-queue.ts';
@@ -20,7 +20,7 @@ const TURN_TIME = 2;
 const QUIET = 100;
 
 export interface ServerShared {
-  readonly limits: ServerLimits;
+  readonly options: ConnectionOptions;
   readonly closing: Closing;
   readonly turns: TurnQueue;
   /**
@@ -28,20 +28,20 @@ export interface ServerShared {
    */
   now: number;
   inFlight: number;
+  readonly closed: (connection: ServerConnection) => void;
+}
+
+export interface ConnectionOptions {
+  readonly maxHeaderBytes: number;
+  /** Milliseconds for a head, from its first byte or from the start of the connection. */
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxRequestsPerConnection: number;
   /** Never throws. */
   readonly handle: (call: ServerCall) => void;
   /** Called once. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
-  readonly closed: (connection: ServerConnection) => void;
-}
-
-export interface ServerLimits {
-  readonly mostHeadBytes: number;
-  /** Milliseconds for a head, from its first byte or from the start of the connection. */
-  readonly headTimeout: number;
-  readonly requestTimeout: number;
-  readonly idleTimeout: number;
-  readonly mostRequests: number;
 }
 
 /** The connection then closes. */
@@ -50,8 +50,6 @@ export interface BrokenReply {
   answer(status: number, fields: FieldLines, body: string): void;
   drop(): void;
 }
-
-const NO_ORIGIN: Origin = { address: null, secure: false };
 
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
@@ -95,18 +93,14 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
     this.#direct = directWrites(socket, () => this.drained());
     this.#shared = shared;
-    this.#deadline = shared.now + shared.limits.headTimeout;
+    this.#deadline = shared.now + shared.options.headersTimeout;
     const heads = new RequestHeads();
     this.#reader = new MessageReader({
       parse: (text) => heads.read(text),
       sink: this,
-      mostHeadBytes: shared.limits.mostHeadBytes,
+      mostHeadBytes: shared.options.maxHeaderBytes,
       skipsEmptyLine: true,
     });
-  }
-
-  get identity(): object {
-    return this;
   }
 
   get peer(): string {
@@ -167,7 +161,8 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#deadline = Number.POSITIVE_INFINITY;
     if (this.#waiting === 'close') this.#socket.destroy();
     else if (this.#waiting === 'next') this.#end(IDLE_LINGER);
-    else if (this.#waiting !== 'nothing') this.#broken(tooLate());
+    else if (this.#waiting !== 'nothing')
+      this.#broken(new WireError('too_late', 'The request did not arrive in time.'));
   }
 
   endIfStalled(): void {
@@ -202,21 +197,21 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#givenUp = true;
     this.#stop();
     this.#await('nothing', Number.POSITIVE_INFINITY);
-    this.#resume();
+    this.resume();
     this.#socket.removeAllListeners('end').removeAllListeners('drain');
     return { socket: this.#socket, rest };
   }
 
   head(head: RequestHead): void {
-    const { now, limits } = this.#shared;
-    if (this.#waiting !== 'head') this.#requestDeadline = now + limits.requestTimeout;
+    const { now, options } = this.#shared;
+    if (this.#waiting !== 'head') this.#requestDeadline = now + options.requestTimeout;
     if (head.framing === 0) this.#await('nothing', Number.POSITIVE_INFINITY);
     else this.#await('body', this.#requestDeadline);
     const call = new ServerCall(this, head);
     this.#call = call;
     this.#requests++;
     this.#shared.inFlight++;
-    this.#shared.handle(call);
+    options.handle(call);
   }
 
   body(bytes: Buffer): void {
@@ -233,7 +228,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   mayPersist(): boolean {
-    if (this.#ended || this.#requests >= this.#shared.limits.mostRequests) return false;
+    if (this.#ended || this.#requests >= this.#shared.options.maxRequestsPerConnection) return false;
     return !(this.#leaving && this.#reader.waiting === 0);
   }
 
@@ -284,12 +279,16 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#shared.inFlight--;
   }
 
-  pauseBody(): void {
-    this.#pause();
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#socket.pause();
   }
 
-  resumeBody(): void {
-    this.#resume();
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
   }
 
   #partWritten(error: Error | null | undefined): void {
@@ -302,34 +301,24 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   #answerSent(persistent: boolean): void {
     const call = this.#call;
     if (call === null) return;
-    const bodyWhole = !this.#reader.inBody;
-    if (!persistent || this.#ended) {
-      this.#call = null;
-      this.#end(LINGER);
-      call.finish(false);
-      return;
-    }
-    if (bodyWhole) {
-      this.#call = null;
-      call.finish(false);
-      this.#next();
-      return;
-    }
+    const { inBody } = this.#reader;
+    const isLast = !persistent || this.#ended;
     this.#call = null;
+    if (isLast) this.#end(LINGER);
     call.finish(false);
-    this.#resume();
+    if (isLast) return;
+    if (inBody) this.resume();
+    else this.#next();
   }
 
   #next(): void {
-    this.#call = null;
     if (this.#ended) return;
     if (this.#reader.waiting > 0 && this.#turnIsOver()) {
       this.#await('nothing', Number.POSITIVE_INFINITY);
       this.#waitForTurn();
       return;
     }
-    const { now, limits } = this.#shared;
-    this.#await('next', now + limits.idleTimeout);
+    this.#await('next', this.#shared.now + this.#shared.options.keepAliveTimeout);
     try {
       this.#reader.next();
     } catch (thrown) {
@@ -340,13 +329,13 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
 
   #waitForTurn(): void {
     this.#waitsForTurn = true;
-    this.#pause();
+    this.pause();
     this.#shared.turns.add(this);
   }
 
   takeTurn(): void {
     this.#waitsForTurn = false;
-    if (this.#ended) this.#resume();
+    if (this.#ended) this.resume();
     else {
       this.#beginTurn();
       this.#next();
@@ -369,17 +358,17 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   #settle(): void {
     if (this.#ended || this.#waitsForTurn) return;
     if (this.#call !== null) {
-      if (this.#reader.waiting > 0) this.#pause();
+      if (this.#reader.waiting > 0) this.pause();
       // A paused connection does not report that its client disconnected.
-      else if (!this.#reader.inBody) this.#resume();
+      else if (!this.#reader.inBody) this.resume();
       return;
     }
     if (this.#reader.inMessage && (this.#waiting === 'first' || this.#waiting === 'next')) {
-      const { now, limits } = this.#shared;
-      this.#requestDeadline = now + limits.requestTimeout;
-      this.#await('head', now + limits.headTimeout);
+      const { now, options } = this.#shared;
+      this.#requestDeadline = now + options.requestTimeout;
+      this.#await('head', now + options.headersTimeout);
     }
-    this.#resume();
+    this.resume();
   }
 
   #broken(thrown: unknown): void {
@@ -390,17 +379,15 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
       // A request with a complete response gets no second one for the rest of its body.
       if (this.#waiting === 'body') this.#end(LINGER);
       else this.#refuse(thrown);
-    } else if (call.over) {
-      this.#ended = true;
     } else {
       this.#ended = true;
-      call.failBody(thrown);
+      if (!call.over) call.failBody(thrown);
     }
   }
 
   refuse(error: WireError): void {
     this.#refuse(error);
-    this.#resume();
+    this.resume();
   }
 
   #refuse(error: WireError): void {
@@ -417,7 +404,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     };
     this.#stop();
     this.#await('nothing', Number.POSITIVE_INFINITY);
-    this.#shared.refuse(error, reply);
+    this.#shared.options.refuse(error, reply);
   }
 
   #stop(): void {
@@ -428,7 +415,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   /** Reads on for a while, so that the client receives the response. */
   #end(linger: number): void {
     this.#stop();
-    this.#resume();
+    this.resume();
     this.#await('close', this.#shared.now + linger);
     this.#socket.end();
   }
@@ -437,22 +424,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     this.#waiting = what;
     this.#deadline = deadline;
   }
-
-  #pause(): void {
-    if (this.#paused) return;
-    this.#paused = true;
-    this.#socket.pause();
-  }
-
-  #resume(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
-  }
-}
-
-function tooLate(): WireError {
-  return new WireError('too_late', 'The request did not arrive in time.');
 }
 
 const NO_REQUEST: RequestHead = {

@@ -1,26 +1,26 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Closing } from './field-lines.ts';
-import { type Origin, Preamble, type PreambleEvents } from './preamble.ts';
-import type { ServerCall } from './server-call.ts';
-import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
+import { Preamble, type PreambleEvents } from './preamble.ts';
+import type { Origin } from './proxy-protocol.ts';
+import { type ConnectionOptions, ServerConnection, type ServerShared } from './server-connection.ts';
 import { readShared } from './shared-reads.ts';
-import type { HandshakeFailure, TlsServer } from './tls-server.ts';
+import type { ServerTls } from './tls/server.ts';
+import { TlsServer } from './tls-server.ts';
 import { TurnQueue } from './turn-queue.ts';
-import { malformed, type WireError } from './wire-error.ts';
+import { malformed } from './wire-error.ts';
 
-export interface ServerOptions extends ServerLimits {
+export interface ServerOptions extends ConnectionOptions {
   /** If not, the connection is already closed. */
   readonly takes: (socket: Socket) => boolean;
   /** Milliseconds in which a client must read part of a pending response. */
-  readonly stallTimeout: number;
+  readonly responseWriteTimeout: number;
+  /** The same in all processes of a gateway. */
+  readonly ticketSecret: Uint8Array;
   readonly takesFrom?: PreambleEvents['takesFrom'];
   readonly openings?: Pick<PreambleEvents, 'unannounced' | 'unsecured'> & {
     readonly secured: (socket: TLSSocket) => void;
   };
-  /** Never throws. */
-  readonly handle: (call: ServerCall) => void;
-  readonly refuse: (error: WireError, reply: BrokenReply) => void;
 }
 
 const CONNECTION = Symbol('connection');
@@ -30,8 +30,7 @@ interface Held extends Socket {
 }
 
 export interface PreambleOptions {
-  /** Closed by its owner. */
-  readonly tls: TlsServer | null;
+  readonly tls: ServerTls | null;
   /** `null` if no balancer sends a PROXY protocol header. */
   readonly announces: ((address: string | undefined) => boolean) | null;
 }
@@ -51,21 +50,20 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Preamble>();
   readonly #late = new WeakSet<Socket>();
-  #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
+  #enter: (accepted: Socket) => void = (accepted) => this.#takePlain(accepted);
+  #tls: TlsServer | null = null;
   #leaving = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    const shortest = Math.min(options.headTimeout, options.requestTimeout, options.idleTimeout);
+    const shortest = Math.min(options.headersTimeout, options.requestTimeout, options.keepAliveTimeout);
     this.#lookEvery = Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, shortest / 8));
     this.#shared = {
-      limits: options,
-      closing: new Closing(options.idleTimeout),
+      options,
+      closing: new Closing(options.keepAliveTimeout),
       turns: new TurnQueue(),
       now: 0,
       inFlight: 0,
-      handle: options.handle,
-      refuse: options.refuse,
       closed: (connection) => this.connections.delete(connection),
     };
     const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
@@ -74,30 +72,34 @@ export class Server {
       if (this.#timer === undefined) this.#startTimer();
       this.#enter(accepted);
     });
-    this.#stalledTimer = setInterval(() => this.#lookForStalled(), options.stallTimeout).unref();
+    this.#stalledTimer = setInterval(() => {
+      for (const connection of this.connections) connection.endIfStalled();
+    }, options.responseWriteTimeout).unref();
   }
 
   get inFlight(): number {
     return this.#shared.inFlight;
   }
 
-  use({ tls, announces }: PreambleOptions): void {
-    if (tls === null && announces === null) {
-      this.#enter = (accepted) => this.#take(readShared(accepted, onRead));
-      return;
-    }
+  use({ tls: settings, announces }: PreambleOptions): void {
+    this.#useTls(settings);
+    const tls = this.#tls;
     const { takesFrom = () => true, openings } = this.#options;
     const parts: PreambleEvents = {
       tls,
       takesFrom,
-      plain: (accepted, origin, early) => this.#takeBegun(accepted, origin, early),
+      plain: (accepted, origin, early) => {
+        const connection = this.#takePlain(accepted, origin);
+        if (early.length > 0) connection.receive(early);
+      },
       secured: (secured, origin) => {
         openings?.secured(secured);
-        this.#take(secured.on('data', onData), origin);
+        this.#take(secured, origin);
+        secured.on('data', (bytes) => onRead(secured, bytes));
       },
       misplaced: (accepted, origin) => {
         openings?.unsecured(accepted, 'plaintext');
-        this.#takeBegun(accepted, origin, null).refuse(malformed('This port speaks TLS: the URL begins with https.'));
+        this.#takePlain(accepted, origin).refuse(malformed('This port speaks TLS: the URL begins with https.'));
       },
       unannounced: (accepted, why) => openings?.unannounced(accepted, why),
       unsecured: (accepted, why) => {
@@ -108,23 +110,32 @@ export class Server {
     };
     this.#enter = (accepted) => {
       const wantsHeader = announces?.(accepted.remoteAddress) ?? false;
-      if (!wantsHeader && tls === null) this.#take(readShared(accepted, onRead));
+      if (!wantsHeader && tls === null) this.#takePlain(accepted);
       else {
-        const deadline = this.#shared.now + this.#options.headTimeout;
+        const deadline = this.#shared.now + this.#options.headersTimeout;
         this.#openings.set(accepted, new Preamble(accepted, { wantsHeader, deadline }, parts));
       }
     };
   }
 
-  handshaken(accepted: Socket, secured: TLSSocket): void {
-    const opening = this.#openings.get(accepted);
-    if (opening === undefined) secured.destroy();
-    else opening.secured(secured);
-  }
-
-  /** This server has already reported handshakes that it closed. */
-  unshaken(accepted: Socket, why: HandshakeFailure): void {
-    if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
+  #useTls(settings: ServerTls | null): void {
+    if (settings === null) {
+      this.#tls?.stop();
+      this.#tls = null;
+      return;
+    }
+    this.#tls?.use(settings);
+    this.#tls ??= new TlsServer(settings, this.#options.ticketSecret, {
+      done: (accepted, secured) => {
+        const opening = this.#openings.get(accepted);
+        if (opening === undefined) secured.destroy();
+        else opening.secured(secured);
+      },
+      // Handshakes that this server closed are reported already.
+      failed: (accepted, why) => {
+        if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
+      },
+    });
   }
 
   #take(socket: Socket, origin?: Origin): ServerConnection {
@@ -136,11 +147,8 @@ export class Server {
     return connection;
   }
 
-  #takeBegun(accepted: Socket, origin: Origin, early: Buffer | null): ServerConnection {
-    const socket = readShared(accepted, onRead);
-    const connection = this.#take(socket, origin);
-    if (early !== null && early.length > 0) connection.receive(early);
-    return connection;
+  #takePlain(accepted: Socket, origin?: Origin): ServerConnection {
+    return this.#take(readShared(accepted, onRead), origin);
   }
 
   leave(): void {
@@ -162,6 +170,7 @@ export class Server {
   stop(): void {
     clearInterval(this.#timer);
     clearInterval(this.#stalledTimer);
+    this.#tls?.stop();
   }
 
   #startTimer(): void {
@@ -181,18 +190,10 @@ export class Server {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
-
-  #lookForStalled(): void {
-    for (const connection of this.connections) connection.endIfStalled();
-  }
 }
 
 function onRead(socket: Socket, bytes: Buffer): boolean {
   return (socket as Held)[CONNECTION].receive(bytes);
-}
-
-function onData(this: Socket, bytes: Buffer): void {
-  (this as Held)[CONNECTION].receive(bytes);
 }
 
 function onEnd(this: Socket): void {

@@ -23,7 +23,6 @@ export class TlsServer {
   readonly #timer: NodeJS.Timeout;
   #tls: ServerTls;
 
-  /** `secret`: the same in all processes of a gateway. */
   constructor(tls: ServerTls, secret: Uint8Array, { done, failed }: Handshakes) {
     this.#tls = tls;
     this.#secret = secret;

@@ -85,7 +85,7 @@ function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false):
     connections: 1,
     mostWaiting: 8,
     connectTimeout: HOUR,
-    headTimeout: HOUR,
+    headersTimeout: HOUR,
     bodyTimeout: HOUR,
     host: origin.host,
     open: openerTo(origin, { tunnels }),
@@ -268,7 +268,7 @@ describe('an answer', () => {
 
 describe('no answer', () => {
   test('is one that does not come in time', async () => {
-    const pool = poolTo((await far(() => {})).url, { headTimeout: 30 });
+    const pool = poolTo((await far(() => {})).url, { headersTimeout: 30 });
     expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'too_slow' });
   });
 
@@ -277,7 +277,7 @@ describe('no answer', () => {
       answers('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);
       standStill(1_500);
     });
-    const { answer } = await begin(poolTo(url, { headTimeout: 1_000 }));
+    const { answer } = await begin(poolTo(url, { headersTimeout: 1_000 }));
     expect((await answer).status).toBe(200);
   });
 
@@ -513,7 +513,7 @@ describe('a pool', () => {
   test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
     const held: Socket[] = [];
     const store = await far((socket) => void held.push(socket));
-    const limits = { mostWaiting: 8, connectTimeout: HOUR, headTimeout: HOUR, bodyTimeout: HOUR };
+    const limits = { mostWaiting: 8, connectTimeout: HOUR, headersTimeout: HOUR, bodyTimeout: HOUR };
     const pool = poolTo(store.url, { connections: 3 });
     const all = Array.from({ length: 7 }, () => asked(pool));
     await until('three have come', () => held.length === 3);
@@ -542,7 +542,7 @@ describe('a pool', () => {
       if (count === 4) socket.write(OK);
       else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`);
     });
-    const pool = poolTo(store.url, { connections: 3, minReadRate: 1024 });
+    const pool = poolTo(store.url, { connections: 3, minResponseRate: 1024 });
     const failures: string[][] = [];
     /** Some read another part from time to time. */
     const readers = await Promise.all(
@@ -575,10 +575,10 @@ describe('a pool', () => {
   test('gives the place of a connection that is late to who waits', async () => {
     const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
     const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR };
-    const pool = poolTo(store.url, { ...limits, headTimeout: 1_000 });
+    const pool = poolTo(store.url, { ...limits, headersTimeout: 1_000 });
     await asked(pool);
     const { answer } = await begin(pool);
-    pool.use({ ...limits, headTimeout: HOUR });
+    pool.use({ ...limits, headersTimeout: HOUR });
     const next = asked(pool);
     expect(await failure(answer)).toMatchObject({ failure: 'too_slow' });
     expect(await next).toEqual([200, 'ok']);
@@ -586,7 +586,7 @@ describe('a pool', () => {
 
   test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
     const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
-    const pool = poolTo(store.url, { connections: 3, headTimeout: 1_000 });
+    const pool = poolTo(store.url, { connections: 3, headersTimeout: 1_000 });
     await Promise.all([1, 2, 3].map(() => asked(pool)));
     await until('all connections are free', () => pool.status.idle === 3);
     const reason = new Error('given up');
@@ -602,7 +602,7 @@ describe('a pool', () => {
 
   test('waits at most as long as for an answer, and not after its end', async () => {
     const store = await far(() => {});
-    const slow = poolTo(store.url, { headTimeout: 30 });
+    const slow = poolTo(store.url, { headersTimeout: 30 });
     // While its body arrives, its response is not late.
     await begin(slow, { method: 'PUT', body: sent(null).body });
     await expect(slow.take()).rejects.toBeInstanceOf(PoolBusy);

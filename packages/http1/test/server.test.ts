@@ -168,7 +168,7 @@ describe('a connection', () => {
   });
 
   test('ends behind the response to the last request that it may have', async () => {
-    const stage = await Stage.open({ mostRequests: 3 });
+    const stage = await Stage.open({ maxRequestsPerConnection: 3 });
     const wire = (await stage.connect()).send(GET.repeat(2));
     expect([await wire.answer(), await wire.answer()].map(({ headers }) => headers.connection)).toEqual([
       'keep-alive',
@@ -328,7 +328,7 @@ describe('an answer', () => {
   });
 
   test('that is never read is given up', async () => {
-    const stage = await Stage.open({ stallTimeout: 50 });
+    const stage = await Stage.open({ responseWriteTimeout: 50 });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const ends = endsOf(call);
     wire.socket.pause();
@@ -558,19 +558,19 @@ describe('a caller that ends its side', () => {
 
 describe('what comes too late', () => {
   test('is a head, from its first byte', async () => {
-    const wire = await (await Stage.open({ headTimeout: 50 })).connect();
+    const wire = await (await Stage.open({ headersTimeout: 50 })).connect();
     expect(await wire.send(GET.slice(0, 20)).answer()).toMatchObject({ status: 400, body: 'too_late' });
     expect(await wire.ended()).toBe('');
   });
 
   test('is the first request of a connection', async () => {
-    const wire = await (await Stage.open({ headTimeout: 50 })).connect();
+    const wire = await (await Stage.open({ headersTimeout: 50 })).connect();
     expect((await wire.answer()).body).toBe('too_late');
     expect(await wire.ended()).toBe('');
   });
 
   test('is the next request: its connection ends without a word', async () => {
-    const wire = await (await Stage.open({ idleTimeout: 50 })).connect();
+    const wire = await (await Stage.open({ keepAliveTimeout: 50 })).connect();
     expect((await wire.send(GET).answer()).status).toBe(200);
     expect(await wire.ended()).toBe('');
   });
@@ -584,7 +584,7 @@ describe('what comes too late', () => {
   });
 
   test('is not a request that came while this process stood still', async () => {
-    const wire = await (await Stage.open({ idleTimeout: 1_000 })).connect();
+    const wire = await (await Stage.open({ keepAliveTimeout: 1_000 })).connect();
     expect((await wire.send(GET).answer()).status).toBe(200);
     wire.send(GET);
     standStill(1_500);
@@ -592,7 +592,7 @@ describe('what comes too late', () => {
   });
 
   test('is not an answer: it takes the time it needs', async () => {
-    const stage = await Stage.open({ headTimeout: 500, requestTimeout: 500, idleTimeout: 500 });
+    const stage = await Stage.open({ headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 500 });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
     expect((await late.answer()).body).toBe('too_late');

@@ -1,9 +1,9 @@
-import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule, type Rule } from '@storegate/openapi';
+import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule } from '@storegate/openapi';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { CATALOGUE } from '../../errors/catalogue.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import type { Report } from '../contract-reports.ts';
+import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
@@ -29,15 +29,9 @@ export interface ContractSettings {
   readonly suggest: (path: string) => string | null;
 }
 
-export function createContract({
-  maxBodyBytes,
-  bodies,
-  largeChecks,
-  refuseAfterSunset,
-  clock,
-  report,
-  suggest,
-}: ContractSettings): CheckContract {
+export function createContract(settings: ContractSettings): CheckContract {
+  const { maxBodyBytes, bodies, largeChecks, refuseAfterSunset, clock, report, suggest } = settings;
+
   return function contract(exchange, client, target, route): MaybePromise<Checked> {
     const { path } = target;
     if (route.kind === 'method_not_allowed') throw methodNotAllowed(exchange, path, route.allow);
@@ -92,7 +86,7 @@ export function createContract({
       refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
-      report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);
+      report(exchange, 'request', refusal.details ?? [faultOfBody(refusal.message, 'mediaType')]);
     }
     return checked({ ...request, body });
   }
@@ -129,9 +123,7 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
 /** A body of the wrong type is never read. */
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
-  if (!rule) {
-    throw invalid([ofBody('request body is not allowed', 'unexpected')]);
-  }
+  if (!rule) throw invalid([faultOfBody('request body is not allowed', 'unexpected')]);
   const encoding = head.contentEncoding?.trim().toLowerCase();
   const media = encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
@@ -144,10 +136,8 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
 }
 
 function withoutBody(rule: BodyRule | null): readonly Fault[] {
-  return rule?.required ? [ofBody('request body is required', 'required')] : [];
+  return rule?.required ? [faultOfBody('request body is required', 'required')] : [];
 }
-
-const ofBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
 
 function invalid(details: readonly Fault[]): Refusal {
   const known = details.filter(({ rule }) => rule !== 'more').length;

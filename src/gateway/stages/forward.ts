@@ -1,4 +1,4 @@
-import type { Question } from '@storegate/http1';
+import type { ClientRequest } from '@storegate/http1';
 import type { Operation } from '../../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../../config/upstreams.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -26,7 +26,7 @@ export interface ForwardParts {
 export function createForward({ upstreamOf, pathOf, observe, requestFields, plainAnswers }: ForwardParts): Forward {
   return function forward(exchange, { client, target: { path: asked, query }, operation, body }) {
     const path = pathOf(operation, asked);
-    const question: Question = {
+    const question: ClientRequest = {
       method: exchange.call.method,
       target: query === '' ? path : `${path}?${query}`,
       fields: requestFields(exchange, client, plainAnswers),

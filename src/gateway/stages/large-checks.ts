@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Call } from '../wire/call.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 
 /** Bytes. */
@@ -31,21 +32,16 @@ export class LargeChecks {
   /** A large body waits for its owner's turn, and rejects with ClientAbort if the client disconnected. */
   inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer, by: BodyCheck<T>): MaybePromise<T> {
     if (body.length < LARGE) return by.check(body);
-    return this.run(
-      owner,
-      by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) },
-      () => !call.left,
-      () => new ClientAbort(),
-    );
+    return this.run(owner, by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) }, call);
   }
 
-  /** Rejects with what a step throws, or with `unwanted()` if the client disconnected. */
-  run<T>(owner: string, steps: Iterator<void, T, void>, isWanted: () => boolean, unwanted: () => Error): Promise<T> {
+  /** Rejects with what a step throws, or with ClientAbort. */
+  run<T>(owner: string, steps: Iterator<void, T, void>, call: Pick<Call, 'left'>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         dropUnwanted() {
-          if (isWanted()) return false;
-          reject(unwanted());
+          if (!call.left) return false;
+          reject(new ClientAbort());
           return true;
         },
         proceed() {

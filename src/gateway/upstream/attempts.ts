@@ -1,4 +1,4 @@
-import type { AnswerTaker, ClientAnswer, ClientError, FieldLines } from '@storegate/http1';
+import type { ClientError, ClientResponse, FieldLines, ResponseReceiver } from '@storegate/http1';
 import { oneByte } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
@@ -19,13 +19,13 @@ export function tracedFields(requestFields: RequestFields): RequestFields {
   };
 }
 
-export function watched(span: RequestSpan, fields: FieldLines, { name }: StoreHandle, taker: AnswerTaker): AnswerTaker {
+export function watched(span: RequestSpan, fields: FieldLines, { identity }: StoreHandle, taker: ResponseReceiver) {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);
   if (attempt !== last)
     fields.text = fields.text.replace(traceparentAt(span, last.id), traceparentAt(span, attempt.id));
   attempt.startedAt = performance.now();
-  attempt.store = name;
+  attempt.store = identity.store;
   return new Watched(attempt, taker);
 }
 
@@ -42,11 +42,11 @@ function added(span: RequestSpan): AttemptSpan {
   return attempt;
 }
 
-class Watched implements AnswerTaker {
+class Watched implements ResponseReceiver {
   readonly #attempt: AttemptSpan;
-  readonly #taker: AnswerTaker;
+  readonly #taker: ResponseReceiver;
 
-  constructor(attempt: AttemptSpan, taker: AnswerTaker) {
+  constructor(attempt: AttemptSpan, taker: ResponseReceiver) {
     this.#attempt = attempt;
     this.#taker = taker;
   }
@@ -55,7 +55,7 @@ class Watched implements AnswerTaker {
     this.#taker.begun();
   }
 
-  answer(answer: ClientAnswer): void {
+  answer(answer: ClientResponse): void {
     this.#attempt.endedAt = performance.now();
     this.#attempt.status = answer.status;
     this.#taker.answer(answer);

@@ -1,4 +1,4 @@
-import type { ClientConnection, OpenerOptions, Pool, Question } from '@storegate/http1';
+import type { ClientConnection, ClientRequest, OpenerOptions, Pool } from '@storegate/http1';
 import { checkedLines, FieldLines } from '@storegate/http1';
 import type { StatusRange, Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
@@ -14,7 +14,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** The pool's connections may all be blocked by a backend that hangs. Each check has its own deadline. */
 const OWN_CONNECTION = {
   ...{ connections: 1, mostWaiting: 0 },
-  ...{ connectTimeout: 120_000, headTimeout: NEVER, bodyTimeout: NEVER },
+  ...{ connectTimeout: 120_000, headersTimeout: NEVER, bodyTimeout: NEVER },
 };
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);
@@ -116,7 +116,7 @@ export class Checks {
 
   #ask(end: (verdict: Verdict, error?: Error) => void): void {
     const { path, timeout, statuses } = this.#settings.healthChecks;
-    const asked: Question = { method: 'GET', target: path ?? ANY_PATH, fields: new FieldLines(), body: null };
+    const asked: ClientRequest = { method: 'GET', target: path ?? ANY_PATH, fields: new FieldLines(), body: null };
     asked.fields.addLines(LINES);
     const connection = this.#pool.take() as ClientConnection;
     this.#deadline = setTimeout(() => done('silent', new Error(`no answer to a check within ${timeout} ms`)), timeout);

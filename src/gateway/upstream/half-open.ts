@@ -1,27 +1,27 @@
-import type { AnswerTaker, ClientAnswer, ClientConnection, ClientError, Question } from '@storegate/http1';
+import type { ClientConnection, ClientError, ClientRequest, ClientResponse, ResponseReceiver } from '@storegate/http1';
 import { BodyStream } from '@storegate/http1';
 import type { StoreHandle } from './upstream.ts';
 
 /** Milliseconds. */
 const TRIAL_TIMEOUT = 40;
 
-interface Waiting extends AnswerTaker {
+interface Waiting extends ResponseReceiver {
   /** The response is discarded. */
-  detach(store: StoreHandle): void;
+  detach(): void;
 }
 
 interface HalfOpenParts {
   readonly store: StoreHandle;
   readonly epoch: number;
   readonly connection: ClientConnection;
-  readonly asked: Question;
+  readonly asked: ClientRequest;
 }
 
 /**
  * If the backend still hangs, another one serves the client, and the request continues alone as a probe. Only for safe
  * requests.
  */
-export class HalfOpenRequest implements AnswerTaker {
+export class HalfOpenRequest implements ResponseReceiver {
   readonly #parts: HalfOpenParts;
   #waiting: Waiting | null;
   readonly #timer: NodeJS.Timeout;
@@ -38,7 +38,7 @@ export class HalfOpenRequest implements AnswerTaker {
     this.#waiting?.begun();
   }
 
-  answer(answer: ClientAnswer): void {
+  answer(answer: ClientResponse): void {
     clearTimeout(this.#timer);
     if (this.#waiting !== null) {
       this.#waiting.answer(answer);
@@ -59,6 +59,6 @@ export class HalfOpenRequest implements AnswerTaker {
   #leaveAlone(): void {
     const waiting = this.#waiting!;
     this.#waiting = null;
-    waiting.detach(this.#parts.store);
+    waiting.detach();
   }
 }

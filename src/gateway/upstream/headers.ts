@@ -1,6 +1,7 @@
 import { type CheckedLines, checkedLines, FieldLines, type Fields, oneByte, prepareRead } from '@storegate/http1';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
+import { remembered } from '../../common/remembered.ts';
 import { type Client, isAnonymous } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
@@ -30,21 +31,15 @@ export type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'sc
 export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
 
 export function createRequestFields(identity: IdentityHeaders): RequestFields {
-  const identityLines = new WeakMap<Caller, CheckedLines>();
-
-  function linesOf(client: Caller): CheckedLines {
-    const known = identityLines.get(client);
-    if (known !== undefined) return known;
+  const linesOf = remembered((client: Caller) => {
     const { account, plan, scopes } = client;
     const values = { keyId: isAnonymous(client) ? '' : client.keyId, account, plan, scopes: scopes.join(' ') };
-    const lines = checkedLines(
+    return checkedLines(
       (Object.keys(values) as (keyof typeof values)[]).flatMap((name) =>
         identity[name] === null || values[name] === '' ? [] : [identity[name], values[name]],
       ),
     );
-    identityLines.set(client, lines);
-    return lines;
-  }
+  });
 
   return function requestFields(exchange, client, plain = false) {
     const { head } = exchange;

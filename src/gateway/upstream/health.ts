@@ -27,7 +27,7 @@ const LEAST_SHARE = 0.1;
  * causes them.
  */
 export class Health {
-  #settings: HealthSettings;
+  settings: HealthSettings;
   /** Others only read these. */
   state: StoreState = 'up';
   reason: StoreReason | null = null;
@@ -47,43 +47,41 @@ export class Health {
   readonly #trying = new Set<string>();
 
   constructor(settings: HealthSettings, now: number) {
-    this.#settings = settings;
+    this.settings = settings;
     this.since = now;
   }
 
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
-    return this.state !== 'away' && this.#badChecks === this.#settings.healthChecks.unhealthyThreshold;
-  }
-
-  use(settings: HealthSettings): void {
-    this.#settings = settings;
+    return this.state !== 'away' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold;
   }
 
   /** `safe`: the request may be cancelled and retried on another backend. */
   takes(safe: boolean, now: number, operation = ''): boolean {
     if (this.state !== 'returning') return this.state === 'up';
-    if (!this.#isTrial()) return this.#under < FIRST + this.#good;
+    if (!this.isTrial) return this.#under < FIRST + this.#good;
     if (this.#under === 0) return safe || now - this.since >= ONLY_SAFE;
     // Otherwise one operation that hangs, sent repeatedly, would take every trial.
     return safe && this.#under < FIRST && !this.#trying.has(operation);
   }
 
   share(now: number): number {
-    const { slowStart } = this.#settings.ejection;
+    const { slowStart } = this.settings.ejection;
     if (this.state === 'up' || slowStart === 0) return 1;
     return Math.min(1, Math.max(LEAST_SHARE, (now - this.since) / slowStart));
   }
 
+  /** An operator chose the path of the checks, so a good one proves that requests are served. */
   get isTrial(): boolean {
-    return this.state === 'returning' && this.#isTrial();
+    if (this.state !== 'returning' || this.#good > 0) return false;
+    return this.settings.healthChecks.path === null || this.failedReturns > 0;
   }
 
   /** Returns the epoch to end the request with. */
   begin(operation = ''): number {
     if (this.state !== 'returning') return this.#epoch;
     if (this.#under === 0) this.#trying.clear();
-    if (this.#isTrial()) this.#trying.add(operation);
+    if (this.isTrial) this.#trying.add(operation);
     this.#under++;
     return this.#epoch;
   }
@@ -93,24 +91,20 @@ export class Health {
   }
 
   good(epoch: number, now: number): boolean {
+    if (epoch !== this.#epoch) return false;
     const changed = this.begun(epoch, now);
-    this.whole(epoch, now);
-    return changed;
-  }
-
-  /** `whole`, `bad` or `forgone` follows. */
-  begun(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch || this.state !== 'returning') return false;
-    this.#good++;
-    return this.tick(now);
-  }
-
-  whole(epoch: number, now: number): void {
-    if (epoch !== this.#epoch) return;
     this.#last.add(now);
     this.#endRow();
     this.#lastGood = now;
     this.cancelled(epoch);
+    return changed;
+  }
+
+  /** `good`, `bad` or `cancelled` follows. */
+  begun(epoch: number, now: number): boolean {
+    if (epoch !== this.#epoch || this.state !== 'returning') return false;
+    this.#good++;
+    return this.tick(now);
   }
 
   /** `mayGo`: enough other backends would remain. */
@@ -119,15 +113,17 @@ export class Health {
     this.#last.add(now);
     this.#last.mark(now);
     this.cancelled(epoch);
-    if (!this.#settings.ejection.enabled) return false;
+    if (!this.settings.ejection.enabled) return false;
     if (this.#isRelapse(failure, now)) return this.#leave(failure, now);
     const reason = this.#reasonFor(failure, now);
-    if (reason === null || (isMild(reason) && !mayGo())) return false;
+    // In these cases some responses are good.
+    const isMild = reason === 'failing' || reason === 'statuses';
+    if (reason === null || (isMild && !mayGo())) return false;
     return this.#leave(reason, now);
   }
 
   checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
-    const { healthyThreshold, unhealthyThreshold } = this.#settings.healthChecks;
+    const { healthyThreshold, unhealthyThreshold } = this.settings.healthChecks;
     const isGood = verdict === 'good';
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
     this.#badChecks = isGood ? 0 : this.#badChecks + 1;
@@ -143,10 +139,10 @@ export class Health {
 
   tick(now: number): boolean {
     if (this.state !== 'returning') return false;
-    const { ejection, stores } = this.#settings;
+    const { ejection, stores } = this.settings;
     const { slowStart } = ejection;
     const time = now - this.since;
-    const isOver = this.#isTrial()
+    const isOver = this.isTrial
       ? // Without requests nothing else would detect it.
         this.failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
       : time >= slowStart || (stores.length === 1 && this.#good >= RETURNED);
@@ -158,11 +154,6 @@ export class Health {
     return true;
   }
 
-  /** An operator chose the path of the checks, so a good one proves that requests are served. */
-  #isTrial(): boolean {
-    return this.#good === 0 && (this.#settings.healthChecks.path === null || this.failedReturns > 0);
-  }
-
   /** A backend that serves other requests is judged as if it were up. */
   #isRelapse(failure: Failure, now: number): boolean {
     if (this.state !== 'returning' || failure === 'statuses') return false;
@@ -170,7 +161,7 @@ export class Health {
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {
-    const { failures, timeouts, failureRate } = this.#settings.ejection;
+    const { failures, timeouts, failureRate } = this.settings.ejection;
     const isQuiet = now - this.#lastGood >= QUIET;
     const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
     if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;
@@ -210,6 +201,3 @@ export class Health {
     this.#last.clear();
   }
 }
-
-/** Some responses are good. */
-const isMild = (reason: StoreReason): boolean => reason === 'failing' || reason === 'statuses';

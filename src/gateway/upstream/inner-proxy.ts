@@ -1,15 +1,14 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ClientRequest as ProxyRequest, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { type Duplex, duplexPair } from 'node:stream';
-import type { Question } from '@storegate/http1';
+import type { ClientRequest } from '@storegate/http1';
 import { Pool, VALUE } from '@storegate/http1';
-import type { Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import type { Code } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
-import { tunnelsTo } from './pools.ts';
+import { type Timeouts, tunnelsTo } from './pools.ts';
 import type { StoreResponse } from './store-response.ts';
 import { soleUpstream } from './upstream.ts';
 import { sendUpstream } from './upstream-request.ts';
@@ -18,7 +17,7 @@ import { sendUpstream } from './upstream-request.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Rejects with Outage, Refusal or ClientAbort. */
-export type Send = (exchange: Exchange, asked: Question) => Promise<StoreResponse>;
+export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<StoreResponse>;
 
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -27,11 +26,7 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
  * The server does not listen: the gateway calls it over a pair of streams, so one parser judges every byte from
  * outside.
  */
-export function createInnerProxy(
-  target: string,
-  timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
-  observe: Observe,
-): Send {
+export function createInnerProxy(target: string, timeouts: Timeouts, observe: Observe): Send {
   const waiting = new Map<string, Outage | null>();
   const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
     const id = `${request.headers['x-request-id']}`;
@@ -65,7 +60,7 @@ export function createInnerProxy(
     mostWaiting: 0,
     connectTimeout: timeouts.connectTimeout,
     // The proxy has the deadlines.
-    headTimeout: Number.POSITIVE_INFINITY,
+    headersTimeout: Number.POSITIVE_INFINITY,
     bodyTimeout: Number.POSITIVE_INFINITY,
     host: 'mount',
     open(receive, connected): Duplex {
@@ -96,7 +91,7 @@ export function createInnerProxy(
 }
 
 /** Its own timeout begins after it has connected. */
-function limitTimes(outgoing: ClientRequest, connectTimeout: number): void {
+function limitTimes(outgoing: ProxyRequest, connectTimeout: number): void {
   const end = (code: Code, reason: string) => outgoing.destroy(new Outage(code, { cause: new Error(reason) }));
   outgoing.prependOnceListener('timeout', () => end('upstream_timeout', 'the target was silent for too long'));
   const socket = outgoing.socket!;

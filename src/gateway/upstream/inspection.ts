@@ -1,10 +1,9 @@
 import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
-import type { Fault, Rule } from '@storegate/openapi';
 import { fieldIn } from '../../common/field-list.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
-import type { Report } from '../contract-reports.ts';
+import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { LargeChecks } from '../stages/large-checks.ts';
@@ -40,12 +39,12 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
   };
 
   function faultsIn(operation: Operation, { status, headers }: StoreResponse, body: ResponseBody) {
-    if (body instanceof BodyStream || body.length > maxBodyBytes)
-      return [
-        { ...fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`, 'size'), limit: maxBodyBytes },
-      ];
+    if (body instanceof BodyStream || body.length > maxBodyBytes) {
+      const message = `has a body of more than ${maxBodyBytes} bytes, too large to check`;
+      return [{ ...faultOfBody(message, 'size'), limit: maxBodyBytes }];
+    }
     if (fieldIn(headers, 'content-encoding') !== undefined)
-      return [fault('is encoded without a request for it', 'mediaType')];
+      return [faultOfBody('is encoded without a request for it', 'mediaType')];
     return operation.checkResponse(status, fieldIn(headers, 'content-type'), body);
   }
 }
@@ -80,8 +79,4 @@ function gather(stream: BodyStream, most: number): Promise<ResponseBody> {
       fail: (error) => (large ? large.fail(error) : reject(error)),
     });
   });
-}
-
-function fault(message: string, rule: Rule): Fault {
-  return { in: 'body', pointer: '', message, rule };
 }

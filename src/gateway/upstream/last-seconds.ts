@@ -4,16 +4,14 @@ const SECONDS = 10;
 export class LastSeconds {
   readonly #all = new Float64Array(SECONDS);
   readonly #some = new Float64Array(SECONDS);
-  readonly #second = new Float64Array(SECONDS).fill(-1);
+  readonly #second = new Float64Array(SECONDS).fill(Number.NEGATIVE_INFINITY);
 
   add(now: number): void {
-    const at = this.#at(now);
-    this.#all[at]! += 1;
+    this.#all[this.#at(now)]! += 1;
   }
 
   mark(now: number): void {
-    const at = this.#at(now);
-    this.#some[at]! += 1;
+    this.#some[this.#at(now)]! += 1;
   }
 
   /** `some` are of the second kind, `now` those of them in the current second. */
@@ -31,9 +29,7 @@ export class LastSeconds {
   }
 
   clear(): void {
-    this.#second.fill(-1);
-    this.#all.fill(0);
-    this.#some.fill(0);
+    this.#second.fill(Number.NEGATIVE_INFINITY);
   }
 
   #at(now: number): number {

@@ -1,5 +1,5 @@
-import type { Question, StreamedBody, Tunnel } from '@storegate/http1';
-import type { Mount, Upstream } from '../../config/config.ts';
+import type { ClientRequest, StreamedBody, Tunnel } from '@storegate/http1';
+import type { Mount } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
@@ -8,23 +8,19 @@ import type { Call } from '../wire/call.ts';
 import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { type RequestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type Send } from './inner-proxy.ts';
+import type { Timeouts } from './pools.ts';
 import { createRewriting } from './rewriting.ts';
 import type { StoreResponse } from './store-response.ts';
 import type { Stores } from './stores.ts';
 import { sendUpstream } from './upstream-request.ts';
 
-export interface Mounts {
-  forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse>;
-  takesTunnel(exchange: Exchange): boolean;
-  /** `null`: the connection was handed over. Rejects as `forward`. */
-  tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null>;
-}
+export type Mounts = ReturnType<typeof createMounts>;
 
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
   readonly upstreamOf: (name: string) => Stores;
   readonly storesOf: (name: string) => readonly string[];
-  readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
+  readonly timeouts: Timeouts;
   readonly maxBodyBytes: number;
   readonly answer: Answer;
   readonly observe: Observe;
@@ -34,7 +30,7 @@ export interface MountsOptions {
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
 
-export function createMounts(options: MountsOptions): Mounts {
+export function createMounts(options: MountsOptions) {
   const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe, requestFields } = options;
   const ways = new Map<Mount, Send>(mounts.map((mount) => [mount, wayTo(mount)]));
   const takesTunnels = mounts.some(({ websocket }) => websocket);
@@ -56,25 +52,26 @@ export function createMounts(options: MountsOptions): Mounts {
     client: Admitted,
     { path, query }: Target,
     body: StreamedBody | null,
-  ): Question {
+  ): ClientRequest {
     exchange.forwardedAt = performance.now();
     const target = query === '' ? path : `${path}?${query}`;
     return { method: exchange.call.method, target, fields: requestFields(exchange, client), body };
   }
 
   return {
-    forward(exchange, client, target, mount) {
+    forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse> {
       const { call, head } = exchange;
       if (call.bodyError) throw bodyFailure(call.bodyError);
       if (head.expect !== undefined) call.sendContinue();
       const body = call.hasBody ? bounded(call, maxBodyBytes) : null;
       return ways.get(mount)!(exchange, requestOf(exchange, client, target, body));
     },
-    takesTunnel: ({ call, head: { upgrade, upgrades } }) =>
+    takesTunnel: ({ call, head: { upgrade, upgrades } }: Exchange): boolean =>
       upgrades && upgrade === 'websocket' && call.minor > 0 && takesTunnels,
-    tunnel(exchange, client, target, mount) {
+    /** `null`: the connection was handed over. Rejects as `forward`. */
+    tunnel(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<StoreResponse | null> {
       return new Promise((resolve, reject) => {
-        const asked: Question = {
+        const asked: ClientRequest = {
           ...requestOf(exchange, client, target, null),
           upgraded: (tunnel) => {
             join(exchange, tunnel);

@@ -4,8 +4,7 @@ import type { Upstream } from '../../config/config.ts';
 /** More would wait until their clients give up. */
 const WAITING_PER_CONNECTION = 8;
 
-type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
-type Settings = Timeouts & Pick<Upstream, 'connections' | 'minResponseRate'>;
+export type Timeouts = Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
 
 export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions): Pool {
   const origin = new URL(url);
@@ -14,21 +13,13 @@ export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions):
 }
 
 export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
-  return poolTo(url, tunnelLimitsOf({ ...timeouts, minResponseRate: 0 }), { ...secure, tunnels: true });
+  return poolTo(url, tunnelLimitsOf(timeouts), { ...secure, tunnels: true });
 }
 
-export function limitsOf(settings: Settings): PoolLimits {
-  const { connections, connectTimeout, headersTimeout, bodyTimeout, minResponseRate } = settings;
-  return {
-    connections,
-    mostWaiting: connections * WAITING_PER_CONNECTION,
-    connectTimeout,
-    headTimeout: headersTimeout,
-    bodyTimeout,
-    minReadRate: minResponseRate,
-  };
+export function limitsOf(settings: Upstream): PoolLimits {
+  return { ...settings, mostWaiting: settings.connections * WAITING_PER_CONNECTION };
 }
 
-export function tunnelLimitsOf(settings: Omit<Settings, 'connections'>): PoolLimits {
-  return { ...limitsOf({ ...settings, connections: Number.POSITIVE_INFINITY }), mostWaiting: 0 };
+export function tunnelLimitsOf(timeouts: Timeouts): PoolLimits {
+  return { ...timeouts, connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
 }

@@ -12,15 +12,11 @@ const ALWAYS = 10;
 
 /** Retries must not keep overloaded backends down. */
 export class Retries {
-  #settings: RetriesSettings;
+  settings: RetriesSettings;
   readonly #last = new LastSeconds();
 
   constructor(settings: RetriesSettings) {
-    this.#settings = settings;
-  }
-
-  use(settings: RetriesSettings): void {
-    this.#settings = settings;
+    this.settings = settings;
   }
 
   count(now: number): void {
@@ -28,7 +24,7 @@ export class Retries {
   }
 
   allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
-    const { budget, maxRetries, on, timeouts } = this.#settings;
+    const { budget, maxRetries, on, timeouts } = this.settings;
     if (budget === 0 || times >= maxRetries) return false;
     if (failure === 'unreachable') return on.includes('connect');
     if (failure === 'broken') return on.includes('reset') && isIdempotent(method);
@@ -37,7 +33,7 @@ export class Retries {
 
   /** `false`: the budget is used up. */
   take(now: number): boolean {
-    const { budget } = this.#settings;
+    const { budget } = this.settings;
     if (budget === 0) return false;
     const { all, some, now: inSecond } = this.#last.counts(now);
     if (inSecond >= ALWAYS && some + 1 > budget * all) return false;

@@ -1,11 +1,6 @@
-import type { Question } from '@storegate/http1';
+import type { ClientRequest } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
 import type { StoreResponse } from './store-response.ts';
-
-export interface Rewriting {
-  asked(question: Question): Question;
-  answered(answer: StoreResponse): StoreResponse;
-}
 
 interface Base {
   readonly origin: string;
@@ -14,10 +9,7 @@ interface Base {
 }
 
 /** `null`: paths stay unchanged. */
-export function createRewriting(
-  { path, stripPrefix, rewrite: other }: Mount,
-  urls: readonly string[],
-): Rewriting | null {
+export function createRewriting({ path, stripPrefix, rewrite: other }: Mount, urls: readonly string[]) {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const known = path === '/' ? '' : path;
@@ -32,14 +24,14 @@ export function createRewriting(
   }
 
   return {
-    asked(question) {
+    asked(question: ClientRequest): ClientRequest {
       // The mount's path ends at a segment: the rest begins with `/` or a query.
       const rest = question.target.slice(known.length);
       const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
       if (known !== '') question.fields.add('X-Forwarded-Prefix', known);
       return { ...question, target };
     },
-    answered(answer) {
+    answered(answer: StoreResponse): StoreResponse {
       const { headers } = answer;
       return { ...answer, headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))) };
     },

@@ -11,9 +11,7 @@ import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { type StoreHandle, StoreWentDown } from './upstream.ts';
 
 export class Store implements StoreHandle {
-  readonly upstream: string;
   readonly url: string;
-  readonly name: string;
   identity: StoreName;
   weight: number;
   readonly pool: Pool;
@@ -39,10 +37,8 @@ export class Store implements StoreHandle {
     mayGo: (store: Store) => boolean,
   ) {
     const { hostname: host } = new URL(url);
-    this.upstream = upstream;
     this.url = url;
-    this.name = storeLabel(url);
-    this.identity = identityOf(upstream, this.name, settings);
+    this.identity = identityOf(upstream, storeLabel(url), settings);
     this.weight = weight;
     this.#settings = settings;
     this.#tls = tls;
@@ -79,7 +75,8 @@ export class Store implements StoreHandle {
   }
 
   get status(): StoreStatus {
-    const { name: store, upstream, weight, health } = this;
+    const { weight, health } = this;
+    const { upstream, store } = this.identity;
     const connections = this.pool.status;
     return {
       upstream,
@@ -133,12 +130,12 @@ export class Store implements StoreHandle {
 
   use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls): void {
     this.weight = weight;
-    this.identity = identityOf(this.upstream, this.name, settings);
+    this.identity = identityOf(this.identity.upstream, this.identity.store, settings);
     this.#settings = settings;
     this.#tls = tls;
     this.pool.use(limitsOf(settings));
     this.#tunnels?.use(tunnelLimitsOf(settings));
-    this.health.use(settings);
+    this.health.settings = settings;
     this.#checks.use(settings);
     this.#dns?.use(settings.dnsRefresh);
   }
@@ -147,7 +144,8 @@ export class Store implements StoreHandle {
     this.pool.retire();
     this.#tunnels?.retire();
     this.#letGo();
-    const { upstream, name: store, health } = this;
+    const { health } = this;
+    const { upstream, store } = this.identity;
     const observe = this.#observe;
     // Listeners would wait forever for its return.
     this.#observe = () => {};
@@ -168,9 +166,9 @@ export class Store implements StoreHandle {
   }
 
   #checked(verdict: Verdict, error: unknown): void {
-    const { upstream, name: store, health } = this;
-    if (health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
-    else if (health.ignoresChecks) this.#observe({ type: 'upstream.check_failed', upstream, store, error });
+    const { upstream, store } = this.identity;
+    if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
+    else if (this.health.ignoresChecks) this.#observe({ type: 'upstream.check_failed', upstream, store, error });
   }
 
   #letGo(): void {
@@ -179,7 +177,8 @@ export class Store implements StoreHandle {
   }
 
   #report(error?: unknown): void {
-    const { upstream, name: store, health } = this;
+    const { health } = this;
+    const { upstream, store } = this.identity;
     if (health.state === 'up') {
       const duration = Math.round(health.since - health.downSince);
       this.#observe({ type: 'upstream.up', upstream, store, duration });

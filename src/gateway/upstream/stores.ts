@@ -93,7 +93,7 @@ export class Stores implements Upstream {
   use(settings: UpstreamSettings, material: ClientMaterial | null): void {
     const before = this.stores;
     this.readyDuringOutage = settings.readyDuringOutage;
-    this.#retries.use(settings.retries);
+    this.#retries.settings = settings.retries;
     const text = JSON.stringify(material);
     // TLS sessions are resumed while this is the same object.
     if (text !== this.#material) this.#tls = clientTls(material);

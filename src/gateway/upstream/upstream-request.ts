@@ -1,4 +1,4 @@
-import type { AnswerTaker, Question as Asked, ClientAnswer, ClientConnection, ClientError } from '@storegate/http1';
+import type { ClientConnection, ClientError, ClientRequest, ClientResponse, ResponseReceiver } from '@storegate/http1';
 import { BodyStream, type Pool, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -15,7 +15,7 @@ export interface UpstreamRequestParts {
   readonly upstream: Upstream;
   readonly observe: Observe;
   readonly exchange: Exchange;
-  readonly asked: Asked;
+  readonly asked: ClientRequest;
   readonly once?: boolean;
 }
 
@@ -29,9 +29,9 @@ export function sendUpstream(parts: UpstreamRequestParts): Promise<StoreResponse
 
 const NONE: readonly StoreHandle[] = [];
 
-class UpstreamRequest implements AnswerTaker, Waiter {
+class UpstreamRequest implements ResponseReceiver, Waiter {
   readonly #parts: UpstreamRequestParts;
-  readonly #asked: Asked;
+  readonly #asked: ClientRequest;
   readonly #resolve: (answer: StoreResponse) => void;
   readonly #reject: (error: unknown) => void;
   #store: StoreHandle | null = null;
@@ -50,9 +50,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   }
 
   begin(): void {
-    const { upstream, exchange } = this.#parts;
-    const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
-    this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
+    this.#giveTo(this.#choose(this.#parts.exchange.forwardedAt));
   }
 
   /** Not retried from here on. */
@@ -61,7 +59,7 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     this.#parts.exchange.answeredAt = performance.now();
   }
 
-  answer({ status, reason, fields, body }: ClientAnswer): void {
+  answer({ status, reason, fields, body }: ClientResponse): void {
     const { exchange } = this.#parts;
     if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
     else {
@@ -93,12 +91,11 @@ class UpstreamRequest implements AnswerTaker, Waiter {
     else this.#reject(outageOf(error));
   }
 
-  detach(store: StoreHandle): void {
+  detach(): void {
     const { exchange } = this.#parts;
     if (exchange.call.left) return;
     exchange.cancel = null;
-    this.#tried = [...this.#tried, store];
-    this.begin();
+    this.#giveTo(this.#chooseOther());
   }
 
   waits(leave: () => void): void {
@@ -106,6 +103,15 @@ class UpstreamRequest implements AnswerTaker, Waiter {
       leave();
       this.#reject(new ClientAbort());
     };
+  }
+
+  #choose(now: number): StoreHandle | Outage {
+    return this.#parts.upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
+  }
+
+  #chooseOther(now = performance.now()): StoreHandle | Outage {
+    this.#tried = [...this.#tried, this.#store!];
+    return this.#choose(now);
   }
 
   #giveTo(next: StoreHandle | Outage): void {
@@ -159,15 +165,14 @@ class UpstreamRequest implements AnswerTaker, Waiter {
 
   /** Nothing was sent. */
   #lose(error: unknown): void {
-    const { exchange, upstream } = this.#parts;
+    const { exchange } = this.#parts;
     exchange.cancel = null;
     const mayElsewhere = error instanceof StoreWentDown || (error instanceof PoolBusy && !error.isLate);
     if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
       this.#reject(outageOf(error));
       return;
     }
-    this.#tried = [...this.#tried, this.#store!];
-    const next = upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
+    const next = this.#chooseOther();
     if (next instanceof Outage && !(error instanceof StoreWentDown)) this.#reject(outageOf(error));
     else this.#giveTo(next);
   }
@@ -202,14 +207,13 @@ class UpstreamRequest implements AnswerTaker, Waiter {
   #retry(store: StoreHandle, error: ClientError): void {
     const { upstream, observe } = this.#parts;
     const now = performance.now();
-    this.#tried = [...this.#tried, store];
-    const next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
+    const next = this.#chooseOther(now);
     if (next instanceof Outage) {
       this.#reject(outageOf(error));
       return;
     }
     if (!upstream.takeRetry(now)) {
-      observe({ type: 'retry.refused', upstream: store.upstream });
+      observe({ type: 'retry.refused', upstream: store.identity.upstream });
       this.#reject(outageOf(error));
       return;
     }
@@ -220,12 +224,13 @@ class UpstreamRequest implements AnswerTaker, Waiter {
 
   #askAgain(next: StoreHandle, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
-    observe({ type: 'retry', id: exchange.id, upstream: failed.upstream, store: failed.name, error });
+    const { upstream, store } = failed.identity;
+    observe({ type: 'retry', id: exchange.id, upstream, store, error });
     this.#giveTo(next);
   }
 
   /** An upgrade counts as a good response. */
-  #watching(asked: Asked): Asked {
+  #watching(asked: ClientRequest): ClientRequest {
     return {
       ...asked,
       upgraded: (tunnel) => {

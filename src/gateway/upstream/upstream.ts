@@ -15,8 +15,6 @@ export interface Upstream {
 
 /** Each request that begins ends once: answered, failed or cancelled. */
 export interface StoreHandle {
-  readonly upstream: string;
-  readonly name: string;
   /** For events: it references no connection. */
   readonly identity: StoreName;
   readonly pool: Pool;
@@ -35,15 +33,8 @@ export interface StoreHandle {
 }
 
 export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream {
-  const store = soleTarget('mount', name, pool, tunnels);
-  return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
-}
-
-export function soleTarget(upstream: string, name: string, pool: Pool, tunnels = pool): StoreHandle {
-  return {
-    upstream,
-    name,
-    identity: { upstream, store: name, isSole: true },
+  const store: StoreHandle = {
+    identity: { upstream: 'mount', store: name, isSole: true },
     pool,
     tunnels,
     isTrial: false,
@@ -54,6 +45,7 @@ export function soleTarget(upstream: string, name: string, pool: Pool, tunnels =
     cancelled() {},
     retried() {},
   };
+  return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
 }
 
 /** Nothing was sent. */

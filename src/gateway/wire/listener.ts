@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BrokenReply } from '@storegate/http1';
-import { acceptAll, acceptWaiting, Server, socketOf, TlsServer } from '@storegate/http1';
+import { acceptAll, acceptWaiting, Server, socketOf } from '@storegate/http1';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import { plainAddress, trustedProxies } from '../../callers/address.ts';
 import { listen as bind } from '../../common/listen.ts';
@@ -10,19 +10,6 @@ import type { Observe } from '../../observe/events.ts';
 import type { Call } from './call.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { refusalOf } from './wire-refusals.ts';
-
-export interface Listener {
-  /** Called again, it keeps the port. Rejects with ListenError. */
-  listen(options?: ListenOptions): Promise<number>;
-  /**
-   * Sends `Connection: close` for `http.drainDelay`, then stops accepting, lets idle connections end, and aborts the
-   * rest after `http.drainTimeout`. Resolves with the number of aborted requests.
-   */
-  drain(options?: DrainOptions): Promise<number>;
-  /** `tls`: `null` for none. `balancers` send a PROXY protocol header. */
-  use(settings: { readonly tls: ServerMaterial | null; readonly balancers: readonly string[] }): void;
-  readonly inFlight: number;
-}
 
 export interface ListenOptions {
   /** The system spreads connections over all processes that listen at the same address. */
@@ -52,26 +39,15 @@ export interface ListenerOptions {
 /** Milliseconds. */
 const SWEEP = 25;
 
-export function createListener({
-  config: { listen, http: httpLimits },
-  handle,
-  limits,
-  answerUnparsed,
-  ticketSecret,
-  observe,
-}: ListenerOptions): Listener {
+export function createListener(parts: ListenerOptions) {
+  const { handle, limits, answerUnparsed, ticketSecret, observe } = parts;
+  const { listen, http: httpLimits } = parts.config;
   let { port } = listen;
   let isBeside = false;
   let isInherited = false;
-  let tls: TlsServer | null = null;
 
   const server = new Server({
-    mostHeadBytes: httpLimits.maxHeaderBytes,
-    headTimeout: httpLimits.headersTimeout,
-    requestTimeout: httpLimits.requestTimeout,
-    idleTimeout: httpLimits.keepAliveTimeout,
-    mostRequests: httpLimits.maxRequestsPerConnection,
-    stallTimeout: httpLimits.responseWriteTimeout,
+    ...{ ...httpLimits, ticketSecret, handle },
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),
     openings: {
@@ -84,7 +60,6 @@ export function createListener({
       unannounced: ({ remoteAddress }, reason) =>
         observe({ type: 'proxy.refused', reason, address: plainAddress(remoteAddress) }),
     },
-    handle,
     refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
   });
   const { listener } = server;
@@ -93,12 +68,16 @@ export function createListener({
     get inFlight() {
       return server.inFlight;
     },
-    use({ tls: material, balancers: blocks }) {
-      tls = tlsWith(material);
+    /** `material`: `null` for no TLS. `blocks`: of balancers that send a PROXY protocol header. */
+    use(material: ServerMaterial | null, blocks: readonly string[]): void {
       const balancers = blocks.length === 0 ? null : trustedProxies(blocks);
-      server.use({ tls, announces: balancers && ((address) => balancers.has(plainAddress(address))) });
+      server.use({
+        tls: material && serverTls(material),
+        announces: balancers && ((address) => balancers.has(plainAddress(address))),
+      });
     },
-    async listen({ beside = false, fd } = {}) {
+    /** Called again, it keeps the port. Rejects with ListenError. */
+    async listen({ beside = false, fd }: ListenOptions = {}): Promise<number> {
       if (listener.listening && isBeside && beside) return port;
       if (listener.listening) void stopAccepting();
       isBeside = beside;
@@ -106,7 +85,11 @@ export function createListener({
       port = await bind(listener, { host: listen.host, port, reusePort: beside, fd });
       return port;
     },
-    async drain({ accepting = true, closeShared } = {}) {
+    /**
+     * Sends `Connection: close` for `http.drainDelay`, then stops accepting, lets idle connections end, and aborts the
+     * rest after `http.drainTimeout`. Resolves with the number of aborted requests.
+     */
+    async drain({ accepting = true, closeShared }: DrainOptions = {}): Promise<number> {
       server.leave();
       if (accepting) await pause(httpLimits.drainDelay);
       const socket = socketOf(listener);
@@ -118,26 +101,9 @@ export function createListener({
       if (!accepting) await pause(httpLimits.drainDelay);
       const cutOff = await endConnections(closed);
       server.stop();
-      tls?.stop();
       return cutOff;
     },
   };
-
-  function tlsWith(material: ServerMaterial | null): TlsServer | null {
-    if (material === null) {
-      tls?.stop();
-      return null;
-    }
-    const options = serverTls(material);
-    tls?.use(options);
-    return (
-      tls ??
-      new TlsServer(options, ticketSecret, {
-        done: (accepted, secured) => server.handshaken(accepted, secured),
-        failed: (accepted, why) => server.unshaken(accepted, why),
-      })
-    );
-  }
 
   function stopAccepting(): Promise<void> {
     return new Promise((resolve) => listener.close(() => resolve()));

@@ -27,11 +27,14 @@ afterEach(() => {
 interface Behaviour {
   readonly connects?: boolean;
   readonly connectTimeout?: number;
-  readonly headTimeout?: number;
+  readonly headersTimeout?: number;
 }
 
 /** The n-th store handles the n-th request. The stage may open one connection. */
-function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, headTimeout = HOUR }: Behaviour = {}) {
+function forwarding(
+  stores: Store[],
+  { connects = true, connectTimeout = HOUR, headersTimeout = HOUR }: Behaviour = {},
+) {
   const sent: string[] = [];
   const flow: string[] = [];
   const events: Event[] = [];
@@ -40,7 +43,7 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
     connections: 1,
     mostWaiting: 0,
     connectTimeout,
-    headTimeout,
+    headersTimeout,
     bodyTimeout: HOUR,
     host: 'store',
     basePath: '/base',
@@ -211,7 +214,7 @@ describe('a missing response is an outage', () => {
   test.each<[string, Store, Behaviour, string]>([
     ['ECONNREFUSED', fails('ECONNREFUSED'), { connects: false }, 'upstream_unavailable'],
     ['no connection in time', () => {}, { connects: false, connectTimeout: 20 }, 'upstream_unavailable'],
-    ['no answer in time', () => {}, { headTimeout: 20 }, 'upstream_timeout'],
+    ['no answer in time', () => {}, { headersTimeout: 20 }, 'upstream_timeout'],
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
     ['an invalid response', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],

@@ -1,14 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { standStill } from '../../support/stand-still.ts';
 
-class Unwanted extends Error {}
-const gone = () => new Unwanted();
-const wanted = () => true;
-
-const inOneStep = <T>(checks: LargeChecks, owner: string, work: () => T, isWanted = wanted) =>
-  checks.run(owner, { next: () => ({ done: true, value: work() }) }, isWanted, gone);
+const inOneStep = <T>(checks: LargeChecks, owner: string, work: () => T, left = false) =>
+  checks.run(owner, { next: () => ({ done: true, value: work() }) }, { left });
 
 describe('checks of large bodies', () => {
   test('run one at a time, keys in turns, each key in its order', async () => {
@@ -43,14 +40,14 @@ describe('checks of large bodies', () => {
     };
     const results = await Promise.allSettled([
       inOneStep(checks, 'a', fails),
-      inOneStep(checks, 'a', never, () => false),
-      inOneStep(checks, 'b', never, () => false),
+      inOneStep(checks, 'a', never, true),
+      inOneStep(checks, 'b', never, true),
       inOneStep(checks, 'a', () => 'fits'),
     ]);
     expect(results).toEqual([
       { status: 'rejected', reason: expect.objectContaining({ message: 'unfit' }) },
-      { status: 'rejected', reason: expect.any(Unwanted) },
-      { status: 'rejected', reason: expect.any(Unwanted) },
+      { status: 'rejected', reason: expect.any(ClientAbort) },
+      { status: 'rejected', reason: expect.any(ClientAbort) },
       { status: 'fulfilled', value: 'fits' },
     ]);
     expect(await inOneStep(checks, 'a', () => 'fits too')).toBe('fits too');
@@ -74,7 +71,7 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    await Promise.all(['a', 'b'].map((name) => checks.run('key', steps(name), wanted, gone)));
+    await Promise.all(['a', 'b'].map((name) => checks.run('key', steps(name), { left: false })));
     expect(done.filter((one) => one !== 'others')).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
     const adjacent = done.filter((one, i) => one !== 'others' && /[123]/.test(done[i + 1] ?? ''));
     expect(adjacent).toEqual([]);
@@ -90,8 +87,12 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    const left = checks.run('a', endless(), () => steps < 2, gone);
-    await expect(left).rejects.toBeInstanceOf(Unwanted);
+    const call = {
+      get left() {
+        return steps >= 2;
+      },
+    };
+    await expect(checks.run('a', endless(), call)).rejects.toBeInstanceOf(ClientAbort);
     expect(await inOneStep(checks, 'a', () => 'fits')).toBe('fits');
   });
 });

@@ -144,7 +144,14 @@ test('connections use the next address after a refusal, and leave an address tha
   answer = () => at('127.0.0.3', '127.0.0.1');
   const some = names((addresses) => pool.keepOnly(addresses));
   const pool: Pool = new Pool({
-    ...{ connections: 2, mostWaiting: 0, connectTimeout: 5_000, headTimeout: 5_000, bodyTimeout: 5_000, host: 'store' },
+    ...{
+      connections: 2,
+      mostWaiting: 0,
+      connectTimeout: 5_000,
+      headersTimeout: 5_000,
+      bodyTimeout: 5_000,
+      host: 'store',
+    },
     open: openerTo(new URL(`http://store.example:${port}`), { lookup: some.lookup }),
   });
   closing.push(() => pool.close());

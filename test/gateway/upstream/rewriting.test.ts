@@ -3,8 +3,10 @@ import { FieldLines } from '@storegate/http1';
 import fc from 'fast-check';
 import type { Mount } from '../../../src/config/config.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
-import { createRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';
+import { createRewriting } from '../../../src/gateway/upstream/rewriting.ts';
 import { parseTarget } from '../../../src/gateway/wire/target.ts';
+
+type Rewriting = NonNullable<ReturnType<typeof createRewriting>>;
 
 function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting {
   const mount: Mount = { path, rewrite, ...{ target: null, upstream: null, websocket: false } } as never;

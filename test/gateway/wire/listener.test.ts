@@ -6,7 +6,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
-import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
+import { createListener, type DrainOptions } from '../../../src/gateway/wire/listener.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { freePort } from '../../support/free-port.ts';
 import { lines } from '../../support/lines.ts';
@@ -26,7 +26,7 @@ const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 class Door {
   readonly held: Call[] = [];
   answered = 0;
-  readonly #listener: Listener;
+  readonly #listener: ReturnType<typeof createListener>;
   readonly #wires: Wire[] = [];
   #url = '';
   #drained: Promise<number> | null = null;

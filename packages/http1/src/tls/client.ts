@@ -14,8 +14,8 @@ export interface ClientMaterial {
 export type ClientTls = Readonly<Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>>;
 
 export function clientTls(material: ClientMaterial | null): ClientTls {
-  const { ca = null, cert = null, key = null, serverName = null } = material ?? {};
   if (material === null) return {};
+  const { ca, cert, key, serverName } = material;
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
     ...(ca !== null && { ca }),

@@ -19,21 +19,16 @@ export class AddressRules {
     this.#deny = rangesOf(lists.deny);
   }
 
-  /** `null`: allowed. */
+  /** `null`: allowed. An unreadable address is in no list. */
   refuse(address: string): Refusal | null {
-    const reason = this.#reasonFor(address);
-    return reason === null ? null : this.#because(reason);
-  }
-
-  /** The matching list entry. An unreadable address is in no list. */
-  #reasonFor(address: string): string | null {
     const words = wordsOf(address);
     if (this.#deny !== null && words !== null) {
       const found = this.#deny.find(words);
-      if (found !== null) return `${this.#name}.deny has ${found.block}${fileOf(this.#lists.deny[found.list]!)}`;
+      if (found !== null)
+        return this.#because(`${this.#name}.deny has ${found.block}${fileOf(this.#lists.deny[found.list]!)}`);
     }
     if (this.#allow === null || (words !== null && this.#allow.find(words) !== null)) return null;
-    return `${this.#name}.allow does not have the address`;
+    return this.#because(`${this.#name}.allow does not have the address`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { unmapped } from '../common/ip.ts';
+import { remembered } from '../common/remembered.ts';
 
 export interface TrustedProxies {
   has(address: string): boolean;
@@ -68,13 +69,8 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-const blocks = new WeakMap<readonly string[], TrustedProxies>();
+const blocksOf = remembered(trustedProxies);
 
 export function isAmong(list: readonly string[], address: string): boolean {
-  let block = blocks.get(list);
-  if (!block) {
-    block = trustedProxies(list);
-    blocks.set(list, block);
-  }
-  return isIP(address) !== 0 && block.has(address);
+  return isIP(address) !== 0 && blocksOf(list).has(address);
 }

@@ -10,19 +10,13 @@ const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof Package.RateLimiterMemory;
 
-/** A client is an address, an IPv6 /64, or a key id. */
-export interface CallerWindow {
-  take(caller: string, units?: number): Promise<Readings & { readonly exhausted: boolean }>;
-  look(caller: string): Promise<Readings>;
-  /** Copies all counters. */
-  readonly size: number;
-}
+export type CallerWindow = ReturnType<typeof createCallerWindow>;
 
 /**
- * `window` begins with the first request of each client. Counters last one span, so memory is bounded by twice
- * `ownCounters` plus the shared counters.
+ * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id. Counters last one span,
+ * so memory is bounded by twice `ownCounters` plus the shared counters.
  */
-export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): CallerWindow {
+export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;
   const limiter = new RateLimiterMemory({ points: limit, duration: span / 1_000, keyPrefix: '' });
   let began = 0;
@@ -45,17 +39,18 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS): 
   }
 
   return {
-    get size() {
+    /** Copies all counters. */
+    get size(): number {
       return limiter.dump().storage.length;
     },
-    async take(caller, units = 1) {
+    async take(caller: string, units = 1) {
       const now = Date.now();
       // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
       const result = await limiter.penalty(await counterOf(caller, now), units);
       if (result.isFirstInDuration) opened++;
       return { ...readingOf(result, now), exhausted: result.consumedPoints > limit };
     },
-    async look(caller) {
+    async look(caller: string): Promise<Readings> {
       const now = Date.now();
       return readingOf(await limiter.get(await counterOf(caller, now)), now);
     },

@@ -48,15 +48,8 @@ function hostBits(bits: number, word: number): number {
 }
 
 function lengthIn(text: string, from: number): number {
-  const digits = text.length - from;
-  if (digits < 1 || digits > 3 || (digits > 1 && text.charCodeAt(from) === 0x30)) return -1;
-  let length = 0;
-  for (let i = from; i < text.length; i++) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    length = length * 10 + digit;
-  }
-  return length;
+  const digits = text.slice(from);
+  return /^(?:0|[1-9]\d{0,2})$/.test(digits) ? Number(digits) : -1;
 }
 
 function read(text: string, end: number): Words | null {

@@ -6,10 +6,7 @@ export class KeyedMutex {
     const before = this.#last.get(name);
     const turn = before ? before.then(work) : work();
     const through = turn
-      .then(
-        () => {},
-        () => {},
-      )
+      .catch(() => {})
       .then(() => {
         if (this.#last.get(name) === through) this.#last.delete(name);
       });

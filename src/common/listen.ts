@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { ExpectedError } from './expected-error.ts';
 
@@ -28,18 +29,13 @@ export interface ListenOptions {
 }
 
 /** Resolves with the bound port. Rejects with ListenError. */
-export function listen(server: Server, { host, port, reusePort = false, fd }: ListenOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) => {
-      server.removeListener('listening', bound);
-      reject(new ListenError(host, port, error));
-    };
-    const bound = () => {
-      server.removeListener('error', refused);
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    };
-    server.once('error', refused).once('listening', bound);
-    server.listen(fd === undefined ? { port, host, reusePort } : { fd });
-  });
+export async function listen(server: Server, { host, port, reusePort = false, fd }: ListenOptions): Promise<number> {
+  server.listen(fd === undefined ? { port, host, reusePort } : { fd });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new ListenError(host, port, error as NodeJS.ErrnoException);
+  }
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

@@ -1,29 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 export class WakeableSleep {
   #wake: () => void = () => {};
   #isDue = false;
 
   /** `wait` in milliseconds; ends at once if woken since the last sleep. */
   async sleep(wait: number): Promise<void> {
-    if (!this.#isDue) await this.#take(wait, (wake) => (this.#wake = wake));
+    if (!this.#isDue)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, wait).unref();
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     this.#isDue = false;
   }
 
-  async sleepWhole(wait: number): Promise<void> {
-    await this.#take(wait, () => {});
+  sleepWhole(wait: number): Promise<void> {
+    return pause(wait, undefined, { ref: false });
   }
 
   wake(): void {
     this.#isDue = true;
     this.#wake();
-  }
-
-  #take(wait: number, asleep: (wake: () => void) => void): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, wait).unref();
-      asleep(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 }

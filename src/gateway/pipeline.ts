@@ -36,10 +36,8 @@ export interface Parts {
   readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
-export interface Pipeline {
-  /** Also responds to every error thrown on the way. */
-  handle(call: Call): void;
-}
+/** Also responds to every error thrown on the way. */
+export type Pipeline = (call: Call) => void;
 
 /**
  * Each step of `walk` takes the result that only the previous step creates (results.ts), so another order does not
@@ -59,7 +57,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const authenticated = authenticate(exchange, target);
       const client = authenticated instanceof Promise ? await authenticated : authenticated;
       if (client instanceof Refusal) return answer.fail(exchange, client);
-      if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
+      if (target.path === USAGE_PATH) return await usage(exchange, client);
 
       const way = route(exchange, target);
       const admitting =
@@ -113,13 +111,11 @@ export function createPipeline(parts: Parts): Pipeline {
     else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
   }
 
-  if (addresses === null) return { handle: (call) => begin(door.open(call)) };
-  return {
-    handle(call) {
-      const exchange = door.open(call);
-      const refusal = addresses(exchange);
-      if (refusal === null) begin(exchange);
-      else void answer.fail(exchange, refusal);
-    },
+  if (addresses === null) return (call) => begin(door.open(call));
+  return (call) => {
+    const exchange = door.open(call);
+    const refusal = addresses(exchange);
+    if (refusal === null) begin(exchange);
+    else void answer.fail(exchange, refusal);
   };
 }

@@ -26,7 +26,7 @@ export function createServing(parts: ServingParts) {
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const listener = createListener({
     ...{ config, limits, answerUnparsed, ticketSecret, observe },
-    handle: (call) => pipeline.handle(call),
+    handle: (call) => pipeline(call),
   });
   // So that the first reload frees the first contract.
   let inForce = settings;

@@ -67,7 +67,7 @@ test('a stage between store and reply is one file and one line', async () => {
     ),
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer, readAhead: new SharedBudget(0) }),
-    usage: { serve: async () => {} },
+    usage: async () => {},
     mounts: { forward: never, takesTunnel: () => false, tunnel: never },
     pages: { has: () => false, serve: async () => {} },
     cors,
@@ -75,7 +75,7 @@ test('a stage between store and reply is one file and one line', async () => {
     route: () => ({ kind: 'not_found' }),
   };
   const pipeline = createPipeline(parts);
-  served = await serve(pipeline.handle);
+  served = await serve(pipeline);
   const asked = async (path: string) => {
     const response = await fetch(served.url + path);
     return [await response.text(), response.headers.get('age')];

@@ -53,5 +53,5 @@ export async function mistakes(
   // @ts-expect-error a mount without admission
   void mounts.forward(exchange, client, target, route.mount);
   // @ts-expect-error /usage for a client that was found, but whose key was not judged
-  void usage.serve(exchange, found);
+  void usage(exchange, found);
 }

@@ -57,13 +57,13 @@ async function pipelineWith(
     relay: (exchange) => void answer.send(exchange, 200, [], 'good'),
     mounts: { forward: broken, takesTunnel: () => false, tunnel: broken },
     pages: { has: () => false, serve: async () => {} },
-    usage: { has: () => false } as never,
+    usage: async () => {},
     cors,
     answer,
     route: () => ({ kind: 'not_found' }),
     ...(typeof parts === 'function' ? parts({ guard, answer }) : parts),
   });
-  served = await serve(pipeline.handle);
+  served = await serve(pipeline);
   const wire = await Wire.open(served.url);
   const ask = (path = '/') => wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).answer();
   return { ask, events, wire };

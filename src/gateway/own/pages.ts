@@ -14,11 +14,7 @@ import { methodNotAllowed, notFound } from '../route-refusals.ts';
 const ALLOWANCE = { limit: 6_000, span: MINUTE };
 const PIECE = 64 * 1024;
 
-export interface Pages {
-  has(path: string, exchange: Exchange): boolean;
-  /** Refuses a request over the allowance before looking for a page. */
-  serve(exchange: Exchange, target: Target): Promise<void>;
-}
+export type Pages = ReturnType<typeof createPages>;
 
 export interface PagesOptions {
   readonly find: FindPage;
@@ -29,7 +25,7 @@ export interface PagesOptions {
   readonly answer: Answer;
 }
 
-export function createPages({ find, paths, home, guard, answer }: PagesOptions): Pages {
+export function createPages({ find, paths, home, guard, answer }: PagesOptions) {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
   const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
@@ -46,19 +42,18 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions):
   }
 
   return {
-    has: (path, exchange) =>
+    has: (path: string, exchange: Exchange): boolean =>
       exact.has(path) ||
       prefixes.some((prefix) => path.startsWith(prefix)) ||
       (path === '/' && home !== null && isBrowser(exchange)),
-    async serve(exchange, { path }) {
+    /** Refuses a request over the allowance before looking for a page. */
+    async serve(exchange: Exchange, { path }: Target): Promise<void> {
       exchange.route = 'reference';
       const refusal = await spend(exchange, 1);
       if (refusal) return await answer.fail(exchange, refusal);
       exchange.usage = await guard.look(exchange.address);
       const { method, fields } = exchange.call;
-      if (method !== 'GET' && method !== 'HEAD') {
-        throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
-      }
+      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
       if (path === '/') return await answer.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),

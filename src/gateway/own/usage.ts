@@ -25,9 +25,7 @@ import type { Flights } from '../stages/in-flight.ts';
 const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
 
 /** Also while the client is limited or banned. */
-export interface Usage {
-  serve(exchange: Exchange, client: KnownClient): Promise<void>;
-}
+export type Usage = (exchange: Exchange, client: KnownClient) => Promise<void>;
 
 export interface UsageParts {
   readonly state: State;
@@ -52,12 +50,13 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
       deprecatedBy(client.keyId),
     ]);
     costs ??= Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
+    const { concurrency, subject } = client;
     return JSON.stringify({
       plan: client.plan,
       account: client.account,
-      countedBy: client.subject.startsWith('account:') ? 'account' : 'key',
+      countedBy: subject.startsWith('account:') ? 'account' : 'key',
       windows: windowsIn(admission),
-      inFlight: inFlight(client),
+      inFlight: concurrency === null ? null : { most: concurrency, now: flights.of(subject) },
       costs,
       ban: banOf(client, admission, level),
       key: record && keyFacts(record, client, clock()),
@@ -67,10 +66,6 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
         sunset: iso((sunsets.get(operation) ?? 0) * 1000),
       })),
     });
-  }
-
-  function inFlight({ concurrency, subject }: KnownClient) {
-    return concurrency === null ? null : { most: concurrency, now: flights.of(subject) };
   }
 
   /** Each response costs state look-ups. It adds no strike. */
@@ -84,22 +79,18 @@ export function createUsage({ state, keys, flights, deprecatedBy, answer, operat
     });
   }
 
-  return {
-    async serve(exchange, client) {
-      exchange.route = 'usage';
-      await spend(exchange, client);
-      const { method, fields } = exchange.call;
-      const admission = await state.look(client.subject, client.limits);
-      exchange.usage = admission;
-      if (method !== 'GET' && method !== 'HEAD') {
-        throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
-      }
-      const body = await bodyFor(client, admission);
-      const etag = entityTag(body);
-      const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
-      if (hasTag(fieldIn(fields.list, 'if-none-match'), etag)) return await answer.notModified(exchange, headers);
-      await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
-    },
+  return async function serve(exchange, client) {
+    exchange.route = 'usage';
+    await spend(exchange, client);
+    const { method, fields } = exchange.call;
+    const admission = await state.look(client.subject, client.limits);
+    exchange.usage = admission;
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
+    const body = await bodyFor(client, admission);
+    const etag = entityTag(body);
+    const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
+    if (hasTag(fieldIn(fields.list, 'if-none-match'), etag)) return await answer.send(exchange, 304, headers, '');
+    await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
   };
 }
 

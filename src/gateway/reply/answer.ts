@@ -1,6 +1,7 @@
 import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
 import type { Guard } from '../../callers/guard.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
+import { remembered } from '../../common/remembered.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
@@ -20,13 +21,7 @@ const DROPPABLE = 64 * 1024;
 /** Flat, or joined before. */
 type OwnFields = readonly string[] | CheckedLines;
 
-export interface Answer {
-  fields(exchange: Exchange): FieldLines;
-  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): MaybePromise<void>;
-  notModified(exchange: Exchange, headers: readonly string[]): MaybePromise<void>;
-  /** The only place that turns a thrown error or a returned refusal into a response. Never throws or rejects. */
-  fail(exchange: Exchange, failure: unknown): MaybePromise<void>;
-}
+export type Answer = ReturnType<typeof createAnswer>;
 
 export interface AnswerParts {
   readonly cors: Cors;
@@ -36,20 +31,12 @@ export interface AnswerParts {
   readonly timing?: AddTiming | null;
 }
 
-export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts): Answer {
-  const replyLines = new WeakMap<Operation, CheckedLines>();
+export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts) {
+  const linesOf = remembered(({ replyHeaders }: Operation) => checkedLines(replyHeaders));
   /** A flood repeats it. */
   let lastRefusal: { readonly refusal: Refusal; readonly lines: CheckedLines } | null = null;
 
-  function timedFields(exchange: Exchange): FieldLines {
-    const lines = usualFields(exchange);
-    timing!(lines, exchange);
-    return lines;
-  }
-
-  const fields = timing === null ? usualFields : timedFields;
-
-  function usualFields(exchange: Exchange): FieldLines {
+  function fields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
     if (exchange.usage)
@@ -59,14 +46,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
       lines.addLines(linesOf(exchange.operation));
     const retiresAt = exchange.client?.retiresAt ?? null;
     if (retiresAt !== null) lines.add('X-Key-Retires', new Date(retiresAt).toISOString());
-    return lines;
-  }
-
-  function linesOf(operation: Operation): CheckedLines {
-    const known = replyLines.get(operation);
-    if (known !== undefined) return known;
-    const lines = checkedLines(operation.replyHeaders);
-    replyLines.set(operation, lines);
+    if (timing !== null) timing(lines, exchange);
     return lines;
   }
 
@@ -114,7 +94,10 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     return lastRefusal.lines;
   }
 
-  /** All other requests continue. */
+  /**
+   * The only place that turns a thrown error or a returned refusal into a response. Never throws or rejects: all other
+   * requests continue.
+   */
   function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
@@ -128,7 +111,7 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     }
   }
 
-  return { fields, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
+  return { fields, send, fail: failSafely };
 }
 
 function toRefusal(thrown: unknown): Refusal {

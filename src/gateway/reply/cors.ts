@@ -2,13 +2,10 @@ import type { FieldLines } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 
-export interface Cors {
-  add(lines: FieldLines, exchange: Exchange): void;
-  preflight(exchange: Exchange, methods: readonly string[]): string[];
-}
+export type Cors = ReturnType<typeof createCors>;
 
 /** Fetch standard. Pages set the key header themselves, so credentials mode is never allowed. */
-export function createCors({ origins, maxAge }: { origins: readonly string[]; maxAge: number }): Cors {
+export function createCors({ origins, maxAge }: { origins: readonly string[]; maxAge: number }) {
   const any = origins.includes('*');
   const allowed = new Set(origins);
 

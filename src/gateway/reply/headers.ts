@@ -1,4 +1,5 @@
 import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
+import { remembered } from '../../common/remembered.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import { bindingReading, type Reading, type Readings } from '../../limits/admission.ts';
@@ -45,21 +46,10 @@ export function addLimitHeaders(
   lines.addKnown(LIMITS!, list);
 }
 
-interface Words {
-  readonly name: string;
-  readonly policy: string;
-}
-
-const words = new WeakMap<Window, Words>();
-
-function wordsOf(window: Window): Words {
-  const known = words.get(window);
-  if (known !== undefined) return known;
+const wordsOf = remembered((window: Window) => {
   const name = oneByte(checkedValue(POLICY!, `"${fullNameOf(window)}"`));
-  const made = { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
-  words.set(window, made);
-  return made;
-}
+  return { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
+});
 
 function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';

@@ -11,8 +11,6 @@ import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 
-const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
-
 /** One step of the state. Returns the refusal, see `pipeline.ts`. */
 export type Admit = (
   exchange: Exchange,
@@ -44,7 +42,8 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
     exchange.usage = admission;
     exchange.admission = admission;
     exchange.admittedAt = performance.now();
-    if (admission.verdict === 'admitted') return asAdmitted(client);
+    // No request allocates another object.
+    if (admission.verdict === 'admitted') return client as object as Admitted;
     if (admission.banBegins) reportBan(exchange, client, admission);
     else if (admission.verdict === 'limited' && admission.strikes > 0)
       bans.note(client.subject, client.plan, exchange.route, exchange.id);
@@ -61,11 +60,6 @@ export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   }
 }
 
-/** No request allocates another object. */
-function asAdmitted(client: unknown): Admitted {
-  return client as Admitted;
-}
-
 /** All requests of a flood share the refusal for a second. */
 export function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
   let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
@@ -75,25 +69,21 @@ export function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A
   };
 }
 
-/** `none`: the plan has no bans. */
-type Warning = 'none' | 'strike' | 'ban';
+const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
+const STRIKE = ' Requests sent earlier count towards a ban.';
+const LAST_STRIKE = ' The next request sent earlier bans this key.';
 
-function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): Warning {
-  if (escalation === null) return 'none';
-  return strikes === escalation.strikes - 1 ? 'ban' : 'strike';
+/** Empty if the plan has no bans. */
+function warningOf({ limits: { escalation } }: KnownClient, { strikes }: Admission): string {
+  if (escalation === null) return '';
+  return strikes === escalation.strikes - 1 ? LAST_STRIKE : STRIKE;
 }
 
-const WARNINGS: Readonly<Record<Warning, string>> = {
-  none: '',
-  strike: ' Requests sent earlier count towards a ban.',
-  ban: ' The next request sent earlier bans this key.',
-};
-
-function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: Warning): Refusal {
+function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: string): Refusal {
   const where = scope === undefined ? '' : ` ${formatScope(scope)}`;
   return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
-    message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${WARNINGS[warning]}`,
-    headers: ['Retry-After', `${wait}`, ...(warning === 'ban' ? BAN_WARNING : [])],
+    message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${warning}`,
+    headers: ['Retry-After', `${wait}`, ...(warning === LAST_STRIKE ? BAN_WARNING : [])],
   });
 }
 

@@ -4,6 +4,7 @@ import type { Guard } from '../../callers/guard.ts';
 import { listsOf } from '../../common/address-lists.ts';
 import { type Carriers, carriersText } from '../../common/carriers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
+import { remembered } from '../../common/remembered.ts';
 import { CATALOGUE, type Code } from '../../errors/catalogue.ts';
 import { knownRefusals, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
@@ -33,7 +34,6 @@ export interface AuthenticateParts {
 export function createAuthenticate({ keyring, guard, clock, carriers, anonymous }: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(carriers);
   const secretIn = createSecretReader(carriers, unauthorized);
-  const hashes = new Hashes();
   const withoutLimits = knownRefusals('limits_not_set');
 
   return function authenticate(exchange, target) {
@@ -45,7 +45,7 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
     if (secret instanceof Refusal) return fail(exchange, secret);
     if (secret.length > (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH))
       return fail(exchange, unauthorized('invalid_api_key'));
-    const hash = hashes.of(secret, exchange.call.connection);
+    const hash = hashOf(secret, exchange.call.connection);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
     // A malformed key needs no look-up.
@@ -82,32 +82,26 @@ export function createAuthenticate({ keyring, guard, clock, carriers, anonymous 
 const NOT_OF_KEY = new Refusal('address_not_allowed', { reason: 'the addresses of the key do not have it' });
 
 /** A reload brings new plans. */
-const rulesOfPlans = new WeakMap<Plan, AddressRules>();
+const rulesOf = remembered(({ name, addresses }: Plan) => {
+  const { allow, deny } = addresses!;
+  return new AddressRules(`plan ${name}: addresses`, listsOf(allow, deny), 'address_not_allowed');
+});
 
 /** `null`: allowed. */
 function refusalFrom({ key, plan }: ClientAddresses, address: string): Refusal | null {
   if (key !== null && !isAmong(key, address)) return NOT_OF_KEY;
-  if (plan === null) return null;
-  let rules = rulesOfPlans.get(plan);
-  if (rules === undefined) {
-    const { allow, deny } = plan.addresses!;
-    rules = new AddressRules(`plan ${plan.name}: addresses`, listsOf(allow, deny), 'address_not_allowed');
-    rulesOfPlans.set(plan, rules);
-  }
-  return rules.refuse(address);
+  return plan === null ? null : rulesOf(plan).refuse(address);
 }
 
 /** Most connections repeat one secret, and hashing costs a tenth of a refusal. */
-class Hashes {
-  readonly #last = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
+const lastHashes = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
 
-  of(secret: string, connection: object): string {
-    const last = this.#last.get(connection);
-    if (last?.secret === secret) return last.hash;
-    const hash = hashSecret(secret);
-    this.#last.set(connection, { secret, hash });
-    return hash;
-  }
+function hashOf(secret: string, connection: object): string {
+  const last = lastHashes.get(connection);
+  if (last?.secret === secret) return last.hash;
+  const hash = hashSecret(secret);
+  lastHashes.set(connection, { secret, hash });
+  return hash;
 }
 
 /** The same key may come twice: in a header and as a bearer token. */

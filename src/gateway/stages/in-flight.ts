@@ -30,17 +30,15 @@ export class Flights {
     } else if (flight.count >= most) return flight;
     flight.count++;
     flight.last = exchange;
-    exchange.call.whenEnded(() => this.#end(subject, flight));
+    exchange.call.whenEnded(() => {
+      flight.count--;
+      if (flight.count === 0) this.#bySubject.delete(subject);
+    });
     return null;
   }
 
   of(subject: string): number {
     return this.#bySubject.get(subject)?.count ?? 0;
-  }
-
-  #end(subject: string, flight: Flight): void {
-    flight.count--;
-    if (flight.count === 0) this.#bySubject.delete(subject);
   }
 }
 

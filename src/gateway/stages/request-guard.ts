@@ -17,12 +17,7 @@ import { requestIds } from '../wire/request-ids.ts';
 import { parseTarget } from '../wire/target.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
-export interface RequestGuard {
-  /** Emits one event at the end. Never throws. */
-  open(call: Call): Exchange;
-  /** Throws a Refusal if two readers could read the target differently. */
-  enter(exchange: Exchange): Target;
-}
+export type RequestGuard = ReturnType<typeof createRequestGuard>;
 
 /** TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
@@ -36,11 +31,12 @@ export interface RequestGuardParts {
   readonly beginSpan: BeginSpan | null;
 }
 
-export function createRequestGuard({ config, observe, report, names, beginSpan }: RequestGuardParts): RequestGuard {
+export function createRequestGuard({ config, observe, report, names, beginSpan }: RequestGuardParts) {
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
 
+  /** Emits one event at the end. Never throws. */
   function open(call: Call): Exchange {
     const head = headOf(call.fields, names);
     const peer = plainAddress(call.peer);
@@ -84,6 +80,7 @@ export function createRequestGuard({ config, observe, report, names, beginSpan }
     observe(requestEventOf(exchange, report));
   }
 
+  /** Throws a Refusal if two readers could read the target differently. */
   function enter(exchange: Exchange): Target {
     const { call, head } = exchange;
     if (call.fields.list.length > 2 * config.maxHeaders) {

@@ -66,21 +66,19 @@ export class Bodies {
       const refuse = (refusal: Refusal) => {
         // A pause would retain one read of each body.
         call.dropBody();
-        this.#arriving.delete(arrival);
         this.#release(arrival);
         reject(refusal);
       };
       const arrival: Arrival = { owner, gathering: new ByteBuffer(), held: 0, seen: null, refuse };
       this.#arriving.add(arrival);
       this.#next.plan();
-      call.whenEnded(() => {
-        this.#arriving.delete(arrival);
-        this.#release(arrival);
-      });
+      call.whenEnded(() => this.#release(arrival));
       call.readBody({
         chunk: (bytes) => {
           if (arrival.gathering.size + bytes.length > most) refuse(tooLarge(most));
-          else if (!this.#add(arrival, bytes)) refuse(noRoom());
+          // When room returns is unknown; most bodies need a second.
+          else if (!this.#add(arrival, bytes))
+            refuse(new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true }));
           return true;
         },
         end: () => {
@@ -108,6 +106,7 @@ export class Bodies {
   }
 
   #release(arrival: Arrival): void {
+    this.#arriving.delete(arrival);
     this.#budget.release(arrival.owner, arrival.held);
     arrival.held = 0;
     arrival.gathering = new ByteBuffer();
@@ -123,11 +122,6 @@ export class Bodies {
     }
     if (this.#arriving.size > 0) this.#next.plan();
   }
-}
-
-/** When room returns is unknown; most bodies need a second. */
-function noRoom(): Refusal {
-  return new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true });
 }
 
 function tooSlow(minRate: number): Refusal {

@@ -3,50 +3,19 @@ import { type Carriers, USUAL_CARRIERS } from '../../common/carriers.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
 const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'http2-settings',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+  ...['connection', 'http2-settings', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ];
 
 /** Only the gateway states the key, the client and its address. */
 const NOT_FORWARDED = new Set([
-  ...HOP_BY_HOP,
-  'host',
-  'expect',
-  'content-length',
-  'x-request-id',
-  'forwarded',
-  'x-real-ip',
+  ...[...HOP_BY_HOP, 'content-length', 'expect', 'forwarded', 'host', 'x-real-ip', 'x-request-id'],
   // Other spellings of a client, a method or a target. Only the validated request line counts.
-  'true-client-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'forwarded-for',
-  'front-end-https',
-  'x-accel-redirect',
-  'x-custom-ip-authorization',
-  'x-forwarded',
-  'x-forwarded-url',
-  'x-host',
-  'x-original-forwarded-for',
-  'x-original-host',
-  'x-original-method',
-  'x-original-uri',
-  'x-original-url',
-  'x-proxy-url',
-  'x-proxyuser-ip',
-  'x-rewrite-uri',
-  'x-rewrite-url',
+  ...['forwarded-for', 'front-end-https', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-forwarded'],
+  ...['x-custom-ip-authorization', 'x-original-forwarded-for', 'x-proxyuser-ip'],
+  ...['x-http-method', 'x-http-method-override', 'x-method-override', 'x-original-method'],
+  ...['x-accel-redirect', 'x-forwarded-url', 'x-host', 'x-original-host', 'x-original-uri', 'x-original-url'],
+  ...['x-proxy-url', 'x-rewrite-uri', 'x-rewrite-url'],
 ]);
 
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);

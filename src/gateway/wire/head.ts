@@ -112,7 +112,7 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         break;
     }
   }
-  if (!namesNothing(connection)) {
+  if (connection !== '' && connection !== 'keep-alive' && connection !== 'close') {
     const options = optionsOf(connection);
     head.upgrades = options.includes('upgrade');
     head.forwardable = withoutFields(head.forwardable, options);
@@ -150,8 +150,4 @@ function takeTrace(head: Fields, traceparents: number, tracestate: string | unde
 /** RFC 9110 section 5.3. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
-}
-
-function namesNothing(connection: string): boolean {
-  return connection === '' || connection === 'keep-alive' || connection === 'close';
 }

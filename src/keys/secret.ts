@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -73,13 +73,6 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** Skips bytes of 248 (4 x 62) and above, so that all digits are equally likely. */
 function randomDigits(count: number): string {
-  let digits = '';
-  while (digits.length < count) {
-    for (const byte of randomBytes(count)) {
-      if (byte < 248 && digits.length < count) digits += ALPHABET[byte % 62];
-    }
-  }
-  return digits;
+  return Array.from({ length: count }, () => ALPHABET[randomInt(62)]).join('');
 }

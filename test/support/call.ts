@@ -33,7 +33,6 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
     resume() {
       isPaused = false;
     },
-    callEnded: () => {},
   };
   const call = new ServerCall(carrier, head);
   return {

@@ -18,7 +18,6 @@ export interface CallTransport {
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
   pause(): void;
   resume(): void;
-  callEnded(): void;
 }
 
 type Measure = 'none' | 'length' | 'chunks' | 'close';
@@ -230,7 +229,6 @@ export class ServerCall {
     this.#held = [];
     if (left && !this.bodyWhole)
       this.failBody(this.bodyError ?? new WireError('cut_off', 'The client has disconnected.'));
-    this.#carrier.callEnded();
     this.#ended?.();
   }
 

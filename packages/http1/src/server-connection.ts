@@ -28,6 +28,8 @@ export interface ServerShared {
    */
   now: number;
   inFlight: number;
+  /** The last response of each connection closes it, with `Connection: close`. */
+  leaving: boolean;
   readonly closed: (connection: ServerConnection) => void;
 }
 
@@ -79,7 +81,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   #waitsForTurn = false;
   #ended = false;
   #givenUp = false;
-  #leaving = false;
   /** -1 if nothing was pending. */
   #taken = -1;
   /** `null` during a request. */
@@ -147,8 +148,7 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   close(): void {
     this.#stop();
     const call = this.#call;
-    this.#call = null;
-    call?.finish(true);
+    if (call !== null) this.#endCall(call, true);
     this.#shared.closed(this);
   }
 
@@ -174,11 +174,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     const taken = socket.bytesWritten - socket.writableLength;
     if (taken === this.#taken) socket.destroy();
     this.#taken = taken;
-  }
-
-  /** The last response closes the connection, with `Connection: close`. */
-  leave(): void {
-    this.#leaving = true;
   }
 
   endIfQuiet(now: number): void {
@@ -228,8 +223,9 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
   }
 
   mayPersist(): boolean {
-    if (this.#ended || this.#requests >= this.#shared.options.maxRequestsPerConnection) return false;
-    return !(this.#leaving && this.#reader.waiting === 0);
+    const { leaving, options } = this.#shared;
+    if (this.#ended || this.#requests >= options.maxRequestsPerConnection) return false;
+    return !(leaving && this.#reader.waiting === 0);
   }
 
   closing(persistent: boolean, dated: boolean): string {
@@ -275,10 +271,6 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     else this.#socket.destroy();
   }
 
-  callEnded(): void {
-    this.#shared.inFlight--;
-  }
-
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
@@ -303,12 +295,17 @@ export class ServerConnection implements CallTransport, MessageSink<RequestHead>
     if (call === null) return;
     const { inBody } = this.#reader;
     const isLast = !persistent || this.#ended;
-    this.#call = null;
     if (isLast) this.#end(LINGER);
-    call.finish(false);
+    this.#endCall(call, false);
     if (isLast) return;
     if (inBody) this.resume();
     else this.#next();
+  }
+
+  #endCall(call: ServerCall, left: boolean): void {
+    this.#call = null;
+    this.#shared.inFlight--;
+    call.finish(left);
   }
 
   #next(): void {

@@ -52,7 +52,6 @@ export class Server {
   readonly #late = new WeakSet<Socket>();
   #enter: (accepted: Socket) => void = (accepted) => this.#takePlain(accepted);
   #tls: TlsServer | null = null;
-  #leaving = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -64,6 +63,7 @@ export class Server {
       turns: new TurnQueue(),
       now: 0,
       inFlight: 0,
+      leaving: false,
       closed: (connection) => this.connections.delete(connection),
     };
     const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
@@ -140,7 +140,6 @@ export class Server {
 
   #take(socket: Socket, origin?: Origin): ServerConnection {
     const connection = new ServerConnection(socket, this.#shared, origin);
-    if (this.#leaving) connection.leave();
     this.connections.add(connection);
     (socket as Held)[CONNECTION] = connection;
     socket.on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose);
@@ -152,8 +151,7 @@ export class Server {
   }
 
   leave(): void {
-    this.#leaving = true;
-    for (const connection of this.connections) connection.leave();
+    this.#shared.leaving = true;
   }
 
   endQuiet(): void {

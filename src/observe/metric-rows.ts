@@ -1,4 +1,5 @@
 import type { Event, EventOf } from './events.ts';
+import type { StoreStatus } from './peers/status.ts';
 
 export type LabelValue = string | number;
 
@@ -8,61 +9,37 @@ export type LabelNames =
   | readonly [string, string]
   | readonly [string, string, string];
 
-export interface RequestGauges {
-  readonly inFlight: () => number;
-  readonly subjects: () => number;
-  /** Bytes. */
-  readonly bodies: () => number;
-  /** Bytes. */
-  readonly bodyBudget: () => number;
-  readonly storeOpen: () => number;
-  readonly storeIdle: () => number;
-  readonly storeMost: () => number;
-  readonly storeWaiting: () => number;
-  /** Seconds since counters could not be written to disk. */
-  readonly unsaved: () => number;
-}
+type Reads<Name extends string> = Readonly<Record<Name, () => number>>;
+
+/** `bodies`, `bodyBudget`: bytes. `unsaved`: seconds since counters could not be written to disk. */
+export type RequestGauges = Reads<
+  | 'inFlight'
+  | 'subjects'
+  | 'bodies'
+  | 'bodyBudget'
+  | 'storeOpen'
+  | 'storeIdle'
+  | 'storeMost'
+  | 'storeWaiting'
+  | 'unsaved'
+>;
 
 /** Counts since the backend is known. */
-export interface StoreReading {
-  readonly upstream: string;
-  /** Host and port. */
-  readonly store: string;
-  readonly state: 'up' | 'away' | 'returning';
-  readonly inFlight: number;
-  readonly requests: number;
-  readonly failures: number;
-  readonly retries: number;
-  readonly open: number;
-}
+export type StoreReading = Pick<
+  StoreStatus,
+  'upstream' | 'store' | 'state' | 'inFlight' | 'requests' | 'failures' | 'retries' | 'open'
+>;
 
-export interface PrimaryGauges {
-  readonly workers: () => number;
-}
+export type PrimaryGauges = Reads<'workers'>;
 
-export interface OperatingGauges {
-  readonly exempted: () => number;
-  /** Unix seconds of the first expiry; infinite without certificates. */
-  readonly certificateEnd: () => number;
-  /** 1 or 0. */
-  readonly ready: () => number;
-  /** 1: the last reload succeeded. */
-  readonly reloadSuccess: () => number;
-  /** Unix seconds. */
-  readonly reloadTime: () => number;
-}
+/** `certificateEnd` (infinite without certificates), `reloadTime`: Unix seconds. `ready`, `reloadSuccess`: 1 or 0. */
+export type OperatingGauges = Reads<'exempted' | 'certificateEnd' | 'ready' | 'reloadSuccess' | 'reloadTime'>;
 
-export interface KeyCacheGauges {
-  /** Seconds. */
-  readonly keyCacheAge: () => number;
-}
+/** Seconds. */
+export type KeyCacheGauges = Reads<'keyCacheAge'>;
 
-export interface WebhookGauges {
-  readonly webhooksWaiting: () => number;
-  /** Seconds, as the next. */
-  readonly webhooksOldest: () => number;
-  readonly webhooksFailing: () => number;
-}
+/** `webhooksOldest`, `webhooksFailing`: seconds. */
+export type WebhookGauges = Reads<'webhooksWaiting' | 'webhooksOldest' | 'webhooksFailing'>;
 
 type OptionalGauges = OperatingGauges & KeyCacheGauges & WebhookGauges;
 
@@ -81,37 +58,32 @@ interface Row {
   readonly help: string;
 }
 
-interface RowOfEvents<T extends EventType, L extends LabelNames> extends Row {
+type Kind = 'counter' | 'histogram' | 'info';
+
+/**
+ * `info`: a gauge whose labels are its value: only the labels set last exist, with the value 1. `histogram`: values
+ * begin with the seconds.
+ */
+export interface EventRow<
+  T extends EventType = EventType,
+  L extends LabelNames = LabelNames,
+  V extends readonly LabelValue[] = readonly LabelValue[],
+> extends Row {
+  readonly kind: Kind;
   readonly on: readonly T[];
   readonly labelNames: L;
   /** Only a process with this gauge has the metric. */
   readonly onlyWith?: GaugeName;
-}
-
-export interface CounterRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
-  extends RowOfEvents<T, L> {
-  readonly kind: 'counter';
-  /**
-   * Calls `add` if the event counts: returned values would need a list per request. A method, whose parameters are
-   * bivariant, so that rows of different events fit into one list.
-   */
-  count(add: (...values: ValuesFor<L>) => void, event: EventOf<T>): void;
-}
-
-export interface HistogramRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
-  extends RowOfEvents<T, L> {
-  readonly kind: 'histogram';
-  /** Upper bounds in seconds, rising. */
+  /** Of a histogram: upper bounds in seconds, rising. */
   readonly buckets?: readonly number[];
-  count(add: (seconds: number, ...values: ValuesFor<L>) => void, event: EventOf<T>): void;
-}
-
-/** A gauge whose labels are its value: only the labels set last exist, with the value 1. */
-export interface InfoRow<T extends EventType = EventType, L extends LabelNames = LabelNames> extends RowOfEvents<T, L> {
-  readonly kind: 'info';
+  /** Of an info. */
   readonly initially?: ValuesFor<L>;
-  /** `names`: a memory between the events of one process. */
-  count(set: (...values: ValuesFor<L>) => void, event: EventOf<T>, names: Set<string>): void;
+  /**
+   * Calls `add` if the event counts: returned values would need a list per request. `names`: a memory of an info
+   * between the events of one process. A method, whose parameters are bivariant, so that rows of different events fit
+   * into one list.
+   */
+  count(add: (...values: V) => void, event: EventOf<T>, names: Set<string>): void;
 }
 
 export interface GaugeRow extends Row {
@@ -127,29 +99,28 @@ export interface StoreRow extends Row {
   readonly read: (store: StoreReading) => number;
 }
 
-export type MetricRow = CounterRow | HistogramRow | InfoRow | GaugeRow | StoreRow;
+export type MetricRow = EventRow | GaugeRow | StoreRow;
 
-/** What a row has besides its kind, name and events. */
-type RowOptions<R extends MetricRow> = Omit<R, 'kind' | 'name' | 'on'>;
+/** Checks rows against the types of their events and labels. `First`: values before those of the labels. */
+const rowsOf =
+  <First extends readonly number[] = []>(kind: Kind) =>
+  <const T extends EventType, const L extends LabelNames>(
+    name: string,
+    on: readonly T[],
+    row: Omit<EventRow<T, L, [...First, ...ValuesFor<L>]>, 'kind' | 'name' | 'on'>,
+  ): EventRow => ({ kind, name, on, ...row });
 
-/** These functions check a row against the types of its events and labels. */
-export const counter = <const T extends EventType, const L extends LabelNames>(
+export const counter = rowsOf('counter');
+/** Counts every event of a type. */
+export const everyEvent = (
   name: string,
-  on: readonly T[],
-  row: RowOptions<CounterRow<T, L>>,
-): CounterRow => ({ kind: 'counter', name, on, ...row });
+  type: EventType,
+  help: string,
+  options: Pick<EventRow, 'onlyWith'> = {},
+): EventRow => counter(name, [type], { help, labelNames: [], count: (add) => add(), ...options });
 
-export const histogram = <const T extends EventType, const L extends LabelNames>(
-  name: string,
-  on: readonly T[],
-  row: RowOptions<HistogramRow<T, L>>,
-): HistogramRow => ({ kind: 'histogram', name, on, ...row });
-
-export const info = <const T extends EventType, const L extends LabelNames>(
-  name: string,
-  on: readonly T[],
-  row: RowOptions<InfoRow<T, L>>,
-): InfoRow => ({ kind: 'info', name, on, ...row });
+export const histogram = rowsOf<[seconds: number]>('histogram');
+export const info = rowsOf('info');
 
 export const gauge = (name: string, reads: GaugeName, help: string): GaugeRow => ({ kind: 'gauge', name, reads, help });
 

@@ -1,5 +1,5 @@
 import { readVersion } from '../common/version.ts';
-import { counter, gauge, histogram, info, type MetricRow, ofStores } from './metric-rows.ts';
+import { counter, everyEvent, gauge, histogram, info, type MetricRow, ofStores } from './metric-rows.ts';
 
 /** A nearby Redis answers in less than a millisecond. */
 const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -61,11 +61,11 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['reason'],
     count: (add, { reason }) => add(reason),
   }),
-  counter('storegate_proxy_headers_refused_total', ['proxy.refused'], {
-    help: 'Connections of load balancers without a valid PROXY protocol header.',
-    labelNames: [],
-    count: (add) => add(),
-  }),
+  everyEvent(
+    'storegate_proxy_headers_refused_total',
+    'proxy.refused',
+    'Connections of load balancers without a valid PROXY protocol header.',
+  ),
   counter('storegate_retiring_key_requests_total', ['key.retiring'], {
     help: 'Requests with the old secret of a rotated key.',
     labelNames: ['plan'],
@@ -101,22 +101,14 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['operation', 'side'],
     count: (add, { operation, side }) => add(operation, side),
   }),
-  counter('storegate_upstream_retries_total', ['retry'], {
-    help: 'Retries of requests.',
-    labelNames: [],
-    count: (add) => add(),
-  }),
-  counter('storegate_upstream_retry_budget_exhausted_total', ['retry.refused'], {
-    help: 'Requests not retried because upstream.retries.budget was used up.',
-    labelNames: [],
-    count: (add) => add(),
-    onlyWith: 'inFlight',
-  }),
-  counter('storegate_state_outages_total', ['state.outage'], {
-    help: 'Outages of Redis.',
-    labelNames: [],
-    count: (add) => add(),
-  }),
+  everyEvent('storegate_upstream_retries_total', 'retry', 'Retries of requests.'),
+  everyEvent(
+    'storegate_upstream_retry_budget_exhausted_total',
+    'retry.refused',
+    'Requests not retried because upstream.retries.budget was used up.',
+    { onlyWith: 'inFlight' },
+  ),
+  everyEvent('storegate_state_outages_total', 'state.outage', 'Outages of Redis.'),
   counter('storegate_state_local_mode_requests_total', ['state.local_mode'], {
     help: 'Requests decided without Redis, by redis.onOutage.',
     labelNames: ['policy'],

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
 import { type Figures, openMetricsText } from './exposition.ts';
-import type { GaugeName, GaugeRow, Gauges, LabelValue, MetricRow, StoreReading, StoreRow } from './metric-rows.ts';
+import type { EventRow, GaugeName, Gauges, LabelValue, StoreReading } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import { type CurrentTrace, counterTally, histogramTally, infoGauge, readGauge, readStores } from './metric-types.ts';
 
@@ -18,7 +18,7 @@ type Counts = Partial<Record<Event['type'], Count[]>>;
 
 interface Count {
   readonly add: (...values: LabelValue[]) => void;
-  count(add: Count['add'], event: Event): void;
+  count(add: Count['add'], event: Event, names?: Set<string>): void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -94,7 +94,7 @@ function register(
   return counts;
 }
 
-function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow | StoreRow>, trace: CurrentTrace | null): Count {
+function prepare(registry: Registry, row: EventRow, trace: CurrentTrace | null): Count {
   switch (row.kind) {
     case 'counter':
       return { add: counterTally(registry, row), count: row.count };

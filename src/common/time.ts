@@ -3,3 +3,8 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+
+/** To the microsecond. */
+export function roundMilliseconds(duration: number | null | undefined): number | null {
+  return duration === null || duration === undefined ? null : Math.round(duration * 1_000) / 1_000;
+}

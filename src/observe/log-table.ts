@@ -1,4 +1,4 @@
-import { MINUTE } from '../common/time.ts';
+import { MINUTE, roundMilliseconds } from '../common/time.ts';
 import type { Code } from '../errors/catalogue.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
@@ -8,7 +8,7 @@ interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly fields: object;
   /** The type of the event if absent. */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 /** `null`: no line. Method parameters are bivariant, so the row of one event is assignable to a row of `Event`. */
@@ -20,9 +20,13 @@ type Row<E extends Event = Event> = { line(event: E): Line | null }['line'];
  */
 type Rows = { readonly [T in Event['type']]: Row<EventOf<T>> };
 
-const info = (fields: object): Line => ({ level: 'info', fields });
-const warn = (fields: object): Line => ({ level: 'warn', fields });
-const error = (fields: object): Line => ({ level: 'error', fields });
+const lineOf =
+  (level: Line['level']) =>
+  (fields: object, message?: string): Line => ({ level, fields, message });
+
+const info = lineOf('info');
+const warn = lineOf('warn');
+const error = lineOf('error');
 const silent = () => null;
 
 const SPANS_DROPPED = {
@@ -30,14 +34,14 @@ const SPANS_DROPPED = {
   stopped: 'the gateway stopped before the receiver took them',
 } as const;
 
-/** Milliseconds. */
-const FLOOD = MINUTE;
+const CHECK_FAILED =
+  'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path';
 
 /** Outages have a line at their begin and end, none per request. */
 const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
 
 export function createLogTable(): Readonly<Record<Event['type'], Row>> {
-  const inFlood = throttle(FLOOD);
+  const inFlood = throttle(MINUTE);
 
   function throttled(kind: string, line: (count: number) => Line): Line | null {
     const count = inFlood(kind);
@@ -56,10 +60,7 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'webhook.delivery': ({ result, endpoint }) =>
       result !== 'dropped'
         ? null
-        : throttled(`webhook.dropped ${endpoint}`, (times) => ({
-            ...warn({ endpoint, times }),
-            message: 'webhook.dropped',
-          })),
+        : throttled(`webhook.dropped ${endpoint}`, (times) => warn({ endpoint, times }, 'webhook.dropped')),
     'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),
@@ -72,20 +73,15 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
     'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
-    retry: ({ id, upstream: upstreamName, store, error }) => ({
-      ...warn({ id, upstreamName, store, reason: reasonOf(error) }),
-      message: 'retry: the request is sent again',
-    }),
+    retry: ({ id, upstream: upstreamName, store, error }) =>
+      warn({ id, upstreamName, store, reason: reasonOf(error) }, 'retry: the request is sent again'),
     'retry.refused': silent,
     'upstream.down': ({ upstream: upstreamName, store, reason, error: cause }) =>
       error({ upstreamName, store, reason, ...(cause !== undefined && { error: reasonOf(cause) }) }),
     'upstream.up': ({ upstream: upstreamName, store, duration, removed }) =>
       info({ upstreamName, store, duration, removed }),
-    'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) => ({
-      ...warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }),
-      message:
-        'upstream.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
-    }),
+    'upstream.check_failed': ({ upstream: upstreamName, store, error: cause }) =>
+      warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }, CHECK_FAILED),
     'upstream.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
     'state.unavailable_at_start': ({ reason, copyAge }) =>
@@ -102,10 +98,9 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     spans: (event) =>
       event.result !== 'dropped'
         ? null
-        : throttled(`spans.dropped ${event.reason}`, () => ({
-            ...warn({ reason: SPANS_DROPPED[event.reason] }),
-            message: 'spans.dropped',
-          })),
+        : throttled(`spans.dropped ${event.reason}`, () =>
+            warn({ reason: SPANS_DROPPED[event.reason] }, 'spans.dropped'),
+          ),
     'otlp.export_failed': ({ error }) =>
       throttled('otlp.export_failed', (count) => warn({ reason: reasonOf(error), count })),
     'otlp.export_recovered': ({ duration, dropped }) =>
@@ -135,8 +130,8 @@ function requestLine(event: EventOf<'request'>): Line {
   const { id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address } = event;
   return info({
     ...{ id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address },
-    duration: rounded(event.duration),
-    upstream: rounded(event.upstream),
+    duration: roundMilliseconds(event.duration),
+    upstream: roundMilliseconds(event.upstream),
     ...moreIn(event.trace),
   });
 }
@@ -151,10 +146,6 @@ function moreIn(trace: RequestTrace | undefined): object | null {
   if (faults === null && traceparent === null && reason === null && store === null) return null;
   const traced = traceparent && { traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to), traceparent };
   return { ...(store && { store }), ...(reason && { reason }), ...(faults && { faults, faultCount }), ...traced };
-}
-
-function rounded(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : Math.round(milliseconds * 1000) / 1000;
 }
 
 function errorFields(thrown: unknown): object {

@@ -14,6 +14,8 @@ export interface Log {
 interface Destination {
   write(line: string): void;
   readonly isTTY?: boolean;
+  flush?(): void;
+  close?(): void;
 }
 
 /** Characters that wait for more. Pipes keep writes of 4096 bytes whole: lines of workers do not mix. */
@@ -62,12 +64,7 @@ export function createLog(
   };
 }
 
-interface Target extends Destination {
-  flush?(): void;
-  close?(): void;
-}
-
-function targetOf(format: Config['log']['format'], destination: Destination, worker: number | undefined): Target {
+function targetOf(format: Config['log']['format'], destination: Destination, worker: number | undefined): Destination {
   const isTerminal = destination.isTTY === true;
   if (format === 'pretty' || (format === 'auto' && isTerminal)) {
     const colour = isTerminal && !process.env.NO_COLOR;
@@ -78,7 +75,7 @@ function targetOf(format: Config['log']['format'], destination: Destination, wor
 }
 
 /** Standard output. A process that is killed loses the last lines of requests. */
-function bufferedOutput(most: number): Target {
+function bufferedOutput(most: number): Destination {
   const output = new sonicBoom.SonicBoom({ fd: 1, sync: true });
   let isOpen = true;
   let pending = '';

@@ -1,5 +1,6 @@
 import { networkOf } from '../callers/address.ts';
 import { Cache } from '../common/cache.ts';
+import { DelayedRun } from '../common/delayed-run.ts';
 import type { RequestEvent } from './events.ts';
 
 /** The allowance of one source, and the milliseconds per further line. */
@@ -30,7 +31,7 @@ export class RepeatedRefusals {
   readonly #write: WriteLine;
   readonly #sources = new Cache<Source>(SOURCES);
   readonly #summed = new Set<Source>();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #later = new DelayedRun(() => this.#writeSummed(), REST);
 
   constructor(write: WriteLine) {
     this.#write = write;
@@ -52,19 +53,18 @@ export class RepeatedRefusals {
     source.last = event;
     if (this.#writeOf(source)) return;
     this.#summed.add(source);
-    this.#timer ??= setInterval(() => this.#writeSummed(), REST).unref();
+    this.#later.plan();
   }
 
   close(): void {
     for (const source of this.#summed) source.allowance = 1;
     this.#writeSummed();
+    this.#later.close();
   }
 
   #writeSummed(): void {
     for (const source of this.#summed) this.#writeOf(source);
-    if (this.#summed.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+    if (this.#summed.size > 0) this.#later.plan();
   }
 
   #writeOf(source: Source): boolean {

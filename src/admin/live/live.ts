@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, PeerCoverage } from '@storegate/console';
-
+import { SECOND } from '../../common/time.ts';
 import { bucketsIn, classesIn, quantile, requestsIn, verdictsIn } from '../../observe/history/row.ts';
-import { type Followed, type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import { type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { ask } from '../../observe/peers/peers.ts';
-import { fits, newestOf } from '../../observe/peers/requests.ts';
+import { type FilterWords, fits, newestOf } from '../../observe/peers/requests.ts';
 import { storesOfAll, sumOfConnections } from '../../observe/peers/stores.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
@@ -14,8 +14,7 @@ import { storeView } from '../operations/status.ts';
 import { coverageOf, readinessOf, rounded, shownConnections, time } from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
-/** Milliseconds. */
-const TICK = 2_000;
+const TICK = 2 * SECOND;
 const MOST_LISTENERS = MOST_FOLLOWED;
 const MOST_REPORTED = 50;
 /** Missed ticks in a row until a listener is disconnected. */
@@ -24,7 +23,7 @@ const MOST_MISSED = 15;
 export interface LiveQuery {
   readonly now: boolean;
   /** `null`: no refusals. */
-  readonly refused: Followed | null;
+  readonly refused: FilterWords | null;
 }
 
 interface PeerReading {
@@ -100,7 +99,7 @@ export class Live {
     const followings = [...this.#followings];
     const words = followings.flatMap(({ wanted }) => (wanted.refused === null ? [] : [JSON.stringify(wanted.refused)]));
     const distinct = [...new Set(words)];
-    const followed = distinct.map((text) => JSON.parse(text) as Followed);
+    const followed = distinct.map((text) => JSON.parse(text) as FilterWords);
     const at = performance.now();
     const question = { followed, after: this.#counting.after };
     const { answers, silent, apart } = await ask(this.#context.peers(), live, question);
@@ -162,18 +161,8 @@ function nowView(
       gateway,
       readiness: readinessOf(answer.readiness),
       state: answer.state,
-      localSince: time(
-        best(
-          Math.min,
-          answer.processes.map(({ status }) => status.aloneSince),
-        ),
-      ),
-      stateMs: rounded(
-        best(
-          Math.max,
-          answer.processes.map(({ status }) => status.stateTime),
-        ),
-      ),
+      localSince: time(best(Math.min, answer, 'aloneSince')),
+      stateMs: rounded(best(Math.max, answer, 'stateTime')),
       workers: answer.workers,
       processes: answer.processes.length,
       inFlight: inFlight(answer),
@@ -192,8 +181,8 @@ function nowView(
 
 const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);
 
-/** `null`: none is known. */
-function best(choose: typeof Math.max, values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
+/** Of the processes; `null`: none is known. */
+function best(choose: typeof Math.max, { processes }: LiveAnswer, name: 'aloneSince' | 'stateTime'): number | null {
+  const known = processes.map(({ status }) => status[name]).filter((value) => value !== null);
   return known.length === 0 ? null : choose(...known);
 }

@@ -1,3 +1,4 @@
+import { roundMilliseconds } from '../../common/time.ts';
 import { ask } from '../../observe/peers/peers.ts';
 import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
 import { type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
@@ -71,7 +72,7 @@ function processView({ aloneSince, stateTime, store, stores: _stores, ...rest }:
     ...rest,
     store: shownConnections(store),
     localSince: time(aloneSince),
-    stateMs: stateTime && round(stateTime),
+    stateMs: roundMilliseconds(stateTime),
   };
 }
 
@@ -91,5 +92,3 @@ function observationView(seen: SeenStore) {
     connections: shownConnections(seen),
   };
 }
-
-const round = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;

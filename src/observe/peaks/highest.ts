@@ -2,6 +2,11 @@
 const ROW = 9;
 const READING = 1;
 
+export interface WindowUses {
+  readonly floor: number;
+  readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
+}
+
 /**
  * The highest known use per subject and window. The maximum of all readings is the use, however they are split over
  * processes. Missing uses were at most `floor`.
@@ -31,11 +36,17 @@ export class HighestUses {
   }
 
   /** Merges readings above `above`, and the floor. A reading below a floor is still a valid lower bound. */
-  absorb({ rows, floor }: Pick<HighestUses, 'rows' | 'floor'>, above = 0): void {
+  absorb({ rows, floor }: HighestUses | WindowUses, above = 0): void {
     for (const [subject, row] of rows) {
       for (let i = 0; i < row.length; i += 2) if (row[i + 1]! > above) this.#put(subject, row[i]!, row[i + 1]!);
     }
     this.#floor = Math.max(this.#floor, floor);
+  }
+
+  /** Everything, or the highest uses up to the weight `most`. */
+  list(most: number): WindowUses {
+    this.shrink(most);
+    return { floor: this.#floor, rows: [...this.#rows] };
   }
 
   shrink(most: number): void {

@@ -2,7 +2,7 @@ import { DAY, HOUR } from '../../common/time.ts';
 import { placeOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Event, RequestTrace } from '../events.ts';
-import { HighestUses } from './highest.ts';
+import { HighestUses, type WindowUses } from './highest.ts';
 
 /** Weight of all tables of one hour, some 450 KiB. */
 const WEIGHT = 24_576;
@@ -11,12 +11,6 @@ export const MOST_WEIGHT = 24_000;
 
 export interface RequestedWindow extends Pick<Window, 'kind' | 'span'> {
   readonly above: number;
-}
-
-/** `floor` as in HighestUses. */
-export interface WindowUses {
-  readonly floor: number;
-  readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
 }
 
 /** In the order of the requested windows. */
@@ -77,8 +71,7 @@ export class Peaks {
           const table = tables.get(plan)?.[window.kind]?.get(window.span);
           if (table) all.absorb(table, window.above);
         }
-        all.shrink(MOST_WEIGHT / windows.length);
-        return { floor: all.floor, rows: [...all.rows] };
+        return all.list(MOST_WEIGHT / windows.length);
       }),
     };
   }

@@ -4,22 +4,21 @@ import { isRowText, rowIn, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
-import { has, isCount, isMoment, listOf, type Of } from './shapes.ts';
+import { has, isCount, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
 
 /** Milliseconds. */
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
+const STEP_NAMES = Object.keys(HISTORY_STEPS) as readonly HistoryStep[];
 
 /** Keeps an answer below the message limit between gateways. */
 export const MOST_STEPS = 360;
+const LONGEST_ROW = 1_000;
 
-/** Unix milliseconds; `to` is exclusive. */
-export interface HistoryQuery {
-  readonly from: number;
-  readonly to: number;
-  readonly step: HistoryStep;
-  readonly row: string;
-}
+const isQuery = has({ from: isMoment, to: isMoment, step: oneOf(...STEP_NAMES), row: isText });
+
+/** `to` is exclusive. */
+export interface HistoryQuery extends Of<typeof isQuery> {}
 
 const isHistory = has({
   /** Oldest first. */
@@ -30,7 +29,10 @@ export interface HistoryAnswer extends Of<typeof isHistory> {}
 
 export const history = peerQuery({
   name: 'history',
-  isArgument: isHistoryQuery,
+  isArgument: (asked): asked is HistoryQuery =>
+    isQuery(asked) &&
+    asked.row.length <= LONGEST_ROW &&
+    (asked.to - asked.from) / HISTORY_STEPS[asked.step] <= MOST_STEPS,
   otherwise: null,
   /** Ends the minute first, so that the gateway has it before this part arrives. */
   part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
@@ -40,14 +42,6 @@ export const history = peerQuery({
   },
   isAnswer: (answer): answer is HistoryAnswer => isHistory(answer) && answer.spans.length <= MOST_STEPS + 1,
 });
-
-function isHistoryQuery(asked: unknown): asked is HistoryQuery {
-  const { from, to, step, row } = Object(asked) as Partial<HistoryQuery>;
-  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || typeof row !== 'string' || row.length > 1_000)
-    return false;
-  if (typeof step !== 'string' || !Object.hasOwn(HISTORY_STEPS, step)) return false;
-  return (to! - from!) / HISTORY_STEPS[step] <= MOST_STEPS;
-}
 
 export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   const sums = new Map<number, Span>();

@@ -1,11 +1,9 @@
 import { isRowText, rowText } from '../history/packing.ts';
 import type { Recorder } from '../history/recorder.ts';
 import { peerQuery } from './query.ts';
-import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
+import { type FilterWords, isFilterWords, isListed, type ListedRequest, newestOf } from './requests.ts';
 import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
 import { isProcess, type ProcessStatus, READINESS, type Readiness } from './status.ts';
-
-export type Followed = Omit<RequestFilter, 'limit'>;
 
 /** Limits for one query, and for the refusals of one process and of one gateway. */
 export const MOST_FOLLOWED = 50;
@@ -14,12 +12,14 @@ const MOST_OF_EACH = 20;
 const MOST_OF_PROCESS = 100;
 const MOST_OF_GATEWAY = 200;
 
-export interface LiveRequest {
+const isRequest = has({
   /** Refusals that match one of these. */
-  readonly followed: readonly Followed[];
+  followed: listOf(isFilterWords),
   /** The previous `upTo` by process id; only later refusals are returned, and none of processes that are not listed. */
-  readonly after: Readonly<Record<string, number>>;
-}
+  after: isCounts,
+});
+
+export interface LiveRequest extends Of<typeof isRequest> {}
 
 const isNewRefusals = has({
   /** For each filter, all matches, listed or not. */
@@ -62,7 +62,7 @@ interface Sources {
   readonly recorder: Pick<Recorder, 'total'>;
   readonly recent: {
     readonly upTo: number;
-    refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals;
+    refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals;
   };
 }
 
@@ -72,7 +72,8 @@ interface LiveOfProcess extends LiveProcess {
 
 export const live = peerQuery({
   name: 'live',
-  isArgument: isLiveRequest,
+  isArgument: (asked): asked is LiveRequest =>
+    isRequest(asked) && asked.followed.length <= MOST_FOLLOWED && Object.keys(asked.after).length <= MOST_PROCESSES,
   otherwise: null,
   part: partOf,
   answer: (
@@ -84,12 +85,8 @@ export const live = peerQuery({
     isLive(answer) && answer.refusals.fitting.length === followed.length,
 });
 
-function isLiveRequest(asked: unknown): asked is LiveRequest {
-  const { followed, after } = Object(asked) as Partial<LiveRequest>;
-  if (!Array.isArray(followed) || followed.length > MOST_FOLLOWED || !followed.every(isFilterWords)) return false;
-  if (typeof after !== 'object' || after === null || Array.isArray(after)) return false;
-  const numbers = Object.values(after);
-  return numbers.length <= MOST_PROCESSES && numbers.every(isCount);
+function isCounts(value: unknown): value is Readonly<Record<string, number>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount);
 }
 
 function partOf({ id, began, status, recorder, recent }: Sources, { followed, after }: LiveRequest): LiveOfProcess {

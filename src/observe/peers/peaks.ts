@@ -1,6 +1,6 @@
 import { KIND_NAMES } from '../../limits/kinds.ts';
-import { HighestUses } from '../peaks/highest.ts';
-import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow, type WindowUses } from '../peaks/peaks.ts';
+import { HighestUses, type WindowUses } from '../peaks/highest.ts';
+import { MOST_WEIGHT, type PeakCounts, type Peaks, type RequestedWindow } from '../peaks/peaks.ts';
 import { peerQuery } from './query.ts';
 import { has, isCount, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
 
@@ -14,12 +14,17 @@ const isQuery = has({
 
 export interface PeaksQuery extends Of<typeof isQuery> {}
 
-export interface PeaksAnswer extends PeakCounts {
+const isPeaks = has({
+  since: isMoment,
   /** Workers that did not answer in time. */
-  readonly missing: number;
-  /** Unix milliseconds; 0: since the gateway started. */
-  readonly countedSince: readonly number[];
-}
+  missing: isCount,
+  costliest: isCount,
+  /** 0: since the gateway started. */
+  countedSince: listOf(isMoment),
+  windows: listOf(has({ floor: isCount, rows: listOf(isRow) })),
+});
+
+export interface PeaksAnswer extends Of<typeof isPeaks> {}
 
 interface WindowsSince {
   readonly windowsSince: { of(plan: string, window: RequestedWindow): number };
@@ -35,20 +40,8 @@ export const peaks = peerQuery({
     const countedSince = windows.map((window) => windowsSince.of(plan, window));
     return { ...mergePeaks(parts, MOST_WEIGHT), missing, countedSince };
   },
-  isAnswer: isPeaksAnswer,
-});
-
-function isPeaksAnswer(answer: unknown, { windows }: PeaksQuery): answer is PeaksAnswer {
-  if (!isWellFormed(answer)) return false;
-  return answer.windows.length === windows.length && answer.countedSince.length === windows.length;
-}
-
-const isWellFormed = has({
-  since: isMoment,
-  missing: isCount,
-  costliest: isCount,
-  countedSince: listOf(isMoment),
-  windows: listOf(has({ floor: isCount, rows: listOf(isRow) })),
+  isAnswer: (answer, { windows }): answer is PeaksAnswer =>
+    isPeaks(answer) && answer.windows.length === windows.length && answer.countedSince.length === windows.length,
 });
 
 function isRow(row: unknown): row is WindowUses['rows'][number] {
@@ -64,18 +57,10 @@ export function mergePeaks(counts: readonly PeakCounts[], most = Number.POSITIVE
   return {
     since: Math.max(...counts.map(({ since }) => since)),
     costliest: Math.max(...counts.map(({ costliest }) => costliest)),
-    windows: windows.map((_, i) =>
-      mergeUses(
-        counts.map(({ windows }) => windows[i]!),
-        most / windows.length,
-      ),
-    ),
+    windows: windows.map((_, i) => {
+      const all = new HighestUses();
+      for (const { windows } of counts) all.absorb(windows[i]!);
+      return all.list(most / windows.length);
+    }),
   };
-}
-
-function mergeUses(uses: readonly WindowUses[], most: number): WindowUses {
-  const all = new HighestUses();
-  for (const { floor, rows } of uses) all.absorb({ floor, rows: new Map(rows) });
-  all.shrink(most);
-  return { floor: all.floor, rows: [...all.rows] };
 }

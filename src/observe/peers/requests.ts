@@ -24,7 +24,6 @@ const LISTED = {
   id: isText,
   /** The worker; `null`: a gateway of one process. */
   worker: orNull(isCount),
-  /** Unix milliseconds. */
   at: isMoment,
   method: isText,
   /** The operation of the contract, `mount <path>`, or a fixed word. */
@@ -64,7 +63,7 @@ const isDecision = has({
   rung: orNull(isCount),
 });
 
-/** Times are Unix milliseconds by the state's clock. */
+/** Times are by the state's clock. */
 export interface DecisionView extends Of<typeof isDecision> {}
 
 const isWindow = has({
@@ -74,7 +73,6 @@ const isWindow = has({
   limit: isCount,
   before: isNumber,
   after: isNumber,
-  /** Unix milliseconds. */
   resetAt: isMoment,
 });
 
@@ -136,7 +134,6 @@ const isMemory = has({
   othersSince: isMoment,
 });
 
-/** Times are Unix milliseconds. */
 export interface Memory extends Of<typeof isMemory> {}
 
 const isExplained = has({
@@ -157,6 +154,8 @@ const isLimit = (value: unknown): value is number => isCount(value) && value >= 
 /** `null`: any. */
 const NAMES = { key: orNull(isName), account: orNull(isName), code: orNull(isName) };
 export const isFilterWords = has(NAMES);
+export interface FilterWords extends Of<typeof isFilterWords> {}
+
 const isFilter = has({ ...NAMES, limit: isLimit });
 
 export interface RequestFilter extends Of<typeof isFilter> {}
@@ -186,7 +185,7 @@ export const refusals = peerQuery({
 
 export function fits(
   { key, code, status }: Pick<ListedRequest, 'key' | 'code' | 'status'>,
-  words: Omit<RequestFilter, 'limit'>,
+  words: FilterWords,
 ): boolean {
   if (words.key !== null && words.key !== key?.id) return false;
   if (words.account !== null && words.account !== key?.account) return false;

@@ -3,7 +3,7 @@ export type Is<T = unknown> = (value: unknown) => value is T;
 
 export type Of<I> = I extends Is<infer T> ? T : never;
 
-/** The last valid date, Unix milliseconds. */
+/** The last valid date. */
 const LAST_MOMENT = 8.64e15;
 
 export const isText: Is<string> = (value) => typeof value === 'string';
@@ -11,6 +11,7 @@ export const isFlag: Is<boolean> = (value) => typeof value === 'boolean';
 export const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
 export const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 export const isLength: Is<number> = (value): value is number => Number.isFinite(value) && (value as number) >= 0;
+/** Unix milliseconds. */
 export const isMoment: Is<number> = (value): value is number => isCount(value) && value <= LAST_MOMENT;
 
 /** Accepts any text, as a newer version may have added words. */

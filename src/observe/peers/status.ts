@@ -23,12 +23,7 @@ export interface ProcessReadiness {
   readonly down: readonly string[];
 }
 
-const CONNECTIONS = {
-  open: isCount,
-  idle: isCount,
-  waiting: isCount,
-  most: isCount,
-};
+const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
 const isConnections = has(CONNECTIONS);
 
 export interface StoreConnections extends Of<typeof isConnections> {}
@@ -44,7 +39,6 @@ const isStore = has({
   store: isText,
   weight: isCount,
   state: isState,
-  /** Unix milliseconds. */
   since: isMoment,
   /** `null`: up. */
   reason: orNull(isWord<StoreReason>()),
@@ -64,7 +58,7 @@ export const isProcess = has({
   inFlight: isCount,
   /** Bytes. */
   memory: isCount,
-  /** Unix milliseconds; `null`: the shared state is up, or not used. */
+  /** `null`: the shared state is up, or not used. */
   aloneSince: orNull(isMoment),
   /** Moving average in milliseconds; `null`: no response yet, or the state is local. */
   stateTime: orNull(isLength),
@@ -75,28 +69,17 @@ export const isProcess = has({
 
 export interface ProcessStatus extends Of<typeof isProcess> {}
 
-const isReload = has({
-  /** Unix milliseconds. */
-  at: isMoment,
-  reason: isText,
-  /** Empty: it succeeded. */
-  problems: listOf(isText),
-});
+/** Without `problems` it succeeded. */
+const isReload = has({ at: isMoment, reason: isText, problems: listOf(isText) });
 
 export interface LastReload extends Of<typeof isReload> {}
-
-const isCopy = has({
-  /** Unix milliseconds. */
-  at: isMoment,
-  reason: isText,
-});
 
 const isConfiguration = has({
   settings: isText,
   plans: isText,
   contract: isText,
   /** The copy in force of a contract whose URL was unreachable. */
-  copy: orAbsent(orNull(isCopy)),
+  copy: orAbsent(orNull(has({ at: isMoment, reason: isText }))),
   /** Settings that take effect after a restart. */
   waiting: listOf(isText),
   /** `null`: no reload since the start. */
@@ -110,7 +93,6 @@ const isStatus = has({
   version: isText,
   /** The version of Node.js. */
   node: isText,
-  /** Unix milliseconds. */
   startedAt: isMoment,
   url: orNull(isText),
   adminUrl: orNull(isText),

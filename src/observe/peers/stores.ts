@@ -1,10 +1,6 @@
 import type { ProcessStatus, StoreConnections, StoreState, StoreStatus } from './status.ts';
 
-export interface StoreOfAll
-  extends Pick<
-    StoreStatus,
-    'upstream' | 'store' | 'weight' | 'since' | 'reason' | 'inFlight' | 'requests' | 'failures' | 'retries'
-  > {
+export interface StoreOfAll extends Omit<StoreStatus, 'state' | keyof StoreConnections> {
   /** `partly`: up for some processes only. */
   readonly state: StoreState | 'partly';
   readonly of: number;
@@ -40,25 +36,24 @@ function together(seen: readonly SeenStore[]): StoreOfAll {
   const returning = seen.filter(({ state }) => state === 'returning');
   const worst = [down, returning, seen].find((some) => some.length > 0)!;
   const [first] = worst.toSorted((one, other) => one.since - other.since);
-  const sum = (of: (one: SeenStore) => number) => seen.reduce((all, one) => all + of(one), 0);
   return {
-    ...{ upstream, store, weight },
+    ...{ upstream, store, weight, of: seen.length, down: down.length, seen },
     state: down.length > 0 && down.length < seen.length ? 'partly' : first!.state,
     // Up since the last process saw it up; otherwise since the first saw the failure.
     since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,
     reason: first!.reason,
-    of: seen.length,
-    down: down.length,
-    inFlight: sum(({ inFlight }) => inFlight),
-    requests: sum(({ requests }) => requests),
-    failures: sum(({ failures }) => failures),
-    retries: sum(({ retries }) => retries),
+    inFlight: sum(seen, 'inFlight'),
+    requests: sum(seen, 'requests'),
+    failures: sum(seen, 'failures'),
+    retries: sum(seen, 'retries'),
     connections: sumOfConnections(seen),
-    seen,
   };
 }
 
 export function sumOfConnections(all: readonly StoreConnections[]): StoreConnections {
-  const sum = (name: keyof StoreConnections) => all.reduce((total, one) => total + one[name], 0);
-  return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting'), most: sum('most') };
+  return { open: sum(all, 'open'), idle: sum(all, 'idle'), waiting: sum(all, 'waiting'), most: sum(all, 'most') };
+}
+
+function sum<N extends string>(all: readonly Readonly<Record<N, number>>[], name: N): number {
+  return all.reduce((total, one) => total + one[name], 0);
 }

@@ -1,8 +1,15 @@
 import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
 import type { Event, RequestEvent } from '../events.ts';
-import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
-import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';
+import { type NewRefusals, newRefusals } from '../peers/live.ts';
+import {
+  type Explained,
+  type FilterWords,
+  fits,
+  type ListedRequest,
+  type Memory,
+  type RequestFilter,
+} from '../peers/requests.ts';
 import { RefusalLog } from './refusals.ts';
 import { SuccessBuffer } from './ring-buffer.ts';
 import { kindsOf, listed, type Notes, reportedFaults, requestView } from './view.ts';
@@ -53,7 +60,7 @@ export class RecentRequests {
     if (bufferSize === 0) this.#refusedBegan = this.#clock();
     if (bufferSize === 0 || sampleRate !== settings.sampleRate) this.#goodBegan = this.#clock();
     if (bufferSize === settings.bufferSize) return;
-    this.#goodBegan = Math.max(this.#goodBegan, this.#good.since ?? 0);
+    this.#goodBegan = Math.max(this.#goodBegan, this.#good.since);
     const before = this.#good;
     this.#good = new SuccessBuffer(goodPart(settings));
     for (const { event, notes, endedAt } of before.oldestFirst()) this.#good.put(event, event.address, notes, endedAt);
@@ -61,23 +68,20 @@ export class RecentRequests {
   }
 
   readonly observe = (event: Event): void => {
+    if (this.#settings.bufferSize === 0) return;
     switch (event.type) {
       case 'request':
-        if (this.#settings.bufferSize > 0) this.#keep(event);
+        this.#keep(event);
         break;
       case 'contract.fault':
-        this.#notesOf(event.id)?.faults.push(reportedFaults(event));
+        this.#notesOf(event.id).faults.push(reportedFaults(event));
         break;
-      case 'retry': {
-        const notes = this.#notesOf(event.id);
-        if (notes) notes.retries++;
+      case 'retry':
+        this.#notesOf(event.id).retries++;
         break;
-      }
-      case 'outage': {
-        const notes = this.#notesOf(event.id);
-        if (notes) notes.outage = kindsOf(event.error);
+      case 'outage':
+        this.#notesOf(event.id).outage = kindsOf(event.error);
         break;
-      }
     }
   };
 
@@ -99,7 +103,7 @@ export class RecentRequests {
     return this.#refused.upTo;
   }
 
-  refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals {
+  refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals {
     const fresh = followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
     const requests = fresh.map((kept) => listed(requestView(kept, this.#worker)));
     return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
@@ -133,8 +137,7 @@ export class RecentRequests {
     return copy;
   }
 
-  #notesOf(id: string): Notes | null {
-    if (this.#settings.bufferSize === 0) return null;
+  #notesOf(id: string): Notes {
     const known = this.#notes.get(id);
     if (known) return known;
     if (this.#notes.size >= MOST_NOTED) this.#notes.clear();
@@ -148,8 +151,8 @@ export class RecentRequests {
     return {
       requests: bufferSize,
       sample: this.#good.capacity === 0 ? 0 : sampleRate,
-      goodSince: Math.max(this.#goodBegan, this.#good.since ?? 0),
-      othersSince: Math.max(this.#refusedBegan, this.#refused.since ?? 0),
+      goodSince: Math.max(this.#goodBegan, this.#good.since),
+      othersSince: Math.max(this.#refusedBegan, this.#refused.since),
     };
   }
 }

@@ -48,15 +48,15 @@ export class RefusalLog {
   readonly #codes = new Map<string, OfCode>();
   #capacity: number;
   #size = 0;
-  #droppedUntil: number | null = null;
+  #droppedUntil = 0;
   #kept = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** The end of the newest dropped one, Unix milliseconds; `null`: none was dropped. */
-  get since(): number | null {
+  /** The end of the newest dropped one, Unix milliseconds; 0: none was dropped. */
+  get since(): number {
     return this.#droppedUntil;
   }
 
@@ -113,7 +113,7 @@ export class RefusalLog {
     const dropped = largest?.shift();
     if (dropped === undefined) return;
     this.#size--;
-    this.#droppedUntil = Math.max(this.#droppedUntil ?? 0, dropped.endedAt);
+    this.#droppedUntil = Math.max(this.#droppedUntil, dropped.endedAt);
   }
 }
 

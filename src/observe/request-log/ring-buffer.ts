@@ -50,9 +50,9 @@ export class SuccessBuffer {
     return this.#references.length;
   }
 
-  /** The end of the oldest, Unix milliseconds; `null`: nothing was dropped. */
-  get since(): number | null {
-    return this.capacity === 0 || this.size < this.capacity ? null : this.#numbers[this.#next * NUMBERS]!;
+  /** The end of the oldest, Unix milliseconds; 0: nothing was dropped. */
+  get since(): number {
+    return this.capacity === 0 || this.size < this.capacity ? 0 : this.#numbers[this.#next * NUMBERS]!;
   }
 
   put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {

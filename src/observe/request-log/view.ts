@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { ClientError } from '@storegate/http1';
+import { roundMilliseconds } from '../../common/time.ts';
 import { CATALOGUE } from '../../errors/catalogue.ts';
 import { Outage } from '../../errors/outage.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
@@ -28,11 +29,11 @@ export interface RequestLogEntry {
 export function requestView({ event, notes, endedAt, more }: RequestLogEntry, worker: number | null): RequestView {
   const { id, method, operation, status, complete, code, address, duration, upstream, trace } = event;
   const times = {
-    authenticated: rounded(trace?.authenticated),
-    admitted: rounded(trace?.admitted),
-    forwarded: rounded(trace?.forwarded),
-    answered: upstream === null ? null : rounded((trace?.forwarded ?? 0) + upstream),
-    total: rounded(duration)!,
+    authenticated: roundMilliseconds(trace?.authenticated),
+    admitted: roundMilliseconds(trace?.admitted),
+    forwarded: roundMilliseconds(trace?.forwarded),
+    answered: upstream === null ? null : roundMilliseconds((trace?.forwarded ?? 0) + upstream),
+    total: roundMilliseconds(duration)!,
   };
   return {
     ...{ id, worker, method, operation, status, complete, code, address, times, more },
@@ -125,7 +126,11 @@ function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): Reques
   if (!trace || trace.forwarded === null) return null;
   const { store: asked } = trace;
   const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
-  return { attempts, asked: asked && { upstream: asked.upstream, store: asked.store }, head: rounded(upstream) };
+  return {
+    attempts,
+    asked: asked && { upstream: asked.upstream, store: asked.store },
+    head: roundMilliseconds(upstream),
+  };
 }
 
 const DEEPEST = 4;
@@ -143,8 +148,4 @@ function kindOf(error: Error): string {
   if (error instanceof ClientError) return error.failure;
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : error.name;
-}
-
-function rounded(milliseconds: number | null | undefined): number | null {
-  return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds * 1000) / 1000;
 }

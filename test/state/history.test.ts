@@ -42,12 +42,12 @@ describe('a history in a folder', () => {
     first.add(NOON);
     await closed(first);
     const second = keeping(at);
-    expect([...second.history.starts()].sort()).toEqual([0, 1, 2, 3, 4].map((i) => NOON + i * MINUTE));
-    expect(second.history.get(NOON)).toEqual(first.history.get(NOON));
+    expect([...second.history.minutes.keys()].sort()).toEqual([0, 1, 2, 3, 4].map((i) => NOON + i * MINUTE));
+    expect(second.history.minutes.get(NOON)).toEqual(first.history.minutes.get(NOON));
     second.add(NOON + 5 * MINUTE);
     await closed(second);
     const { history, errors } = keeping(at);
-    expect([history.size, errors]).toEqual([6, []]);
+    expect([history.minutes.size, errors]).toEqual([6, []]);
   });
 
   test('is that of one gateway: another one there has its own', async () => {
@@ -57,8 +57,8 @@ describe('a history in a folder', () => {
     expect([one.errors, other.errors]).toEqual([[], []]);
     await closed(one);
     await closed(other);
-    expect(keeping(at).history.size).toBe(1);
-    expect(keeping(at).history.size).toBe(0);
+    expect(keeping(at).history.minutes.size).toBe(1);
+    expect(keeping(at).history.minutes.size).toBe(0);
   });
 
   test('is reported, and not kept, if there are too many', () => {
@@ -98,7 +98,7 @@ describe('a history in a folder', () => {
     }
     replaceJournal(at, 'history.1', [packing.bytes, Buffer.from([0xff])]);
     const { history, errors } = keeping(at);
-    expect([...history.starts()]).toEqual([NOON + MINUTE]);
+    expect([...history.minutes.keys()]).toEqual([NOON + MINUTE]);
     expect(errors).toEqual([
       expect.stringMatching(/history\.1\.1\.log has minutes that are not understood: a number is cut off/),
       'history.1 has a minute that is not understood: its format is 99',
@@ -112,7 +112,7 @@ describe('a history in a folder', () => {
       one.add(NOON + i * MINUTE);
       await closed(one);
     }
-    expect(keeping(at).history.size).toBe(12);
+    expect(keeping(at).history.minutes.size).toBe(12);
     const files = readdirSync(at).filter((name) => name.endsWith('.log'));
     expect(files.length).toBeLessThanOrEqual(9);
     for (const file of files) expect(statSync(join(at, file)).mode & 0o077).toBe(0);

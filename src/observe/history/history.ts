@@ -30,16 +30,9 @@ export class History {
     return this.#bytes;
   }
 
-  get size(): number {
-    return this.#minutes.size;
-  }
-
-  starts(): Iterable<number> {
-    return this.#minutes.keys();
-  }
-
-  get(start: number): Buffer | undefined {
-    return this.#minutes.get(start);
+  /** Packed, by start. */
+  get minutes(): ReadonlyMap<number, Buffer> {
+    return this.#minutes;
   }
 
   /** Merges a packed minute and returns its start. Throws NotPacked, and changes nothing then. */

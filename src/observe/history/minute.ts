@@ -1,6 +1,6 @@
 import { MINUTE } from '../../common/time.ts';
 import { addPacked, NotPacked, Packing, packRow, Unpacking } from './packing.ts';
-import { addTo, COLUMNS, type Row } from './row.ts';
+import { COLUMNS, type Row } from './row.ts';
 
 const FORMAT = 1;
 
@@ -23,19 +23,19 @@ export function packMinute({ start, policies, rows }: Minute): Buffer {
   const packing = new Packing();
   for (const number of [FORMAT, start / MINUTE, policies]) packing.number(number);
   for (const [name, row] of rows) {
-    packing.text(name);
+    packing.part(Buffer.from(name));
     packing.part(packRow(row));
   }
   return packing.bytes;
 }
 
-/** Throws NotPacked. */
-export function unpackMinute(bytes: Uint8Array): Minute {
-  const rows = new Map<string, Float64Array>();
-  const { start, policies } = eachRow(bytes, (name, packed) => {
-    const row = rows.get(name()) ?? new Float64Array(COLUMNS);
+/** Adds its rows to `rows`. Throws NotPacked. */
+export function unpackMinute(bytes: Uint8Array, rows = new Map<string, Float64Array>()): Minute {
+  const { start, policies } = eachRow(bytes, (packedName, packed) => {
+    const name = Buffer.from(packedName).toString();
+    const row = rows.get(name) ?? new Float64Array(COLUMNS);
     addPacked(row, packed);
-    rows.set(name(), row);
+    rows.set(name, row);
   });
   return { start, policies, rows };
 }
@@ -43,8 +43,8 @@ export function unpackMinute(bytes: Uint8Array): Minute {
 /** Throws NotPacked. */
 export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): Pick<Minute, 'start' | 'policies'> {
   const wanted = Buffer.from(name);
-  return eachRow(bytes, (_name, packed, raw) => {
-    if (wanted.equals(raw)) addPacked(sum, packed);
+  return eachRow(bytes, (packedName, packed) => {
+    if (wanted.equals(packedName)) addPacked(sum, packed);
   });
 }
 
@@ -56,29 +56,21 @@ export function withoutParts(bytes: Uint8Array): Buffer {
 
 /** Throws NotPacked. */
 export function mergeMinutes(one: Uint8Array, other: Uint8Array): Buffer {
-  const { start, policies, rows } = unpackMinute(one);
-  const sums = new Map(rows);
-  const more = unpackMinute(other);
-  for (const [name, row] of more.rows) {
-    const sum = sums.get(name);
-    if (sum) addTo(sum, row);
-    else sums.set(name, row);
-  }
-  return packMinute({ start, policies: policies | more.policies, rows: sums });
+  const rows = new Map<string, Float64Array>();
+  const { start, policies } = unpackMinute(one, rows);
+  const more = unpackMinute(other, rows);
+  return packMinute({ start, policies: policies | more.policies, rows });
 }
 
 function eachRow(
   bytes: Uint8Array,
-  each: (name: () => string, packed: Uint8Array, raw: Uint8Array) => void,
+  each: (name: Uint8Array, row: Uint8Array) => void,
 ): Pick<Minute, 'start' | 'policies'> {
   const packed = new Unpacking(bytes);
   const format = packed.number();
   if (format !== FORMAT) throw new NotPacked(`its format is ${format}`);
   const start = packed.number() * MINUTE;
   const policies = packed.number();
-  while (!packed.isAtEnd) {
-    const raw = packed.part();
-    each(() => Buffer.from(raw).toString(), packed.part(), raw);
-  }
+  while (!packed.isAtEnd) each(packed.part(), packed.part());
   return { start, policies };
 }

@@ -14,10 +14,6 @@ export class Packing {
     this.#numbers.push(rest);
   }
 
-  text(text: string): void {
-    this.part(Buffer.from(text));
-  }
-
   /** Not a copy of the bytes. */
   part(bytes: Uint8Array): void {
     this.number(bytes.length);

@@ -16,14 +16,10 @@ export interface Summary<T> {
   readonly items: readonly Counted<T>[];
 }
 
-interface Item<T> {
-  readonly key: string;
-  count: number;
-  readonly error: number;
-  last: number;
-  /** `null`: a new item, which the caller must describe. */
-  about: T | null;
-}
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** `null`: a new item, which the caller must describe. */
+type Item<T> = Writable<Counted<T | null>>;
 
 /**
  * Counts the most frequent items as in Misra and Gries ("Finding repeated elements", 1982), with upper bounds. The rare
@@ -67,14 +63,8 @@ export class FrequentItems<T> {
   }
 }
 
-interface Sum<T> {
-  count: number;
-  error: number;
-  last: number;
-  about: T;
-  /** The sum of the floors of the summaries that have it. */
-  floors: number;
-}
+/** `floors`: the sum of the floors of the summaries that have it. */
+type Sum<T> = Writable<Counted<T>> & { floors: number };
 
 /**
  * Mergeable summaries (Agarwal et al., PODS 2012; Cafaro et al., "A parallel space saving algorithm for frequent
@@ -83,30 +73,31 @@ interface Sum<T> {
 export function mergeSummaries<T>(summaries: readonly Summary<T>[], size: number): Summary<T> {
   const total = summaries.reduce((sum, one) => sum + one.total, 0);
   const floors = summaries.reduce((sum, { floor }) => sum + floor, 0);
-  const items = sumsOf(summaries).map(([key, { floors: known, ...sum }]): Counted<T> => {
+  const items = sumsOf(summaries).map(({ floors: known, ...sum }): Counted<T> => {
     // An absent item may have come as often as the floor.
     const missed = floors - known;
-    return { key, ...sum, count: sum.count + missed, error: sum.error + missed };
+    return { ...sum, count: sum.count + missed, error: sum.error + missed };
   });
   items.sort(byCount);
   return { total, floor: Math.max(floors, items[size]?.count ?? 0), items: items.slice(0, size) };
 }
 
-function sumsOf<T>(summaries: readonly Summary<T>[]): [string, Sum<T>][] {
+function sumsOf<T>(summaries: readonly Summary<T>[]): Sum<T>[] {
   const sums = new Map<string, Sum<T>>();
   for (const { items, floor } of summaries) {
-    for (const { key, count, error, last, about } of items) {
-      const sum = sums.get(key);
-      if (sum === undefined) sums.set(key, { count, error, last, about, floors: floor });
+    for (const item of items) {
+      const sum = sums.get(item.key);
+      if (sum === undefined) sums.set(item.key, { ...item, floors: floor });
       else {
-        sum.count += count;
-        sum.error += error;
+        const { last, about } = item.last > sum.last ? item : sum;
+        Object.assign(sum, { last, about });
+        sum.count += item.count;
+        sum.error += item.error;
         sum.floors += floor;
-        if (last > sum.last) Object.assign(sum, { last, about });
       }
     }
   }
-  return [...sums];
+  return [...sums.values()];
 }
 
 /** Ties have a fixed order. */

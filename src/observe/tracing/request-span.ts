@@ -26,29 +26,16 @@ const RANDOM = 2;
 /** Requests without spans also have ids, so that the logs of the backend and the gateway name the same trace. */
 export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
   return ({ traceparent, tracestate }, isTrusted, startedAt) => {
-    const accepted = traceparent !== undefined && (parents === 'any' || (parents === 'proxies' && isTrusted));
-    if (!accepted) {
-      const traceId = newTraceId();
-      return spanOf(traceId, null, samples(traceId, null), RANDOM, null, startedAt);
-    }
-    const traceId = traceparent.slice(3, 35);
-    const flags = Number.parseInt(traceparent.slice(53), 16);
-    const sampled = samples(traceId, (flags & SAMPLED) !== 0);
-    const state = tracestate === undefined ? null : limitedState(tracestate);
-    return spanOf(traceId, traceparent.slice(36, 52), sampled, flags & RANDOM, state, startedAt);
+    const isAccepted = parents === 'any' || (parents === 'proxies' && isTrusted);
+    const parent = isAccepted && traceparent !== undefined ? traceparent : null;
+    const traceId = parent === null ? newTraceId() : parent.slice(3, 35);
+    const parentFlags = parent === null ? RANDOM : Number.parseInt(parent.slice(53), 16);
+    const sampled = samples(traceId, parent === null ? null : (parentFlags & SAMPLED) !== 0);
+    const flags = `0${(parentFlags & RANDOM) | (sampled ? SAMPLED : 0)}`;
+    const parentId = parent === null ? null : parent.slice(36, 52);
+    const state = parent === null || tracestate === undefined ? null : limitedState(tracestate);
+    return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
   };
-}
-
-function spanOf(
-  traceId: string,
-  parentId: string | null,
-  sampled: boolean,
-  random: number,
-  state: string | null,
-  startedAt: number,
-): RequestSpan {
-  const flags = `0${random | (sampled ? SAMPLED : 0)}`;
-  return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
 }
 
 /** `parent`: the client's decision; `null`: none. */
@@ -57,7 +44,7 @@ type Samples = (traceId: string, parent: boolean | null) => boolean;
 /** The ratio sampler is the SDK's, so that all its users choose the same traces. */
 export function createSamples({ api, trace }: Sdk, { sampler, ratio }: Pick<Settings, 'sampler' | 'ratio'>): Samples {
   const byRatio = new trace.TraceIdRatioBasedSampler(ratio);
-  const always = ALWAYS.get(sampler.replace('parentbased_', ''));
+  const always = ALWAYS[sampler.replace('parentbased_', '')];
   const own =
     always === undefined
       ? (traceId: string) =>
@@ -66,10 +53,7 @@ export function createSamples({ api, trace }: Sdk, { sampler, ratio }: Pick<Sett
   return sampler.startsWith('parentbased_') ? (traceId, parent) => parent ?? own(traceId) : own;
 }
 
-const ALWAYS = new Map([
-  ['always_on', true],
-  ['always_off', false],
-]);
+const ALWAYS: Readonly<Record<string, boolean>> = { always_on: true, always_off: false };
 
 /** Characters. Limits of W3C Trace Context section 3.3.1.5. */
 const ENOUGH = 512;
@@ -95,13 +79,8 @@ const pool = Buffer.allocUnsafe(POOL);
 let at = POOL;
 
 /** W3C Trace Context: random, lower-case hex, never only zeros. */
-export function newTraceId(): string {
-  return draw(16);
-}
-
-export function newSpanId(): string {
-  return draw(8);
-}
+export const newTraceId = (): string => draw(16);
+export const newSpanId = (): string => draw(8);
 
 function draw(bytes: number): string {
   if (at + bytes > POOL) {

@@ -52,12 +52,12 @@ function readBatch(payload: Buffer, minutes: Map<number, Uint8Array>): void {
 function entriesOf(history: History) {
   return {
     get size() {
-      return history.size;
+      return history.minutes.size;
     },
     *names() {
-      for (const start of history.starts()) yield String(start);
+      for (const start of history.minutes.keys()) yield String(start);
     },
-    read: (name: string) => history.get(Number(name)),
+    read: (name: string) => history.minutes.get(Number(name)),
   };
 }
 

@@ -122,7 +122,7 @@ describe('a minute', () => {
     const { recorder, read, history } = recording();
     for (let i = 0; i < 5_000; i++) recorder.observe(requestEvent({ operation: `op${i}`, plan: `plan${i}` }));
     recorder.close();
-    expect(unpackMinute(history.get(NOON)!).rows.size).toBe(1 + MOST_OPERATIONS + 1 + MOST_PLANS + 1);
+    expect(unpackMinute(history.minutes.get(NOON)!).rows.size).toBe(1 + MOST_OPERATIONS + 1 + MOST_PLANS + 1);
     expect(requestsIn((await read(operationRow(OTHER)))[0]!.row)).toBe(5_000 - MOST_OPERATIONS);
     expect(requestsIn((await read(planRow(OTHER)))[0]!.row)).toBe(5_000 - MOST_PLANS);
   });
@@ -137,7 +137,7 @@ describe('a history', () => {
     const history = new History();
     history.add(minute(NOON, { [ALL]: 2, 'o a': 2 }, 1));
     history.add(minute(NOON, { [ALL]: 3, 'o b': 3 }, 2));
-    expect(history.size).toBe(1);
+    expect(history.minutes.size).toBe(1);
     const all = async (name: string) => {
       const [span] = await history.read(name, { from: NOON, to: NOON + 1, step: MINUTE });
       return [span!.minutes, span!.policies, requestsIn(span!.row)];
@@ -162,15 +162,15 @@ describe('a history', () => {
   test('keeps only the memory of its minutes', () => {
     const history = new History();
     for (let i = 0; i < 3; i++) history.add(minute(NOON, { [ALL]: 1 }));
-    const kept = history.get(NOON)!;
+    const kept = history.minutes.get(NOON)!;
     expect(kept.buffer.byteLength).toBe(kept.length);
   });
 
   test('covers a day', () => {
     const history = new History();
     for (let i = 0; i < 1_500; i++) history.add(minute(NOON + i * MINUTE, { [ALL]: 1 }));
-    expect(history.size).toBe(1_440);
-    expect(Math.min(...history.starts())).toBe(NOON + 60 * MINUTE);
+    expect(history.minutes.size).toBe(1_440);
+    expect(Math.min(...history.minutes.keys())).toBe(NOON + 60 * MINUTE);
   });
 
   test('refuses an invalid minute, and stays unchanged', () => {
@@ -179,7 +179,7 @@ describe('a history', () => {
     const before = history.bytes;
     for (const bytes of [Buffer.from('nothing'), minute(NOON, { [ALL]: 1 }).subarray(0, -1), Buffer.alloc(0)])
       expect(() => history.add(bytes)).toThrow(NotPacked);
-    expect([history.size, history.bytes]).toEqual([1, before]);
+    expect([history.minutes.size, history.bytes]).toEqual([1, before]);
   });
 
   test('stays within its budget: the oldest minutes lose operations and plans, and keep the total', async () => {
@@ -192,7 +192,7 @@ describe('a history', () => {
       recorder.turn();
       expect(history.bytes).toBeLessThanOrEqual(budget);
     }
-    expect(history.size).toBe(144);
+    expect(history.minutes.size).toBe(144);
     const counts = async (name: string) => (await read(name)).map(({ row }) => requestsIn(row));
     expect(await counts(ALL)).toEqual(Array(144).fill(300));
     const apart = await counts(operationRow('operation7'));

@@ -1,4 +1,7 @@
+import { CoalescedWork } from '../common/coalesced-work.ts';
+import { DelayedRun } from '../common/delayed-run.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
+import { SECOND } from '../common/time.ts';
 import { Outage } from '../errors/outage.ts';
 import {
   type AuditDraft,
@@ -9,8 +12,7 @@ import {
 } from '../keys/operators/audit-log.ts';
 import type { AdminAnswer, Task } from './call.ts';
 
-/** Milliseconds. */
-const RETRY = 1_000;
+const RETRY = SECOND;
 
 type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
 
@@ -115,35 +117,25 @@ function noteOf(
 
 /** Retried while the log is unreachable. */
 function createRetractions(auditLog: AuditLog) {
-  const turns = new KeyedMutex();
   const waiting: (() => Promise<void>)[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+  const writing = new CoalescedWork(async () => {
+    for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
+  });
+  // The client has already received the error of its change.
+  const later: DelayedRun = new DelayedRun(() => void settle().catch(() => later.plan()), RETRY);
 
   /** Writes what is pending. Throws on failure: then no other change may be logged either. */
   async function settle(): Promise<void> {
-    if (waiting.length === 0) return;
-    await turns.take('all', async () => {
-      for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
-    });
+    if (waiting.length > 0) await writing.next();
   }
 
   async function tryNow(): Promise<void> {
     try {
       await settle();
     } catch (error) {
-      tryLater();
+      later.plan();
       if (!(error instanceof Outage)) throw error;
     }
-  }
-
-  function tryLater(): void {
-    if (closed) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      // The client has already received the error of its change.
-      settle().catch(tryLater);
-    }, RETRY).unref();
   }
 
   return {
@@ -158,8 +150,7 @@ function createRetractions(auditLog: AuditLog) {
       await tryNow();
     },
     async close(): Promise<void> {
-      closed = true;
-      clearTimeout(timer);
+      later.close();
       await tryNow();
     },
   };

@@ -6,7 +6,7 @@ import { differences, keepsValue } from '../config/restart.ts';
 import { settingSchema } from '../config/settings.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
-import { escalationView, planOptions } from './view.ts';
+import { escalationView, planView } from './view.ts';
 
 export interface Configured {
   readonly config: Config;
@@ -22,7 +22,7 @@ export function differencesBetween(inForce: Configured, inFiles: Configured) {
   );
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
-    plans: entriesThatDiffer(allPlans(before), allPlans(after), shownPlan),
+    plans: entriesThatDiffer(allPlans(before), allPlans(after), planView),
     accounts: entriesThatDiffer(ownLimits(before), ownLimits(after), (limits) => limits),
     bans: isSame(bans) ? null : bans,
     contract: contractThatDiffers(inForce.contract, inFiles.contract),
@@ -70,10 +70,6 @@ function entriesThatDiffer<T, S>(
 /** With the limits of requests without a key. */
 function allPlans({ plans, publicPlan }: Plans): ReadonlyMap<string, Plan> {
   return publicPlan ? new Map([...plans, [publicPlan.name, publicPlan]]) : plans;
-}
-
-function shownPlan(plan: Plan) {
-  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };
 }
 
 /** As text: `5000/minute,2000000/day, 200 in flight`. */

@@ -4,7 +4,7 @@ import { createGuard } from '../callers/guard.ts';
 import { MINUTE } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
-import { Outage } from '../errors/outage.ts';
+import { unlessOutage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
 import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../keys/operators/headers.ts';
 import {
@@ -36,14 +36,9 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
 
   /** During an outage of the state the last tokens read stay valid: operators are needed most then. */
   async function known(): Promise<readonly TokenRecord[]> {
-    try {
-      lastKnown = await tokens.list();
-    } catch (error) {
-      if (!(error instanceof Outage)) throw error;
-      if (!lastKnown)
-        throw new AdminError('state_unavailable', 'The tokens cannot be read at the moment: try again later.');
-    }
-    return lastKnown;
+    lastKnown = await unlessOutage(() => tokens.list(), lastKnown);
+    if (lastKnown) return lastKnown;
+    throw new AdminError('state_unavailable', 'The tokens cannot be read at the moment: try again later.');
   }
 
   // Prepares for an outage before the first call. That call reports a failure itself.

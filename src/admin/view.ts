@@ -6,7 +6,6 @@ import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
-
 import type { Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
 
@@ -17,6 +16,10 @@ export function time<At extends number | null>(at: At): string | (At & null) {
 
 /** To three digits, the precision of the measurement. */
 export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
+
+export function planView(plan: Plan) {
+  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };
+}
 
 export function planOptions({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
   return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };

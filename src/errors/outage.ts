@@ -16,3 +16,13 @@ export class Outage extends Error {
     this.headers = headers;
   }
 }
+
+/** The result of `work`, or `otherwise` during an outage. */
+export async function unlessOutage<T, O>(work: () => T | Promise<T>, otherwise: O): Promise<T | O> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
+    return otherwise;
+  }
+}

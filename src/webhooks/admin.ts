@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookSettings } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
+import { unlessOutage } from '../errors/outage.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { messageOf, uniqueEvent, WEBHOOK_TYPES } from './event.ts';
 import type { EndpointState, Outbox } from './outbox.ts';
@@ -32,19 +32,10 @@ export function createWebhookAdmin({ settings, gateway, outbox, clock }: Webhook
     const { signal } = new AbortController();
     const sent = await send({ url, message, settings, now, signal });
     const { delivered, status } = sent;
-    if (delivered) await recordDelivery(id);
-    /** Milliseconds. */
+    // Pending events are sent at once. An outage of the state does not affect the test.
+    if (delivered) await unlessOutage(async () => (await outbox()).resume(id, clock()), undefined);
     const duration = Math.round(performance.now() - began);
     return { id, host, delivered, status, error: sent.delivered ? null : sent.error, duration };
-  }
-
-  /** Pending events are sent at once. An outage of the state does not affect the test. */
-  async function recordDelivery(id: string): Promise<void> {
-    try {
-      await (await outbox()).resume(id, clock());
-    } catch (error) {
-      if (!(error instanceof Outage)) throw error;
-    }
   }
 
   return {

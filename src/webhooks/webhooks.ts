@@ -1,7 +1,9 @@
-import { HOUR } from '../common/time.ts';
+import { CoalescedWork } from '../common/coalesced-work.ts';
+import { DelayedRun } from '../common/delayed-run.ts';
+import { HOUR, SECOND } from '../common/time.ts';
 import { WriteBehind } from '../common/write-behind.ts';
 import type { WebhookSettings } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
+import { Outage, unlessOutage } from '../errors/outage.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { AuditLog } from '../keys/operators/audit-log.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -19,11 +21,10 @@ import type { EndpointState, Outbox } from './outbox.ts';
 const MAX_QUEUE = 10_000;
 /** An embedded outbox writes on this thread. */
 const BATCH_SIZE = 10;
-/** Milliseconds. */
-const CHECK_INTERVAL = 2_000;
-const CHANGE_DELAY = 100;
-const RETRY_DELAY = 1_000;
-/** Milliseconds: other gateways may detect the same event later. */
+const CHECK_INTERVAL = 2 * SECOND;
+const CHANGE_DELAY = 0.1 * SECOND;
+const RETRY_DELAY = SECOND;
+/** Other gateways may detect the same event later. */
 const DEDUPLICATION_TIME = HOUR;
 
 export interface WebhooksOptions {
@@ -48,9 +49,9 @@ export class Webhooks {
   readonly #deliveries: Deliveries[];
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: () => void;
-  #soon: NodeJS.Timeout | null = null;
+  readonly #checks = new CoalescedWork(() => this.#look());
+  readonly #soon = new DelayedRun(() => void this.#checks.next(), CHANGE_DELAY);
   readonly #queue: WriteBehind<WebhookEvent>;
-  #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** Unix milliseconds. */
   readonly #since: number;
@@ -79,20 +80,14 @@ export class Webhooks {
       onDropped: (count) =>
         observe({ type: 'webhook.delivery', endpoint: 'none', event: 'any', result: 'dropped', count }),
     });
-    this.#timer = setInterval(() => this.#beat(), CHECK_INTERVAL).unref();
-    this.#stopWatching = options.keys.watch(() => {
-      this.#soon ??= setTimeout(() => this.#beat(), CHANGE_DELAY).unref();
-    });
+    this.#timer = setInterval(() => void this.#checks.next(), CHECK_INTERVAL).unref();
+    this.#stopWatching = options.keys.watch(() => this.#soon.plan());
   }
 
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
-    try {
-      await beginAuditTrail(auditLog, outbox, this.#since);
-    } catch (error) {
-      if (!(error instanceof Outage)) throw error;
-    }
-    this.#beat();
+    await unlessOutage(() => beginAuditTrail(auditLog, outbox, this.#since), undefined);
+    void this.#checks.next();
   }
 
   readonly observe = (event: Event): void => {
@@ -111,9 +106,9 @@ export class Webhooks {
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#stopWatching();
-    clearTimeout(this.#soon ?? undefined);
+    this.#soon.close();
     await this.#queue.close();
-    await this.#beating;
+    await this.#checks.idle();
     await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
   }
 
@@ -171,24 +166,17 @@ export class Webhooks {
     }
   }
 
-  #beat(): void {
-    this.#soon = null;
-    this.#beating = this.#beating.then(async () => {
-      if (this.#isClosed) return;
-      try {
-        await this.#look();
-      } catch (error) {
-        if (!(error instanceof Outage)) this.#options.observe({ type: 'bug', id: 'webhooks', error });
-      }
-    });
-  }
-
   async #look(): Promise<void> {
-    const { outbox, keys, auditLog, settings, clock } = this.#options;
+    if (this.#isClosed) return;
+    const { outbox, keys, auditLog, settings, clock, observe } = this.#options;
     const add = (found: WebhookEvent) => this.#addTo(outbox, found);
-    await readAuditTrail(auditLog, outbox, this.#since, add);
-    await notifyExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
-    this.backlog = backlogOf(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
+    try {
+      await readAuditTrail(auditLog, outbox, this.#since, add);
+      await notifyExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
+      this.backlog = backlogOf(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
+    } catch (error) {
+      if (!(error instanceof Outage)) observe({ type: 'bug', id: 'webhooks', error });
+    }
   }
 }
 

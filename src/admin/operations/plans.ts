@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { PlanDraft, PlanSimulation } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
-import { Outage } from '../../errors/outage.ts';
+import { unlessOutage } from '../../errors/outage.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/subjects.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
@@ -11,7 +11,7 @@ import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
 import { changedPlan, checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
-import { escalationView, planOptions } from '../view.ts';
+import { escalationView, planOptions, planView } from '../view.ts';
 
 /** Retries of concurrent changes of the file. */
 const TRIES = 20;
@@ -22,20 +22,11 @@ export function planOperations(context: AdminContext, change: Change) {
   }
 
   /** `null`: the state is down. Plans are in a file and stay available. */
-  async function usableIfKnown(): Promise<KeyRecord[] | null> {
-    try {
-      return await usable();
-    } catch (error) {
-      if (!(error instanceof Outage)) throw error;
-      return null;
-    }
-  }
+  const usableIfKnown = () => unlessOutage(usable, null);
 
   function shown(plan: Plan, known: readonly KeyRecord[] | null) {
-    const { name, count, windows } = plan;
-    const limits = windows && formatWindows(windows);
-    const keys = known?.filter((key) => key.plan === name).length ?? null;
-    return { name, count, limits, ...planOptions(plan), keys };
+    const keys = known?.filter((key) => key.plan === plan.name).length ?? null;
+    return { name: plan.name, ...planView(plan), keys };
   }
 
   /** The plan of the task in the text `old` of the plans file. */
@@ -55,7 +46,7 @@ export function planOperations(context: AdminContext, change: Change) {
       const { plan, text, simulation } = await simulate(task, old);
       const entry = {
         ...{ action: 'plans.set', target: plan.name, before: { limits: simulation.before } },
-        after: { limits: simulation.after, count: plan.count, ...planOptions(plan) },
+        after: planView(plan),
       };
       const answer = await whileUnchanged(file, old, () =>
         make([{ entry, make: () => putInForce(file, old, text) }], ok(simulation)),

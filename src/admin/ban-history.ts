@@ -1,5 +1,5 @@
 import type { BanEntry, BanRecord } from '@storegate/console';
-import { DAY } from '../common/time.ts';
+import { DAY, SECOND } from '../common/time.ts';
 import type { AuditEntry, AuditLog, AuditQuery } from '../keys/operators/audit-log.ts';
 import { targetIn } from '../keys/subjects.ts';
 import type { AdminContext } from './context.ts';
@@ -8,14 +8,13 @@ import { time } from './view.ts';
 const PAGE = 500;
 /** Of one target, whose newest entries matter. */
 const PAGE_OF_TARGET = 50;
-/** Milliseconds; the state has its own clock. */
-const CLOCKS_DIFFER = 10_000;
-/** Milliseconds. Bans of an outage are written after it, so entries may be out of order. */
+/** The state has its own clock. */
+const CLOCKS_DIFFER = 10 * SECOND;
+/** Bans of an outage are written after it, so entries may be out of order. */
 const OUT_OF_ORDER = DAY;
 
 type BanEnd = NonNullable<BanEntry['ended']>;
 
-/** Milliseconds. */
 const RECENT = 30 * DAY;
 
 type Log = Pick<AuditLog, 'list'>;
@@ -36,16 +35,15 @@ export async function* entriesSince(log: Log, since: number, below?: number): As
   }
 }
 
-/** Newest first, read in pages of `limit`. */
-async function* entriesOf(
-  log: Log,
-  { limit, ...query }: AuditQuery & { readonly limit: number },
-): AsyncGenerator<AuditEntry> {
-  for (let { below } = query; ; ) {
-    const entries = await log.list({ ...query, below, limit });
+/** Newest first, with `above` oldest first; read in pages of `limit`. */
+async function* entriesOf(log: Log, query: AuditQuery): AsyncGenerator<AuditEntry> {
+  for (let { below, above } = query; ; ) {
+    const entries = await log.list({ ...query, below, above });
     yield* entries;
-    if (entries.length < limit) return;
-    below = entries.at(-1)!.number;
+    if (entries.length < query.limit) return;
+    const last = entries.at(-1)!.number;
+    if (above === undefined) below = last;
+    else above = last;
   }
 }
 
@@ -71,15 +69,13 @@ export async function endsOf(log: Log, entries: readonly AuditEntry[], now: numb
 
 /** Oldest first, from the oldest of these bans on. */
 async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<AuditEntry[]> {
+  if (bans.length === 0) return [];
   const targets = new Set(bans.map(({ target }) => target));
   const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
   const found: AuditEntry[] = [];
-  for (let above = Math.min(...bans.map(({ number }) => number)) - 1; bans.length > 0; ) {
-    const entries = await log.list({ above, limit: PAGE });
-    found.push(...entries.filter(({ target }) => targets.has(target)));
-    const newest = entries.at(-1);
-    if (entries.length < PAGE || newest!.at > last) break;
-    above = newest!.number;
+  for await (const entry of entriesOf(log, { above: Math.min(...bans.map(({ number }) => number)) - 1, limit: PAGE })) {
+    if (entry.at > last) break;
+    if (targets.has(entry.target)) found.push(entry);
   }
   return found;
 }
@@ -94,13 +90,10 @@ export class RecentBans {
     this.#failed = new Set(entries.filter(({ action }) => action.endsWith('.failed')).map(callOf));
   }
 
-  static async since(log: Log, since: number): Promise<RecentBans> {
-    return new RecentBans(await Array.fromAsync(entriesSince(log, since)));
-  }
-
   /** The last 30 days, or what the log retains. */
   static async before(now: number, { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>): Promise<RecentBans> {
-    return await RecentBans.since(banLog, now - Math.min(RECENT, config().audit.bans.maxAge));
+    const since = now - Math.min(RECENT, config().audit.bans.maxAge);
+    return new RecentBans(await Array.fromAsync(entriesSince(banLog, since)));
   }
 
   of(subject: string): BanRecord {

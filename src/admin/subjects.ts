@@ -50,8 +50,9 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
   };
 }
 
-/** Throws AdminError if none has limits. */
-export function countedSubjects(parties: readonly Subject[]): CountedSubject[] {
+/** Throws AdminError if unknown, or if none has limits. */
+export async function countedSubjects(context: AdminContext, name: string): Promise<CountedSubject[]> {
+  const parties = await subjectsOf(context, name);
   const counted = parties.filter((party): party is CountedSubject => party.limits !== null);
   if (counted.length > 0) return counted;
   throw new AdminError(
@@ -103,12 +104,3 @@ export async function usageOf(context: AdminContext, { subject, key, account, pl
 }
 
 export type SubjectUsage = Awaited<ReturnType<typeof usageOf>>;
-
-export function restoreUnits(usage: SubjectUsage, units: number, name: string | null): SubjectUsage {
-  const windows = usage.windows.map((window) => {
-    if (name !== null && window.name !== name) return window;
-    const used = Math.max(0, window.used - units);
-    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
-  });
-  return { ...usage, windows };
-}

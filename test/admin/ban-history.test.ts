@@ -56,6 +56,10 @@ async function ends(): Promise<string[]> {
     });
 }
 
+async function recentBans(span: number): Promise<RecentBans> {
+  return new RecentBans(await Array.fromAsync(entriesSince(log, NOW - span)));
+}
+
 test('a ban expires, is lifted, or is replaced by the next one', async () => {
   await record('storegate', 'start', -60, -50);
   await record('storegate', 'start', -40, -10);
@@ -79,7 +83,7 @@ test('a failed entry ends no ban and is not a ban', async () => {
   const added = await record('alice', 'add', -4, 60);
   await log.append({ entry: failedEntry(added), idempotent: null });
   expect(await ends()).toEqual(['4 failed - -4']);
-  expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
+  expect((await recentBans(DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
 });
 
 test('bans of other subjects, and of the account under another plan, end no ban', async () => {
@@ -87,7 +91,7 @@ test('bans of other subjects, and of the account under another plan, end no ban'
   await record('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
   await record('alice', 'lift', -5, null);
   expect(await ends()).toEqual([]);
-  const recent = await RecentBans.since(log, NOW - DAY);
+  const recent = await recentBans(DAY);
   expect(recent.of('account:team:acme')).toEqual({ bans: 1, lifted: null });
   expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
 });
@@ -101,7 +105,7 @@ test('finds bans across several pages of entries, from a given time on', async (
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
     { at: new Date(NOW - MINUTE).toISOString(), how: 'lifted', by: 'alice' },
   ]);
-  const recent = await RecentBans.since(log, NOW - 30 * DAY);
+  const recent = await recentBans(30 * DAY);
   expect(recent.of(`key:${KEY}`)).toEqual({
     bans: 1,
     lifted: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },

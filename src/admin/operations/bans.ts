@@ -13,17 +13,9 @@ import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../lists.ts';
 import { sameReason } from '../reason.ts';
-import {
-  countedSubjects,
-  restoreUnits,
-  type SubjectUsage,
-  subjectsOf,
-  targetOf,
-  targetsOf,
-  turnOf,
-  usageOf,
-} from '../subjects.ts';
+import { countedSubjects, type SubjectUsage, targetOf, targetsOf, turnOf } from '../subjects.ts';
 import { entryView, time } from '../view.ts';
+import { changeUsage, restoreAll } from './usage.ts';
 
 /** Milliseconds. To block a client permanently, revoke its keys. */
 const LONGEST = 3_650 * DAY;
@@ -37,7 +29,7 @@ export function banOperations(context: AdminContext, change: Change) {
   ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change({ ...task, reason }, await turnOf(context, task.path.subject!), async ({ make }) => {
-      const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
+      const parties = await countedSubjects(context, task.path.subject!);
       const planned = await Promise.all(
         parties.map(async (party) => {
           const { subject, key, account, plan, limits } = party;
@@ -103,24 +95,12 @@ export function banOperations(context: AdminContext, change: Change) {
         if (left === 0) throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
         return Math.min(left + lengthIn(task), LONGEST);
       }),
-    liftBan: async (task) =>
-      await change(task, await turnOf(context, task.path.subject!), async ({ make }) => {
-        const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
-        const before = await Promise.all(parties.map((party) => usageOf(context, party)));
-        const usage = before.map((one) => ({
-          ...restoreUnits(one, Number.POSITIVE_INFINITY, null),
-          ...{ banned: null, strikes: 0, level: 0 },
-        }));
-        const parts = parties.map((party, i) => ({
-          entry: {
-            action: 'bans.lift',
-            target: targetOf(party),
-            before: strikeFields(before[i]!),
-            after: strikeFields(usage[i]!),
-          },
-          make: async () => context.state().liftBan(party.subject),
-        }));
-        return await make(parts, ok({ usage }));
+    liftBan: (task) =>
+      changeUsage(context, change, task, {
+        action: 'bans.lift',
+        after: (usage) => ({ ...restoreAll(usage), banned: null, strikes: 0, level: 0 }),
+        audited: strikeFields,
+        make: async ({ subject }) => context.state().liftBan(subject),
       }),
   } satisfies Partial<AdminOperations>;
 }

@@ -8,7 +8,6 @@ import type { AdminContext } from '../context.ts';
 import {
   type CountedSubject,
   countedSubjects,
-  restoreUnits,
   type Subject,
   type SubjectUsage,
   subjectsOf,
@@ -17,28 +16,37 @@ import {
   usageOf,
 } from '../subjects.ts';
 
-export function usageOperations(context: AdminContext, change: Change) {
-  /** `after` computes the resulting usage, `make` applies it. */
-  async function give(
-    task: Task,
-    action: string,
-    after: (usage: SubjectUsage) => SubjectUsage,
-    make: (party: CountedSubject) => Promise<void>,
-    check: (parties: readonly CountedSubject[]) => void = () => {},
-  ): Promise<AdminAnswer<UsageList>> {
-    return await change(task, await turnOf(context, task.path.subject!), async (audit) => {
-      const parties = countedSubjects(await subjectsOf(context, task.path.subject!));
-      check(parties);
-      const before = await Promise.all(parties.map((party) => usageOf(context, party)));
-      const usage = before.map(after);
-      const parts = parties.map((party, i) => ({
-        entry: { action, target: targetOf(party), before: units(before[i]!), after: units(usage[i]!) },
-        make: () => make(party),
-      }));
-      return await audit.make(parts, ok({ usage }));
-    });
-  }
+interface UsageChange {
+  readonly action: string;
+  /** The resulting usage, which `make` brings about. */
+  readonly after: (usage: SubjectUsage) => SubjectUsage;
+  readonly make: (party: CountedSubject) => Promise<void>;
+  /** For the audit log. */
+  readonly audited: (usage: SubjectUsage) => object;
+  readonly check?: (parties: readonly CountedSubject[]) => void;
+}
 
+export async function changeUsage(
+  context: AdminContext,
+  change: Change,
+  task: Task,
+  { action, after, make, audited, check }: UsageChange,
+): Promise<AdminAnswer<UsageList>> {
+  const name = task.path.subject!;
+  return await change(task, await turnOf(context, name), async (audit) => {
+    const parties = await countedSubjects(context, name);
+    check?.(parties);
+    const before = await Promise.all(parties.map((party) => usageOf(context, party)));
+    const usage = before.map(after);
+    const parts = parties.map((party, i) => ({
+      entry: { action, target: targetOf(party), before: audited(before[i]!), after: audited(usage[i]!) },
+      make: () => make(party),
+    }));
+    return await audit.make(parts, ok({ usage }));
+  });
+}
+
+export function usageOperations(context: AdminContext, change: Change) {
   return {
     getUsage: async ({ path, now }) => {
       const parties = await subjectsOf(context, path.subject!);
@@ -50,21 +58,21 @@ export function usageOperations(context: AdminContext, change: Change) {
       return ok({ usage: await Promise.all(parties.map(shown)) });
     },
     resetUsage: (task) =>
-      give(
-        task,
-        'usage.reset',
-        (usage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null),
-        async ({ subject }) => context.state().reset(subject),
-      ),
+      changeUsage(context, change, task, {
+        action: 'usage.reset',
+        after: restoreAll,
+        audited: usedUnits,
+        make: async ({ subject }) => context.state().reset(subject),
+      }),
     grantUsage: (task) => {
       const { units, window = null } = task.body as { units: number; window?: string };
-      return give(
-        task,
-        'usage.grant',
-        (usage) => restoreUnits(usage, units, window),
-        async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
-        (parties) => checkWindow(parties, window),
-      );
+      return changeUsage(context, change, task, {
+        action: 'usage.grant',
+        after: (usage) => restoreUnits(usage, units, window),
+        audited: usedUnits,
+        make: async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
+        check: (parties) => checkWindow(parties, window),
+      });
     },
   } satisfies Partial<AdminOperations>;
 }
@@ -78,6 +86,18 @@ function checkWindow(parties: readonly CountedSubject[], window: string | null):
   );
 }
 
-function units({ subject, windows }: SubjectUsage) {
+function usedUnits({ subject, windows }: SubjectUsage) {
   return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
 }
+
+/** `name`: of one window; `null`: of all. */
+function restoreUnits(usage: SubjectUsage, units: number, name: string | null): SubjectUsage {
+  const windows = usage.windows.map((window) => {
+    if (name !== null && window.name !== name) return window;
+    const used = Math.max(0, window.used - units);
+    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
+  });
+  return { ...usage, windows };
+}
+
+export const restoreAll = (usage: SubjectUsage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null);

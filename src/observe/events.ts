@@ -85,13 +85,7 @@ interface Events {
   'tls.warning': { warning: string };
   'worker.started': { worker: number; pid: number };
   /** `unexpected`: not asked to stop. `replacedAfter` `null`: not replaced, because the gateway stops. */
-  'worker.ended': {
-    worker: number;
-    pid: number;
-    reason: string;
-    unexpected: boolean;
-    replacedAfter: number | null;
-  };
+  'worker.ended': { worker: number; pid: number; reason: string; unexpected: boolean; replacedAfter: number | null };
   /** The worker counts client failures by itself. */
   'primary.unresponsive': { error: unknown };
   'primary.responsive': object;

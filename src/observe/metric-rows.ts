@@ -53,7 +53,7 @@ type EventType = Event['type'];
 /** Values are always from a fixed set. */
 type ValuesFor<L extends LabelNames> = { -readonly [I in keyof L]: LabelValue };
 
-interface Row {
+export interface Row {
   readonly name: string;
   readonly help: string;
 }

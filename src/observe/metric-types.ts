@@ -1,15 +1,8 @@
 import type { Metric, Registry } from 'prom-client';
 import type { Exemplar } from './exposition.ts';
-import type { LabelNames, LabelValue, StoreReading, StoreRow } from './metric-rows.ts';
+import type { EventRow, LabelNames, LabelValue, Row, StoreReading, StoreRow } from './metric-rows.ts';
 
-interface Named {
-  readonly name: string;
-  readonly help: string;
-}
-
-interface Labelled extends Named {
-  readonly labelNames: LabelNames;
-}
+type Labelled = Pick<EventRow, 'name' | 'help' | 'labelNames'>;
 
 type Labels = Readonly<Record<string, LabelValue>>;
 
@@ -23,7 +16,7 @@ interface Sample {
 /** The registry uses only the name and `get`. `aggregator`: of several processes. */
 function register(
   registry: Registry,
-  { name, help }: Named,
+  { name, help }: Row,
   type: 'counter' | 'gauge' | 'histogram',
   read: () => readonly Sample[],
   aggregator: 'sum' | 'average' | 'max' = 'sum',
@@ -96,7 +89,7 @@ export function infoGauge(registry: Registry, row: Labelled, initially: readonly
   };
 }
 
-export function readGauge(registry: Registry, row: Named, read: () => number): void {
+export function readGauge(registry: Registry, row: Row, read: () => number): void {
   register(registry, row, 'gauge', () => [{ labels: {}, value: read() }]);
 }
 

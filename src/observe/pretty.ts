@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { MINUTE } from '../common/time.ts';
 import { printable } from '../config/problems/quote.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -30,9 +31,7 @@ export function prettyLine(json: string, colour: boolean): string {
 /** The local time zone. */
 function timeOfDay(time: string): string {
   const date = new Date(time);
-  const two = (part: number) => `${part}`.padStart(2, '0');
-  const seconds = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return `${seconds}.${`${date.getMilliseconds()}`.padStart(3, '0')}`;
+  return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE).toISOString().slice('yyyy-mm-ddT'.length, -1);
 }
 
 /** Text from clients must not control the terminal. */

@@ -47,14 +47,11 @@ export class Recorder {
 
   /** Minutes also end without requests. */
   watch(): void {
-    const left = this.#start + MINUTE - this.#clock();
-    this.#timer = setTimeout(
-      () => {
-        this.turn();
-        this.watch();
-      },
-      Math.min(Math.max(left, 1), MINUTE),
-    ).unref();
+    const wait = Math.min(Math.max(this.#start + MINUTE - this.#clock(), 1), MINUTE);
+    this.#timer = setTimeout(() => {
+      this.turn();
+      this.watch();
+    }, wait).unref();
   }
 
   turn(): void {

@@ -58,6 +58,12 @@ export function addTo(sum: Row, row: Row): void {
   for (let i = 0; i < COLUMNS; i++) sum[i]! += row[i]!;
 }
 
+export function sumOf(rows: readonly Row[]): Float64Array {
+  const sum = new Float64Array(COLUMNS);
+  for (const row of rows) addTo(sum, row);
+  return sum;
+}
+
 /** Every request has one class. */
 export function requestsIn(row: Row): number {
   let sum = 0;

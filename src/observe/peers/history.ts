@@ -6,7 +6,6 @@ import { addTo } from '../history/row.ts';
 import { peerQuery } from './query.ts';
 import { has, isCount, isMoment, isText, listOf, type Of, oneOf } from './shapes.ts';
 
-/** Milliseconds. */
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
 const STEP_NAMES = Object.keys(HISTORY_STEPS) as readonly HistoryStep[];

@@ -112,18 +112,13 @@ export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): New
   };
 }
 
-function mergeLive(
-  answers: readonly LiveOfProcess[],
-  { followed }: LiveRequest,
-): Pick<LiveAnswer, 'processes' | 'refusals'> {
+function mergeLive(answers: readonly LiveOfProcess[], { followed }: LiveRequest) {
+  const lists = answers.map(({ refusals }) => refusals.requests);
   return {
     processes: answers.map(({ refusals: _refusals, ...process }) => process),
     refusals: {
       fitting: followed.map((_one, i) => answers.reduce((sum, { refusals }) => sum + refusals.fitting[i]!, 0)),
-      requests: newestOf(
-        answers.map(({ refusals }) => refusals.requests),
-        MOST_OF_GATEWAY,
-      ),
+      requests: newestOf(lists, MOST_OF_GATEWAY),
     },
   };
 }

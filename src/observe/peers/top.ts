@@ -36,11 +36,6 @@ export const top = peerQuery({
 
 /** `since`: the earliest start. */
 export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {
-  return {
-    since: Math.min(...counts.map(({ since }) => since)),
-    summary: mergeSummaries(
-      counts.map(({ summary }) => summary),
-      COUNTERS[by],
-    ),
-  };
+  const summaries = counts.map(({ summary }) => summary);
+  return { since: Math.min(...counts.map(({ since }) => since)), summary: mergeSummaries(summaries, COUNTERS[by]) };
 }

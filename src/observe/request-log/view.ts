@@ -58,8 +58,10 @@ export function listed(request: RequestView): ListedRequest {
   return rest;
 }
 
-/** Codes of key refusals with a status other than 401. */
-const OF_KEY: ReadonlySet<string> = new Set(['too_many_failed_attempts', 'address_not_allowed', 'limits_not_set']);
+const OF_KEY: ReadonlySet<string> = new Set([
+  ...Object.entries(CATALOGUE).flatMap(([code, { status }]) => (status === 401 ? [code] : [])),
+  ...['too_many_failed_attempts', 'address_not_allowed', 'limits_not_set', 'state_unavailable'],
+]);
 
 function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
   if (code === null) return status >= 500 ? 'store' : null;
@@ -70,12 +72,7 @@ function stepOf({ code, status, operation, trace }: RequestEvent): Step | null {
   if (trace.forwarded !== null) return 'store';
   if (trace.admission !== null) return trace.admission.verdict === 'admitted' ? 'contract' : 'admit';
   if (trace.authenticated !== null) return 'admit';
-  const isOfKey = OF_KEY.has(code) || code === 'state_unavailable' || statusOf(code) === 401;
-  return isOfKey ? 'authenticate' : 'door';
-}
-
-function statusOf(code: string): number | null {
-  return Object.hasOwn(CATALOGUE, code) ? CATALOGUE[code as keyof typeof CATALOGUE].status : null;
+  return OF_KEY.has(code) ? 'authenticate' : 'door';
 }
 
 function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'] {

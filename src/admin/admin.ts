@@ -66,15 +66,12 @@ export function createAdmin(options: AdminOptions): Admin {
   const calls = [body, answerCall(api, observe)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
     response.set({
       'X-Request-Id': crypto.randomUUID(),
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
     });
-    next();
-  });
-  app.use((request, _response, next) => {
     gate.checkOrigin(request);
     next();
   });

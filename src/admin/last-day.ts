@@ -6,7 +6,7 @@ import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
 import { planRow } from '../observe/history/minute.ts';
-import { verdictsIn } from '../observe/history/row.ts';
+import { sumOf, verdictsIn } from '../observe/history/row.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
 import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
@@ -128,13 +128,9 @@ async function requestsOf(context: AdminContext, now: number, plan: string) {
   const length = HISTORY_STEPS['1h'];
   const from = Math.floor((now - DAY) / length) * length;
   const { answers } = await ask(context.peers(), history, { from, to: now, step: '1h', row: planRow(plan) });
-  const sum = { admitted: 0, refused: 0 };
-  for (const { row } of mergeHistory(answers.map(({ answer }) => answer))) {
-    const { admitted, limited, banned } = verdictsIn(row);
-    sum.admitted += admitted;
-    sum.refused += limited + banned;
-  }
-  return sum;
+  const spans = mergeHistory(answers.map(({ answer }) => answer));
+  const { admitted, limited, banned } = verdictsIn(sumOf(spans.map(({ row }) => row)));
+  return { admitted, refused: limited + banned };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);

@@ -7,12 +7,6 @@ import { keyView, statusOf } from './view.ts';
 const DEFAULT_LIMIT = 100;
 
 type Query = Readonly<Record<string, string>>;
-/** `next`: the cursor of the next page; `null`: the last page. */
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly next: string | null;
-}
-
 interface Context extends Pick<AdminContext, 'uses'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
 }
@@ -21,13 +15,13 @@ export function limitOf(query: Query): number {
   return query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
 }
 
-export function page<T>(all: readonly T[], query: Query, nameOf: (item: T) => string): Page<T> {
+/** `next`: the cursor of the next page; `null`: the last page. */
+export function page(names: readonly string[], query: Query) {
   const { after } = query;
-  const start = after === undefined ? 0 : all.findIndex((item) => nameOf(item) === after) + 1;
+  const start = after === undefined ? 0 : names.indexOf(after) + 1;
   if (after !== undefined && start === 0) throw unknownPage();
-  const left = all.slice(start);
-  const items = left.slice(0, limitOf(query));
-  return { items, next: items.length < left.length ? nameOf(items.at(-1)!) : null };
+  const end = start + limitOf(query);
+  return { items: names.slice(start, end), next: end < names.length ? names[end - 1]! : null };
 }
 
 const unknownPage = () =>
@@ -45,7 +39,7 @@ export async function keyPage(context: Context, query: Query, now: number) {
   return { keys: items.map((record) => keyView(record, now, uses.get(record.id) ?? null)), next };
 }
 
-async function pageOf({ keys }: Context, query: Query, now: number): Promise<Page<KeyRecord>> {
+async function pageOf({ keys }: Context, query: Query, now: number) {
   const { account, find, after: afterId, sort = 'created' } = query;
   const limit = limitOf(query);
   const fits = fitting(query, now);

@@ -7,7 +7,7 @@ import type { PlanDraft } from '@storegate/console';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
 import { replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
-import { loadPlans } from '../config/plans.ts';
+import { addressesOf, loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { parseWindows } from '../config/windows.ts';
 import { DEFAULT_KIND } from '../limits/kinds.ts';
@@ -31,13 +31,8 @@ export function withPlan(text: string, plan: Plan): string {
   return document.toString({ lineWidth: 0 });
 }
 
-interface Place {
-  readonly start: number;
-  readonly end: number;
-  readonly indent: number;
-}
-
-function placeOf(document: Document, name: string, text: string): Place | null {
+/** `null`: the document is in another style. */
+function placeOf(document: Document, name: string, text: string) {
   const plans = document.get('plans', true);
   if (!isMap<Scalar<string>, Node>(plans) || plans.flow || plans.items.length === 0) return null;
   const known = plans.items.find(({ key }) => key.value === name);
@@ -169,14 +164,8 @@ export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraf
     windows: windowsAfter(name, old, draft),
     ...(typeof concurrency === 'number' && { concurrency }),
     ...(weight !== undefined && { weight }),
-    ...addressesAfter(old, draft),
+    ...addressesOf(draft.addresses === undefined ? old?.addresses : draft.addresses),
   };
-}
-
-function addressesAfter(old: Plan | undefined, { addresses }: PlanDraft): Pick<Plan, 'addresses'> {
-  if (addresses === undefined) return old?.addresses === undefined ? {} : { addresses: old.addresses };
-  const { allow = [], deny = [] } = addresses ?? {};
-  return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
 function windowsAfter(

@@ -5,6 +5,7 @@ import type { KeyRecord } from '../keys/key.ts';
 import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
+import { bucketsIn, quantile, type Row } from '../observe/history/row.ts';
 import type { PeerAnswers } from '../observe/peers/peers.ts';
 import type { Readiness as PeerReadiness, StoreConnections } from '../observe/peers/status.ts';
 import type { StoreOfAll } from '../observe/peers/stores.ts';
@@ -16,6 +17,13 @@ export function time<At extends number | null>(at: At): string | (At & null) {
 
 /** To three digits, the precision of the measurement. */
 export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
+
+/** Milliseconds; `null`: no requests. */
+export function latencyOf(row: Row) {
+  const buckets = bucketsIn(row);
+  const at = (q: number) => rounded(quantile(buckets, q));
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
 
 export function planView(plan: Plan) {
   return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...planOptions(plan) };

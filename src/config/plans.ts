@@ -116,7 +116,7 @@ function publicPlanOf(written: Partial<AccountEntry>): Plan {
   return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
-function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
+export function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
   const { allow = [], deny = [] } = written ?? {};
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }

@@ -11,7 +11,6 @@ export function waitAfter(attempts: number, asked: number | null, random: number
   return jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, asked, random);
 }
 
-/** Milliseconds. */
 export function pauseAfter(failures: number, asked: number | null, random: number): number {
   const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE);
   return jittered(pause, asked, random);

@@ -4,8 +4,6 @@ import type { KeyStore } from '../keys/store.ts';
 import { timeOf, uniqueEvent, type WebhookEvent } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Milliseconds. */
-const SWEEP_INTERVAL = HOUR;
 const MARK = 'expiring';
 
 /** Scans all keys once an hour, in parts and on one gateway. `ahead`: milliseconds. */
@@ -16,7 +14,7 @@ export async function notifyExpiring(
   add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const before = await outbox.mark(MARK);
-  if (before !== null && before <= now && now < before + SWEEP_INTERVAL) return;
+  if (before !== null && before <= now && now < before + HOUR) return;
   if (!(await outbox.move(MARK, before, now))) return;
   for await (const part of keys.read()) {
     for (const { id, account, plan, expiresAt, revokedAt } of part) {

@@ -1,5 +1,5 @@
 import { rowIn } from '../../observe/history/packing.ts';
-import { addTo, COLUMNS } from '../../observe/history/row.ts';
+import { addTo, COLUMNS, sumOf } from '../../observe/history/row.ts';
 import type { LiveProcess } from '../../observe/peers/live.ts';
 
 /** A single tick has too few durations for a 99th percentile. */
@@ -39,11 +39,8 @@ export class Counting {
         const before = this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
         this.#known.set(id, { total, upTo, at: now });
         // Counters only rise; otherwise it is another process.
-        if (total.every((count, i) => count >= before[i]!))
-          addTo(
-            sum,
-            total.map((count, i) => count - before[i]!),
-          );
+        const added = total.map((count, i) => count - before[i]!);
+        if (added.every((count) => count >= 0)) addTo(sum, added);
       }
       return sum;
     });
@@ -62,10 +59,4 @@ export class Counting {
   get after(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#known].map(([id, { upTo }]) => [id, upTo]));
   }
-}
-
-function sumOf(rows: readonly Float64Array[]): Float64Array {
-  const sum = new Float64Array(COLUMNS);
-  for (const row of rows) addTo(sum, row);
-  return sum;
 }

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, PeerCoverage } from '@storegate/console';
 import { SECOND } from '../../common/time.ts';
-import { bucketsIn, classesIn, quantile, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import { classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import { type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
-import { ask } from '../../observe/peers/peers.ts';
+import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import { type FilterWords, fits, newestOf } from '../../observe/peers/requests.ts';
 import { storesOfAll, sumOfConnections } from '../../observe/peers/stores.ts';
 import { AdminError } from '../admin-error.ts';
@@ -11,7 +11,7 @@ import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
 import { storeView } from '../operations/status.ts';
-import { coverageOf, readinessOf, rounded, shownConnections, time } from '../view.ts';
+import { coverageOf, latencyOf, readinessOf, rounded, shownConnections, time } from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
 const TICK = 2 * SECOND;
@@ -26,10 +26,7 @@ export interface LiveQuery {
   readonly refused: FilterWords | null;
 }
 
-interface PeerReading {
-  readonly gateway: string;
-  readonly answer: LiveAnswer;
-}
+type PeerReading = PeerAnswers<LiveAnswer>['answers'][number];
 
 interface Following {
   readonly wanted: LiveQuery;
@@ -143,19 +140,13 @@ function nowView(
   { span, row, rows, lately }: Counted,
   missing: PeerCoverage,
 ): LiveNow {
-  const buckets = bucketsIn(lately.row);
   return {
     at: time(at),
     span: Math.round(span),
     requests: requestsIn(row),
     ...verdictsIn(row),
     classes: classesIn(row),
-    latency: {
-      span: Math.round(lately.span),
-      p50: rounded(quantile(buckets, 0.5)),
-      p95: rounded(quantile(buckets, 0.95)),
-      p99: rounded(quantile(buckets, 0.99)),
-    },
+    latency: { span: Math.round(lately.span), ...latencyOf(lately.row) },
     inFlight: readings.reduce((sum, { answer }) => sum + inFlight(answer), 0),
     gateways: readings.map(({ gateway, answer }, i) => ({
       gateway,

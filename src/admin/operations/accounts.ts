@@ -32,7 +32,7 @@ export function accountOperations(context: AdminContext) {
     listAccounts: async ({ query, now }) => {
       const keys = Map.groupBy(await context.keys.list(), ({ account }) => account);
       const accounts = new Set([...context.plans().accounts.keys(), ...keys.keys()]);
-      const { items, next } = page([...accounts].sort(), query, (account) => account);
+      const { items, next } = page([...accounts].sort(), query);
       return ok({ accounts: items.map((account) => shown(account, keys.get(account) ?? [], now)), next });
     },
     getAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!), now)),

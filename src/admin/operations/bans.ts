@@ -17,7 +17,7 @@ import { countedSubjects, type SubjectUsage, targetOf, targetsOf, turnOf } from 
 import { entryView, time } from '../view.ts';
 import { changeUsage, restoreAll } from './usage.ts';
 
-/** Milliseconds. To block a client permanently, revoke its keys. */
+/** To block a client permanently, revoke its keys. */
 const LONGEST = 3_650 * DAY;
 
 export function banOperations(context: AdminContext, change: Change) {
@@ -59,14 +59,14 @@ export function banOperations(context: AdminContext, change: Change) {
     listBans: async ({ now }) =>
       await orLastKnown(
         async (): Promise<Bans> => {
-          const bans = await context.state().bans();
+          const bans = (await context.state().bans()).toSorted(byEnd);
           const recent = await RecentBans.before(now, context);
-          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => banView(context, ban, recent)))) };
+          return { bans: await Promise.all(bans.map((ban) => banView(context, ban, recent))) };
         },
         context.lastKnown?.bans,
         async ({ bans }) => {
           const copied = context.lastKnown?.keys() ?? null;
-          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => cachedBanView(copied, ban)))) };
+          return { bans: await Promise.all(bans.toSorted(byEnd).map((ban) => cachedBanView(copied, ban))) };
         },
       ),
     listBanHistory: async ({ now, query }) => {
@@ -131,9 +131,7 @@ function strikeFields({ plan, banned, strikes, level, windows }: SubjectUsage) {
   };
 }
 
-function firstEndFirst<B extends { readonly until: string | null }>(bans: B[]): B[] {
-  return bans.sort((a, b) => (a.until! < b.until! ? -1 : 1));
-}
+const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) => one.until - other.until;
 
 async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
   const history: BanRecord = recent.of(ban.subject);

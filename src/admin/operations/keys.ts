@@ -35,8 +35,7 @@ import { keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
 
-/** Milliseconds; default. */
-const OVERLAP = DAY;
+const DEFAULT_OVERLAP = DAY;
 /** Two permanent secrets would be two keys. */
 const LONGEST_OVERLAP = 90 * DAY;
 
@@ -147,7 +146,7 @@ function withSecret(record: KeyRecord, secret: string, now: number) {
 }
 
 function rotationOf({ body }: Task): Rotation {
-  const overlap = body.overlap === undefined ? OVERLAP : parseDuration(body.overlap)!;
+  const overlap = body.overlap === undefined ? DEFAULT_OVERLAP : parseDuration(body.overlap)!;
   if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
   return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }

@@ -2,7 +2,7 @@ import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
-import { bucketsIn, classesIn, quantile, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+import { classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
 import {
   HISTORY_STEPS,
   type HistoryAnswer,
@@ -19,7 +19,7 @@ import type { Counting } from '../../observe/top/top.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { coverageOf, rounded, time } from '../view.ts';
+import { coverageOf, latencyOf, time } from '../view.ts';
 
 export function trafficOperations(context: AdminContext) {
   /** Splits the query by the steps that one answer may have. */
@@ -57,10 +57,8 @@ export function trafficOperations(context: AdminContext) {
       // Validated by the contract.
       const question = { window, by: by === 'near-limit' ? 'near' : by } as TopQuery;
       const { answers, silent, apart } = await ask(context.peers(), top, question);
-      const { since, summary } = mergeTop(
-        question.by,
-        answers.map(({ answer }) => answer),
-      );
+      const counts = answers.map(({ answer }) => answer);
+      const { since, summary } = mergeTop(question.by, counts);
       return ok({
         window: question.window,
         by: question.by === 'near' ? 'near-limit' : question.by,
@@ -86,7 +84,6 @@ function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {
 }
 
 function stepView({ start, minutes, policies, row }: Span) {
-  const buckets = bucketsIn(row);
   return {
     at: time(start),
     minutes,
@@ -94,9 +91,7 @@ function stepView({ start, minutes, policies, row }: Span) {
     ...verdictsIn(row),
     classes: classesIn(row),
     statuses: Object.fromEntries(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)),
-    p50: rounded(quantile(buckets, 0.5)),
-    p95: rounded(quantile(buckets, 0.95)),
-    p99: rounded(quantile(buckets, 0.99)),
+    ...latencyOf(row),
     outagePolicies: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
   };
 }

@@ -8,6 +8,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'admin/admin.ts response.json',
   'admin/admin.ts response.set',
   'admin/admin.ts response.type',
+  'admin/change.ts settle',
   'admin/live/live.ts this.#followings.delete',
   'admin/live/live.ts this.#run',
   'admin/sessions.ts sessions.delete',
@@ -66,4 +67,5 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/shared/shared-state.ts this.#reconciler.sendOne',
   'state/shared/shared-state.ts this.#sendStrikes',
   'store/store.ts socket.destroy',
+  'webhooks/webhooks.ts this.#checks.next',
 ];
